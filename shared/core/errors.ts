@@ -1,0 +1,24 @@
+/** What can come back from the world instead of an answer. */
+
+/** An answer of the API server that is not a success, or its absence (`status` 0: no answer, effect unknown). */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** HTTP status, or 0 when there was no answer: timeout or reset, the effect may have happened. */
+  readonly status: number;
+  /** Kubernetes' machine-readable reason: Conflict, AlreadyExists, Invalid, Forbidden, Expired, … or Timeout, Unreachable. */
+  readonly reason: string;
+  /** What the server asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(fields: { status: number; reason: string; message: string; retryAfterMs?: number; cause?: unknown }) {
+    super(fields.message, { cause: fields.cause });
+    this.status = fields.status;
+    this.reason = fields.reason;
+    this.retryAfterMs = fields.retryAfterMs;
+  }
+}
+
+/** Ends an exhaustive switch: does not compile while a case is missing. */
+export const assertNever = (value: never): never => {
+  throw new Error(`unexpected ${JSON.stringify(value)}`);
+};

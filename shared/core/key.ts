@@ -1,0 +1,41 @@
+/** The key names what to reconcile; the message that carries it says why, and nothing of what happened. */
+import { createHash } from "node:crypto";
+
+/** One application: `cluster` is a configured alias, never an endpoint; `kind` is the Kubernetes kind. */
+export type Key = {
+  readonly cluster: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** What a queue carries: the key and hints. Nothing in it is believed; the step reads what is. */
+export type Message = Key & {
+  readonly reason: string;
+  readonly resourceVersion?: string;
+  /** How often in a row the platform was in the way of this key: the backoff grows with it. */
+  readonly tries?: number;
+};
+
+/** The key as people and logs write it: `cluster/kind/namespace/name`. */
+export const textOf = (key: Key): string => `${key.cluster}/${key.kind}/${key.namespace}/${key.name}`;
+
+/** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
+export const digest = (...parts: readonly string[]): string =>
+  createHash("sha256").update(parts.join("|")).digest("hex");
+
+/** The queue's message group: a hash, for names alone may be longer than the 128 characters that SQS takes. */
+export const groupOf = (key: Key): string => digest(textOf(key)).slice(0, 40);
+
+/**
+ * Deduplication ids by source. Only copies of one watch event may cancel each other, so each source has its own
+ * form, and every one holds the key.
+ */
+export const dedupe = {
+  watch: (key: Key, child: { kind: string; uid: string; resourceVersion: string }): string =>
+    digest("w", textOf(key), child.kind, child.uid, child.resourceVersion),
+  gone: (key: Key, uid: string): string => digest("gone", textOf(key), uid),
+  timer: (key: Key, id: string): string => digest("t", textOf(key), id),
+  sweep: (key: Key, sweep: string): string => digest("s", sweep, textOf(key)),
+  trigger: (key: Key, eventId: string): string => digest("a", textOf(key), eventId),
+} as const;

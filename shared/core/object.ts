@@ -1,0 +1,55 @@
+/** Kubernetes objects as the engine handles them: metadata typed, everything else opaque until a room parses it. */
+
+/** A kind's place in the API. `group` is "" for core/v1. */
+export type Resource = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+};
+
+export type OwnerReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+};
+
+export type Metadata = {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+};
+
+/** An object of any kind. Fields beyond metadata are unknown: parse them with zod before use. */
+export type Obj = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+};
+
+/** An object as read from the API: it has an identity. */
+export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: string; readonly resourceVersion: string } };
+
+/** Where an object stands; cluster-scoped ones have no namespace. */
+export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };
+
+/** `group/version` as the `apiVersion` field writes it. */
+export const apiVersionOf = (resource: Resource): string =>
+  resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
+
+/** Text of a reference for messages: `pods default/spark-pi-driver`. */
+export const refText = (ref: Ref): string =>
+  `${ref.resource.plural} ${ref.namespace === undefined ? "" : `${ref.namespace}/`}${ref.name}`;

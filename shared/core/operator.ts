@@ -1,0 +1,29 @@
+/** What every kind declares about itself; the engine knows no other way to learn of a kind. */
+import type { Key } from "./key.ts";
+import type { Obj, Resource } from "./object.ts";
+import type { Decision, View } from "./plan.ts";
+
+/** A resource to watch and how its objects lead to the owner's key. */
+export type Watch = {
+  readonly resource: Resource;
+  /** Label selector sent to the server, as `k=v,k2`. */
+  readonly selector?: string;
+  /** Name of the owner this object belongs to, in its namespace; undefined when it is nobody's. */
+  readonly ownerName: (object: Obj) => string | undefined;
+  /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */
+  readonly matters: (before: Obj | undefined, after: Obj) => boolean;
+};
+
+/** A memory read from the store: what parsed, and what was wrong with it. */
+export type Parsed<Memory> =
+  | { readonly ok: true; readonly memory: Memory }
+  | { readonly ok: false; readonly error: string };
+
+/** One kind: pure functions over JSON values. */
+export type Operator<Memory> = {
+  readonly kind: string;
+  readonly resource: Resource;
+  readonly watches: readonly Watch[];
+  readonly parse: (stored: unknown) => Parsed<Memory>;
+  readonly decide: (key: Key, view: View<Memory>) => Decision<Memory>;
+};

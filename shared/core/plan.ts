@@ -1,0 +1,86 @@
+/** What deciding gives back: a look at more of the world, or a plan of what to remember and do. */
+import type { Obj, Ref, Resource, Stored } from "./object.ts";
+
+/** A read that a decision asks for. Every one is answered live, never from a cache that may be behind. */
+export type Query =
+  | { readonly do: "get"; readonly ref: Ref }
+  | {
+      readonly do: "list";
+      readonly resource: Resource;
+      readonly namespace: string;
+      readonly labels: Readonly<Record<string, string>>;
+    };
+
+/** The answers so far, by `queryId`. A get that found nothing is an empty list. */
+export type Seen = ReadonlyMap<string, readonly Stored[]>;
+
+/** The identity of a query: the same words, the same answer within a step. */
+export const queryId = (query: Query): string => JSON.stringify(query);
+
+/**
+ * One write. Each carries what makes it safe to do twice: a create its deterministic name, a delete the UID
+ * (by judgement also the resourceVersion).
+ */
+export type Effect =
+  | { readonly do: "create"; readonly object: Obj; readonly resource: Resource; readonly owner: string }
+  | {
+      readonly do: "delete";
+      readonly ref: Ref;
+      readonly uid: string;
+      readonly resourceVersion?: string;
+      readonly graceSeconds?: number;
+    }
+  | {
+      readonly do: "record";
+      readonly about: Stored;
+      readonly resource: Resource;
+      /** Makes the event's name deterministic together with the object's UID and the reason: the attempt. */
+      readonly occasion: string;
+      readonly type: "Normal" | "Warning";
+      readonly reason: string;
+      readonly message: string;
+    };
+
+/** A write that the server refused for good: it has looked at the content and said no. Evidence for the next decision. */
+export type Refusal = {
+  readonly effect: Effect;
+  readonly status: number;
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** What is in the way but is not the application's fault; it is told, and the step tries again. */
+export type Trouble = { readonly reason: string; readonly message: string; readonly retryAfterMs?: number };
+
+/** What a step is to remember, do, tell and wait for. */
+export type Plan<Memory> = {
+  /** What cannot be observed again. Saved before any effect when it differs from what is stored, or when `fenced`. */
+  readonly memory: Memory;
+  /** A fenced plan is always saved anew, so that its effects can be bound to a save of this very invocation. */
+  readonly fenced?: boolean;
+  /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
+  readonly stages: readonly (readonly Effect[])[];
+  /** The object's whole status as it should be; written when it differs from what our last write was answered. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  /** When to look again, epoch ms of the API server's clock. Derived from the memory; kept beside it. */
+  readonly wakeAt?: number;
+  /** There is more to do as soon as this is done. */
+  readonly again?: boolean;
+  /** Nothing is left to remember: the record is deleted. */
+  readonly forget?: boolean;
+  /** One line for people: what the application waits for. */
+  readonly waitsFor?: string;
+};
+
+export type Decision<Memory> = { readonly look: readonly Query[] } | Plan<Memory>;
+
+/** What a decision is made from: nothing else exists for it, no clock, no chance, no environment. */
+export type View<Memory> = {
+  readonly object: Stored | undefined;
+  /** UID of the application this memory is about; the object may already be another of the same name. */
+  readonly memory: Memory | undefined;
+  readonly seen: Seen;
+  /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
+  readonly now: number;
+  readonly refused: readonly Refusal[];
+};

@@ -1,0 +1,63 @@
+/** The five ports through which the engine reaches the world: cluster, checkpoints, queue, clock, report. */
+import type { Key, Message } from "../core/key.ts";
+import type { Obj, Ref, Stored } from "../core/object.ts";
+import type { Query } from "../core/plan.ts";
+
+/** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
+export type Answer<T> = { readonly value: T; readonly date: number };
+
+/** The Kubernetes API, live. Every call has a deadline and throws `ApiError` for anything that is not an answer. */
+export type Cluster = {
+  /** Quorum read; undefined is a 404 NotFound that names this object. */
+  get(ref: Ref): Promise<Answer<Stored | undefined>>;
+  /** Quorum read of all pages. */
+  list(query: Extract<Query, { do: "list" }> & { readonly field?: string }): Promise<Answer<readonly Stored[]>>;
+  create(ref: Ref, object: Obj): Promise<Stored>;
+  /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
+  remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;
+  /** Merge patch of the status subresource, refused with 409 unless `resourceVersion` is current. */
+  patchStatus(ref: Ref, resourceVersion: string, status: unknown): Promise<Stored>;
+};
+
+/** What is kept outside for one key. `memory` is the operator's, parsed at its door. */
+export type CheckpointRecord = {
+  readonly schema: 1;
+  /** UID of the cluster (of its kube-system namespace). */
+  readonly cluster: string;
+  /** UID of the application the memory is about. */
+  readonly uid: string;
+  /** Counts the saves: no two are alike, so that a save that changes nothing else is still a lock. */
+  readonly saves: number;
+  readonly wakeAt?: number;
+  readonly waitsFor?: string;
+  /** What our last status write wished and was answered (hashes), when the server kept something else. */
+  readonly status?: { readonly wished: string; readonly answered: string };
+  readonly memory: unknown;
+};
+
+/** Opaque token of a stored version, for compare-and-swap. */
+export type Version = string;
+
+export type Checkpoints = {
+  load(key: Key): Promise<{ readonly record: unknown; readonly version: Version } | undefined>;
+  /** Stores if the version is still the given one (undefined: if there is none); "raced" changes nothing. */
+  save(key: Key, record: CheckpointRecord, version: Version | undefined): Promise<Version | "raced">;
+  /** Removes if the version is still the given one. */
+  remove(key: Key, version: Version): Promise<"removed" | "raced">;
+};
+
+/** Sending side of the queue. */
+export type Queue = {
+  /** First in, first out per key; a repeated id within five minutes vanishes. */
+  send(message: Message, dedupeId: string): Promise<void>;
+  /** At most 900 s. */
+  sendLater(message: Message, dedupeId: string, delayMs: number): Promise<void>;
+};
+
+export type Clock = {
+  /** Milliseconds that only grow. */
+  monotonic(): number;
+};
+
+/** One structured line of what a step did. No secret may be in it. */
+export type Report = (level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;

@@ -60,4 +60,8 @@ export type Clock = {
 };
 
 /** One structured line of what a step did. No secret may be in it. */
-export type Report = (level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+export type Report = (
+  level: "debug" | "info" | "warn" | "error",
+  message: string,
+  fields?: Record<string, unknown>,
+) => void;

@@ -70,14 +70,18 @@ export type Plan<Memory> = {
   readonly forget?: boolean;
   /** One line for people: what the application waits for. */
   readonly waitsFor?: string;
+  /** Nothing is left to do unless the object changes. */
+  readonly rests?: boolean;
 };
 
 export type Decision<Memory> = { readonly look: readonly Query[] } | Plan<Memory>;
 
 /** What a decision is made from: nothing else exists for it, no clock, no chance, no environment. */
 export type View<Memory> = {
+  /** The application, or undefined when it is gone: then only what it left behind is to be ended. */
   readonly object: Stored | undefined;
-  /** UID of the application this memory is about; the object may already be another of the same name. */
+  /** UID of the application that this is about, also when it is gone. */
+  readonly uid: string;
   readonly memory: Memory | undefined;
   readonly seen: Seen;
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */

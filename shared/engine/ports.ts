@@ -28,10 +28,16 @@ export type CheckpointRecord = {
   readonly uid: string;
   /** Counts the saves: no two are alike, so that a save that changes nothing else is still a lock. */
   readonly saves: number;
+  /** `metadata.generation` of the object that the memory has taken in. */
+  readonly generation?: number;
+  /** Nothing is left to do unless the object changes: a resync may pass by. */
+  readonly rests?: boolean;
   readonly wakeAt?: number;
   readonly waitsFor?: string;
   /** What our last status write wished and was answered (hashes), when the server kept something else. */
   readonly status?: { readonly wished: string; readonly answered: string };
+  /** What stood in the way of the last step, if it lasted; gone with the next step that gets through. */
+  readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };
   readonly memory: unknown;
 };
 

@@ -1,0 +1,31 @@
+/** JSON values compared and told apart: equality, a stable digest, and the smallest merge patch between two. */
+import { digest } from "./key.ts";
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value with its keys in order and without undefined, so that equal values have equal texts. */
+const canonical = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, canonical(item)]));
+};
+
+/** Equal as JSON: the order of keys and absent against undefined make no difference. */
+export const same = (a: unknown, b: unknown): boolean =>
+  a === b || JSON.stringify(canonical(a)) === JSON.stringify(canonical(b));
+
+/** Hex digest of a JSON value, independent of the order of its keys. */
+export const digestOf = (value: unknown): string => digest(JSON.stringify(canonical(value)) ?? "");
+
+/** RFC 7386 patch that turns `from` into `to`; undefined when they are equal. Keys to vanish become null. */
+export const mergePatch = (from: unknown, to: unknown): unknown => {
+  if (!isRecord(from) || !isRecord(to)) return same(from, to) ? undefined : to;
+  const gone = Object.keys(from).filter((key) => to[key] === undefined);
+  const changed = Object.entries(to)
+    .map(([key, value]): [string, unknown] => [key, Object.hasOwn(from, key) ? mergePatch(from[key], value) : value])
+    .filter(([, change]) => change !== undefined);
+  const patch = [...gone.map((key): [string, unknown] => [key, null]), ...changed];
+  return patch.length === 0 ? undefined : Object.fromEntries(patch);
+};

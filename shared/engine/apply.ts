@@ -1,0 +1,185 @@
+/**
+ * Doing what was decided: one applier per effect, each safe to run twice, none started after the fence.
+ *
+ * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
+ */
+import { ApiError, assertNever } from "../core/errors.ts";
+import { digest } from "../core/key.ts";
+import type { Obj, Ref, Stored } from "../core/object.ts";
+import { apiVersionOf, refText } from "../core/object.ts";
+import type { Effect, Refusal, Trouble } from "../core/plan.ts";
+import type { Clock, Cluster } from "./ports.ts";
+import { isRefusal, troubleOf } from "./trouble.ts";
+
+/** What appliers work with: `until` is the fence on the monotonic clock, after which nothing starts. */
+export type Hands = {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly until: number;
+  /** API server's clock at the step's start, epoch ms. */
+  readonly now: number;
+};
+
+export type Done =
+  | { readonly did: "done" }
+  | { readonly did: "refused"; readonly refusal: Refusal }
+  | { readonly did: "troubled"; readonly trouble: Trouble };
+
+const done: Done = { did: "done" };
+
+type Appliers = { [D in Effect["do"]]: (hands: Hands, effect: Extract<Effect, { do: D }>) => Promise<Done> };
+
+const refOf = (effect: Extract<Effect, { do: "create" }>): Ref => {
+  const { name, namespace } = effect.object.metadata;
+  return { resource: effect.resource, name, ...(namespace === undefined ? {} : { namespace }) };
+};
+
+/** Ours is what an owner reference with our UID says; a label alone could be anybody's. */
+const ownedBy = (object: Obj, uid: string): boolean =>
+  object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+const refused = (effect: Effect, error: { status: number; reason: string; message: string }): Done => ({
+  did: "refused",
+  refusal: { effect, status: error.status, reason: error.reason, message: error.message },
+});
+
+/** The name is taken: by the same act done before (adopt), by an earlier attempt that is still going (wait), or by a stranger. */
+const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+  const ref = refOf(effect);
+  const { value: there } = await hands.cluster.get(ref);
+  if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
+  if (!ownedBy(there, effect.owner)) {
+    const message = `${refText(ref)} exists and belongs to somebody else; delete it or choose another name`;
+    return refused(effect, { status: 409, reason: "NameTaken", message });
+  }
+  const wanted = effect.object.metadata.labels?.["rekindle.dev/attempt"];
+  if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;
+  return wait("StillThere", `${refText(ref)} of an earlier attempt is still being removed`);
+};
+
+const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
+
+/** A refusal is asked for twice: one odd answer must not end an application. */
+const createTwice = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+  try {
+    await hands.cluster.create(refOf(effect), effect.object);
+    return done;
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;
+  }
+  if (hands.clock.monotonic() > hands.until) return late;
+  await hands.cluster.create(refOf(effect), effect.object);
+  return done;
+};
+
+const late: Done = wait("Late", "this invocation was held up beyond its fence; the next one decides again");
+
+const create = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+  try {
+    return await createTwice(hands, effect);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(hands, effect);
+    if (isRefusal(cause)) return refused(effect, cause);
+    throw cause;
+  }
+};
+
+const remove = async (hands: Hands, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
+  const { uid, resourceVersion, graceSeconds } = effect;
+  await hands.cluster.remove(effect.ref, {
+    uid,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(graceSeconds === undefined ? {} : { graceSeconds }),
+  });
+  return done;
+};
+
+const eventResource = { group: "", version: "v1", plural: "events", kind: "Event" } as const;
+
+/** A core/v1 Event under a name made of the object's UID, the occasion and the reason: a repeat is AlreadyExists. */
+const eventOf = (effect: Extract<Effect, { do: "record" }>, now: number): Obj => {
+  const { about, resource } = effect;
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+  const id = digest(about.metadata.uid, effect.occasion, effect.reason).slice(0, 16);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${about.metadata.name.slice(0, 200)}.${id}`, namespace: about.metadata.namespace ?? "default" },
+    involvedObject: involved(about, apiVersionOf(resource), resource.kind),
+    type: effect.type,
+    reason: effect.reason,
+    message: effect.message.slice(0, 1024),
+    source: { component: "rekindle" },
+    reportingComponent: "rekindle",
+    reportingInstance: "",
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+};
+
+const involved = (about: Stored, apiVersion: string, kind: string) => ({
+  apiVersion,
+  kind,
+  name: about.metadata.name,
+  namespace: about.metadata.namespace,
+  uid: about.metadata.uid,
+  resourceVersion: about.metadata.resourceVersion,
+});
+
+/** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
+const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
+  const event = eventOf(effect, hands.now);
+  const { name, namespace } = event.metadata;
+  try {
+    await hands.cluster.create({ resource: eventResource, name, ...(namespace ? { namespace } : {}) }, event);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    if (cause.status === 409 || isRefusal(cause) || cause.status === 403 || cause.status === 404) return done;
+    throw cause;
+  }
+  return done;
+};
+
+const appliers: Appliers = { create, delete: remove, record };
+
+const run = (hands: Hands, effect: Effect): Promise<Done> => {
+  switch (effect.do) {
+    case "create":
+      return appliers.create(hands, effect);
+    case "delete":
+      return appliers.delete(hands, effect);
+    case "record":
+      return appliers.record(hands, effect);
+    default:
+      return assertNever(effect);
+  }
+};
+
+/** One effect, not started after the fence (R3: a paused winner does nothing once it has been paused too long). */
+export const apply = async (hands: Hands, effect: Effect): Promise<Done> => {
+  if (hands.clock.monotonic() > hands.until) return late;
+  try {
+    return await run(hands, effect);
+  } catch (cause) {
+    return { did: "troubled", trouble: troubleOf(cause) };
+  }
+};
+
+/** All effects of a stage, at most `parallel` in flight. */
+export const applyStage = async (
+  hands: Hands,
+  stage: readonly Effect[],
+  parallel: number,
+): Promise<readonly Done[]> => {
+  const results: Done[] = [];
+  const queue = stage.map((effect, index) => ({ effect, index }));
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      results[next.index] = await apply(hands, next.effect);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, stage.length) }, worker));
+  return results;
+};

@@ -1,0 +1,95 @@
+/** The first look of a step: the checkpoint and the object itself, both live, and whose they are. */
+import { ApiError } from "../core/errors.ts";
+import type { Key } from "../core/key.ts";
+import type { Ref, Stored } from "../core/object.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Query } from "../core/plan.ts";
+import type { CheckpointRecord, Cluster, Version } from "./ports.ts";
+import { readRecord } from "./record.ts";
+import type { World } from "./world.ts";
+
+/** What is known of a key before anything is decided. */
+export type Sight = {
+  /** The object that the memory is about; undefined when it is gone (or another of its name has come). */
+  readonly object: Stored | undefined;
+  /** Another object now has the name: when the old one's memory is settled, it is its turn. */
+  readonly successor: boolean;
+  readonly uid: string;
+  readonly record: CheckpointRecord | undefined;
+  readonly version: Version | undefined;
+  readonly memory: unknown;
+  readonly now: number;
+};
+
+export type Observed =
+  | { readonly see: "sight"; readonly sight: Sight }
+  | { readonly see: "nothing" }
+  | { readonly see: "unreadable"; readonly object: Stored | undefined; readonly error: string };
+
+export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
+  resource: operator.resource,
+  namespace: key.namespace,
+  name: key.name,
+});
+
+/** Absence ends things, so one answer is not enough for it: the list must agree with the get. */
+const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unknown>): Promise<void> => {
+  const { value } = await cluster.list({
+    do: "list",
+    resource: operator.resource,
+    namespace: key.namespace,
+    labels: {},
+    field: `metadata.name=${key.name}`,
+  });
+  if (value.length === 0) return;
+  const message = `${key.kind} ${key.namespace}/${key.name} was not found, then listed; looking again`;
+  throw new ApiError({ status: 0, reason: "StaleRead", message });
+};
+
+export const observe = async (world: World, key: Key, operator: Operator<unknown>): Promise<Observed> => {
+  const [loaded, got] = await Promise.all([world.checkpoints.load(key), world.cluster.get(objectRef(key, operator))]);
+  if (loaded === undefined) return unrecorded(got.value, got.date);
+  if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);
+  const read = readRecord(loaded.record);
+  if (!read.ok) return { see: "unreadable", object: got.value, error: read.error };
+  if (read.record.cluster !== world.clusterUid) {
+    const error = `the record was made in another cluster (${read.record.cluster}, this is ${world.clusterUid})`;
+    return { see: "unreadable", object: got.value, error };
+  }
+  const memory = operator.parse(read.record.memory);
+  if (!memory.ok) return { see: "unreadable", object: got.value, error: memory.error };
+  const same = got.value?.metadata.uid === read.record.uid;
+  return {
+    see: "sight",
+    sight: {
+      object: same ? got.value : undefined,
+      successor: got.value !== undefined && !same,
+      uid: read.record.uid,
+      record: read.record,
+      version: loaded.version,
+      memory: memory.memory,
+      now: got.date,
+    },
+  };
+};
+
+const unrecorded = (object: Stored | undefined, now: number): Observed => {
+  if (object === undefined) return { see: "nothing" };
+  const sight: Sight = {
+    object,
+    successor: false,
+    uid: object.metadata.uid,
+    record: undefined,
+    version: undefined,
+    memory: undefined,
+    now,
+  };
+  return { see: "sight", sight };
+};
+
+/** Answers what a decision asked to see, live. */
+export const look = async (cluster: Cluster, query: Query): Promise<readonly Stored[]> => {
+  if (query.do === "list") return (await cluster.list(query)).value;
+  const { value } = await cluster.get(query.ref);
+  return value === undefined ? [] : [value];
+};

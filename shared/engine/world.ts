@@ -1,0 +1,28 @@
+/** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
+import type { Key } from "../core/key.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Checkpoints, Clock, Cluster, Queue, Report } from "./ports.ts";
+import type { Timing } from "./settings.ts";
+
+export type World = {
+  readonly cluster: Cluster;
+  readonly checkpoints: Checkpoints;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly report: Report;
+  readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
+  /** UID of the cluster's kube-system namespace. */
+  readonly clusterUid: string;
+  readonly timing: Timing;
+  /** Shadow mode: given a plan, tell it instead of doing it. */
+  readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
+};
+
+/** How a step ended. Everything but `failed` is an acknowledged message. */
+export type Ending =
+  | { readonly did: "nothing"; readonly why: string }
+  | { readonly did: "step"; readonly writes: number }
+  | { readonly did: "raced" }
+  | { readonly did: "stopped"; readonly why: string }
+  | { readonly did: "troubled"; readonly reason: string; readonly message: string };

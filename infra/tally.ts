@@ -1,0 +1,22 @@
+/** The last word of every command that proves something: `N passed, N failed`, the exit code, and the same as data. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export type Tally = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+/** The line that every proving command ends with, and nothing after it. */
+export const tallyLine = ({ passed, failed, skipped }: Tally): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+
+/**
+ * Prints the last line, writes `details` beside the counts when a file was asked for, and sets the exit code. A run
+ * that proved nothing has failed.
+ */
+export const conclude = (tally: Tally, json?: { readonly file: string; readonly details: object }): void => {
+  if (json !== undefined) {
+    mkdirSync(dirname(json.file), { recursive: true });
+    writeFileSync(json.file, `${JSON.stringify({ ...tally, ...json.details }, null, 2)}\n`);
+  }
+  console.log(tallyLine(tally));
+  process.exitCode = tally.failed > 0 || tally.passed + tally.skipped === 0 ? 1 : 0;
+};

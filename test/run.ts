@@ -1,0 +1,45 @@
+/** `npm test`: every test that needs only Node, two files at a time; what needs more has its own command. */
+import { globSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { conclude } from "../infra/tally.ts";
+import { runTests } from "../infra/tests.ts";
+
+const lanes = [
+  ["check", "types, lint, dead code, house rules"],
+  ["sweep", "every crash point and fault on the simulator"],
+  ["mutants", "each promise of the engine removed: the sweep must fail"],
+  ["compat", "recorded behaviour of upstream (--data)"],
+  ["e2e", "real control plane, real Spark"],
+  ["bench", "figures"],
+  ["cluster", "the control plane alone, to look at"],
+] as const;
+
+const help = `npm test [-- [FILTER…] [--name REGEX] [--json FILE]]
+
+  FILTER        only files whose path contains it, e.g. spark or engine/step
+  --name REGEX  only tests whose name matches
+  --json FILE   write the result as data, too
+
+Runs test/**/*.test.ts without test/house (that is npm run check). Not run, each its own command:
+${lanes.map(([name, what]) => `  npm run ${name.padEnd(8)} ${what}`).join("\n")}`;
+
+const chosen = (filters: readonly string[]): readonly string[] =>
+  globSync("test/**/*.test.ts")
+    .filter((file) => !/node_modules|^test.house./.test(file))
+    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+    .sort();
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: "string" }, name: { type: "string" }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help) return console.log(help);
+  const files = chosen(positionals);
+  const result = await runTests({ files, ...(values.name === undefined ? {} : { names: [new RegExp(values.name)] }) });
+  console.log(`\nnot run here: ${lanes.map(([name]) => name).join(", ")} (npm test -- --help)`);
+  conclude(result.tally, values.json === undefined ? undefined : { file: values.json, details: result });
+};
+
+process.chdir(new URL("..", import.meta.url).pathname);
+await main();

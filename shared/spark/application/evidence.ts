@@ -1,0 +1,74 @@
+/** Whose the pods are that carry the application's name, and what they say about its driver. */
+
+import type { Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from "../../kube/pods.ts";
+import type { Evidence } from "./machine.ts";
+import type { Driver } from "./memory.ts";
+
+export const driverContainer = "spark-kubernetes-driver";
+
+/** An application's pods told apart. */
+export type Pods = {
+  readonly driver: Stored | undefined;
+  readonly executors: readonly Stored[];
+  /** Ours, but of a past attempt or a second body of the driver: to be ended on sight, never counted. */
+  readonly strays: readonly Stored[];
+  readonly all: readonly Stored[];
+};
+
+const isDriver = (pod: Stored, driver: Driver): boolean =>
+  labelOf(pod, "spark-role") === "driver" && (driver.uid === undefined || driver.uid === pod.metadata.uid);
+
+/** Executors made by the driver are ours through its template's owner reference, or through the driver itself. */
+const isOurs = (pod: Stored, uid: string, driver: Driver | undefined): boolean =>
+  ownedBy(pod, uid) || (driver?.uid !== undefined && ownedBy(pod, driver.uid));
+
+export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | undefined): Pods => {
+  const all = inOrder(pods.filter((pod) => isOurs(pod, uid, driver)));
+  if (driver === undefined) return { driver: undefined, executors: [], strays: all, all };
+  const current = all.filter((pod) => labelOf(pod, "sparkoperator.k8s.io/submission-id") === driver.submissionId);
+  const body = current.find((pod) => isDriver(pod, driver));
+  const executors = current.filter((pod) => labelOf(pod, "spark-role") === "executor");
+  return {
+    driver: body,
+    executors,
+    strays: all.filter((pod) => pod !== body && !executors.includes(pod)),
+    all,
+  };
+};
+
+/** What the driver's pod says: its phase, but the driver container's own end goes before sidecars. As upstream's. */
+export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  switch (status.phase) {
+    case "Pending":
+      return "pending";
+    case "Running":
+      return ended === undefined ? "running" : ended.exitCode === 0 ? "completed" : "failed";
+    case "Succeeded":
+      return "completed";
+    case "Failed":
+      return ended?.exitCode === 0 ? "completed" : "failed";
+    default:
+      return "unknown";
+  }
+};
+
+/** Why the driver failed, in upstream's words where it has them. */
+export const failureOf = (pod: Stored): string => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  if (ended !== undefined)
+    return `driver container failed with ExitCode: ${ended.exitCode}, Reason: ${ended.reason ?? "Error"}`;
+  const why = [status.reason, status.message].filter(Boolean).join(": ");
+  return why === "" ? "driver container status missing" : why;
+};
+
+/** When the driver's container ended, epoch ms, if the pod still shows it. */
+export const endOf = (pod: Stored): number | undefined =>
+  instantOf(terminationOf(podStatus(pod), driverContainer)?.finishedAt);
+
+/** Those whose deletion has not begun. */
+export const alive = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));

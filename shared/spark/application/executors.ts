@@ -1,0 +1,43 @@
+/** Executor states as the status shows them: by pod, and for those that are gone by what became of the application. */
+import type { Stored } from "../../core/object.ts";
+import { podStatus } from "../../kube/pods.ts";
+import type { Phase } from "./memory.ts";
+
+export type ExecutorState = "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "UNKNOWN";
+
+const byPhase: Readonly<Record<string, ExecutorState>> = {
+  Pending: "PENDING",
+  Running: "RUNNING",
+  Succeeded: "COMPLETED",
+  Failed: "FAILED",
+};
+
+const final: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
+
+/** An executor whose pod is gone, as upstream's getAndUpdateExecutorState: by the application's own state. */
+const ofMissing = (phase: Phase): ExecutorState => {
+  if (phase === "RUNNING") return "UNKNOWN";
+  return phase === "COMPLETED" || phase === "SUCCEEDING" ? "COMPLETED" : "FAILED";
+};
+
+/**
+ * pod name → state. `before` is what the status said last: an executor whose pod is gone keeps its end. Only the first
+ * `limit` executors by id are kept (upstream's maxTrackedExecutorPerApp, 1000).
+ */
+export const executorStates = (
+  pods: readonly Stored[],
+  before: Readonly<Record<string, string>>,
+  phase: Phase,
+  limit = 1_000,
+): Readonly<Record<string, string>> => {
+  const tracked = pods.filter((pod) => Number(pod.metadata.labels?.["spark-exec-id"] ?? 0) <= limit);
+  const now = tracked.map((pod): [string, string] => [
+    pod.metadata.name,
+    byPhase[podStatus(pod).phase ?? ""] ?? "UNKNOWN",
+  ]);
+  const present = new Set(now.map(([name]) => name));
+  const gone = Object.entries(before)
+    .filter(([name]) => !present.has(name))
+    .map(([name, state]): [string, string] => [name, final.has(state) ? state : ofMissing(phase)]);
+  return Object.fromEntries([...gone, ...now].sort(([a], [b]) => (a < b ? -1 : 1)));
+};

@@ -1,0 +1,74 @@
+/** What a SparkApplication's steps remember of each other: what nobody could read off the objects again. */
+import * as z from "zod";
+import type { Parsed } from "../../core/operator.ts";
+
+/** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
+const driver = z.object({
+  attempt: z.number().int(),
+  submissionId: z.string(),
+  applicationId: z.string().optional(),
+  podName: z.string(),
+  /** When the attempt was handed out, epoch ms. */
+  submittedAt: z.number(),
+  /** Set once the pod was seen: from then on its absence is a loss. "adopted": known only from a status. */
+  uid: z.string().optional(),
+});
+
+/** The phases in which nothing more than the phase itself is to be remembered. */
+const plain = z.enum([
+  "SUBMITTED",
+  "RUNNING",
+  "UNKNOWN",
+  "INVALIDATING",
+  "PENDING_RERUN",
+  "SUSPENDING",
+  "SUSPENDED",
+  "RESUMING",
+]);
+
+/** A union per phase: what is remembered of an end depends on the end. `endedAt`, `retryAt` in epoch ms. */
+const state = z.discriminatedUnion("phase", [
+  z.object({ phase: z.literal("") }),
+  z.object({ phase: plain }),
+  z.object({ phase: z.literal("SUCCEEDING"), endedAt: z.number() }),
+  z.object({ phase: z.literal("COMPLETED"), endedAt: z.number() }),
+  z.object({
+    phase: z.enum(["FAILING", "SUBMISSION_FAILED"]),
+    endedAt: z.number(),
+    error: z.string(),
+    retryAt: z.number().optional(),
+  }),
+  z.object({ phase: z.literal("FAILED"), endedAt: z.number(), error: z.string() }),
+]);
+
+/** The version of `normalised`: a record made with another one is re-baselined, never invalidated. */
+export const normaliser = 1;
+
+const memory = z.object({
+  /** `metadata.generation` that has been taken in, and the digest of its run-relevant spec. */
+  generation: z.number().int(),
+  spec: z.string(),
+  normaliser: z.number().int(),
+  /** Attempts handed out, ever; drivers are named by it, so it never goes back. */
+  attempt: z.number().int(),
+  /** Upstream's `submissionAttempts` and `executionAttempts`; a changed spec starts them anew. */
+  submissions: z.number().int(),
+  executions: z.number().int(),
+  /** The newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
+  plannedAt: z.number().optional(),
+  driver: driver.optional(),
+  state,
+});
+
+export type Memory = z.infer<typeof memory>;
+export type State = z.infer<typeof state>;
+export type Phase = State["phase"];
+export type Driver = z.infer<typeof driver>;
+
+/** Reads a stored memory; what does not fit is told field by field. */
+export const parseMemory = (stored: unknown): Parsed<Memory> => {
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a SparkApplication cannot be read (${where.join("; ")})` };
+};

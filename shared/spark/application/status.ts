@@ -1,0 +1,76 @@
+/** The status that upstream's users know, projected from the memory and the pods; and the events that go with it. */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import type { Pods } from "./evidence.ts";
+import { executorStates } from "./executors.ts";
+import { told } from "./machine.ts";
+import type { Memory } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
+
+/** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
+const before = z.looseObject({
+  submissionID: z.string().optional().catch(undefined),
+  executorState: z.record(z.string(), z.string()).optional().catch(undefined),
+  applicationState: z
+    .looseObject({ state: z.string().catch("") })
+    .optional()
+    .catch(undefined),
+});
+
+const statusOf = (object: Stored): z.infer<typeof before> => {
+  const parsed = before.safeParse(object["status"] ?? {});
+  return parsed.success ? parsed.data : {};
+};
+
+/** The state that the object shows now. */
+export const shownState = (object: Stored): string => statusOf(object).applicationState?.state ?? "";
+
+const errorOf = (memory: Memory): string | undefined => ("error" in memory.state ? memory.state.error : undefined);
+
+/** The whole `status`, as it should be. `pods` is undefined while nothing has been submitted. */
+export const projected = (object: Stored, memory: Memory, pods: Pods | undefined): Record<string, unknown> => {
+  const { driver, state } = memory;
+  const error = errorOf(memory);
+  const shown = statusOf(object);
+  const known = shown.submissionID === driver?.submissionId ? (shown.executorState ?? {}) : {};
+  const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase);
+  return {
+    applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
+    driverInfo: driver === undefined ? {} : { podName: driver.podName },
+    ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
+    ...(driver === undefined
+      ? {}
+      : { submissionID: driver.submissionId, lastSubmissionAttemptTime: timeText(driver.submittedAt) }),
+    submissionAttempts: memory.submissions,
+    executionAttempts: memory.executions,
+    ...(Object.keys(executors).length === 0 ? {} : { executorState: executors }),
+    ...(hasEnded(memory) ? { terminationTime: timeText(memory.state.endedAt) } : {}),
+  };
+};
+
+type Ended = Memory & { readonly state: { readonly endedAt: number } };
+
+const hasEnded = (memory: Memory): memory is Ended =>
+  "endedAt" in memory.state && memory.state.phase !== "SUBMISSION_FAILED";
+
+/** The event of a phase, for as long as the status does not show the phase: a death in between loses nothing. */
+export const events = (object: Stored, memory: Memory): readonly Effect[] => {
+  const event = told[memory.state.phase];
+  if (event === undefined || shownState(object) === memory.state.phase) return [];
+  const detail = errorOf(memory);
+  const name = object.metadata.name;
+  const message = `SparkApplication ${name}: ${event.message}${detail === undefined ? "" : `: ${detail}`}`;
+  return [
+    {
+      do: "record",
+      about: object,
+      resource: sparkApplications,
+      occasion: `${memory.generation} ${memory.attempt}`,
+      type: event.type,
+      reason: event.reason,
+      message,
+    },
+  ];
+};

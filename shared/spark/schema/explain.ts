@@ -1,0 +1,58 @@
+/** What is wrong with a SparkApplication in one message for people: the field's path, and what to change. */
+import type * as z from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+const pathOf = (path: readonly PropertyKey[], root: string): string =>
+  path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    const name = String(part);
+    return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) ? `${text}.${name}` : `${text}[${JSON.stringify(name)}]`;
+  }, root);
+
+const article = (noun: string): string => {
+  if (noun === "undefined" || noun === "null") return noun;
+  return /^[aeio]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+};
+
+const nouns: Readonly<Record<string, string>> = { record: "object", int: "whole number", nan: "number" };
+
+const noun = (name: string): string => article(nouns[name] ?? name);
+
+/** zod keeps the received type only in its message. */
+const receivedIn = (message: string): string => /received (\w+)/.exec(message)?.[1] ?? "";
+
+const typed = (issue: Issue & { code: "invalid_type" }): string => {
+  const received = receivedIn(issue.message);
+  if (received === "undefined") return `is missing: add it (${noun(issue.expected)})`;
+  const quoted = issue.expected === "string" && (received === "number" || received === "boolean");
+  return `must be ${noun(issue.expected)}, not ${noun(received)}${quoted ? ": put it in quotes" : ""}`;
+};
+
+const sayingOf = (issue: Issue): string => {
+  switch (issue.code) {
+    case "invalid_type":
+      return typed(issue);
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `must be at least ${issue.minimum}`;
+    case "too_big":
+      return `must be at most ${issue.maximum}`;
+    case "invalid_format":
+      return `must hold a name of lower case letters, digits and "-"`;
+    case "invalid_union":
+      return "must be a number or a text";
+    default:
+      return `is not right: ${issue.message}`;
+  }
+};
+
+const shown = 3;
+
+/** One message for everything that a schema found wrong below `root`: the first three, and how many more there are. */
+export const explain = (error: { readonly issues: readonly Issue[] }, root = "spec"): string => {
+  const sayings = error.issues.map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
+  const more = sayings.length - shown;
+  return `${sayings.slice(0, shown).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+};

@@ -1,0 +1,22 @@
+/** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
+import { type SparkApplicationSpec, specSchema } from "./application.ts";
+import { explain } from "./explain.ts";
+import { brokenRules } from "./rules.ts";
+
+export type ParsedSpec =
+  | { readonly ok: true; readonly spec: SparkApplicationSpec }
+  | { readonly ok: false; readonly message: string };
+
+type Application = {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
+};
+
+/** Types first, for rules are only meant for what is typed. */
+export const parseSpec = (application: Application): ParsedSpec => {
+  const typed = specSchema.safeParse(application["spec"]);
+  if (!typed.success) return { ok: false, message: explain(typed.error) };
+  const { name, namespace = "default" } = application.metadata;
+  const broken = brokenRules({ name, namespace, spec: typed.data });
+  return broken.length === 0 ? { ok: true, spec: typed.data } : { ok: false, message: broken.join("; ") };
+};

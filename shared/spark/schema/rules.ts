@@ -1,0 +1,117 @@
+/** What a well-typed SparkApplication may still not say: upstream's admission rules, and amounts that Spark could not read. */
+import type { SparkApplicationSpec } from "./application.ts";
+import type { SparkPodSpec } from "./pod.ts";
+import { isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
+
+type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
+
+const nameRule = ({ name }: Subject): string[] => {
+  if (name.length > 63) {
+    return [
+      `metadata.name is ${name.length} characters long, but it is also a label and the start of the driver's and the UI service's names, which hold 63: shorten it`,
+    ];
+  }
+  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)
+    ? []
+    : [
+        `metadata.name ${JSON.stringify(name)} must start with a lower case letter, end with a letter or digit and hold only lower case letters, digits and "-", for services are named after it`,
+      ];
+};
+
+const sizeRule = (path: string, text: string | undefined): string[] =>
+  text === undefined || mebibytesOf(text) !== undefined
+    ? []
+    : [`${path}: ${JSON.stringify(text)} is not a size that Spark reads; write it like "512m" or "2g"`];
+
+const cpuRule = (path: string, text: string | undefined): string[] =>
+  text === undefined || isQuantity(text)
+    ? []
+    : [`${path}: ${JSON.stringify(text)} is not a quantity; write it like "500m" or "2"`];
+
+const limitRule = (path: string, text: string | undefined): string[] =>
+  text === undefined || mebibytesOf(text) !== undefined || isQuantity(text)
+    ? []
+    : [`${path}: ${JSON.stringify(text)} is not a size; write it like "2g" or "2Gi"`];
+
+const gpuRule = (path: string, gpu: SparkPodSpec["gpu"]): string[] => {
+  if (gpu === undefined) return [];
+  if (gpu.name === "") return [`${path}.name is empty; write the resource's name, such as "nvidia.com/gpu"`];
+  return gpu.quantity > 0 ? [] : [`${path}.quantity must be at least 1`];
+};
+
+const amountRules = (path: string, pod: SparkPodSpec): string[] => [
+  ...sizeRule(`${path}.memory`, pod.memory),
+  ...sizeRule(`${path}.memoryOverhead`, pod.memoryOverhead),
+  ...limitRule(`${path}.memoryLimit`, pod.memoryLimit),
+  ...cpuRule(`${path}.coreRequest`, pod.coreRequest),
+  ...cpuRule(`${path}.coreLimit`, pod.coreLimit),
+  ...gpuRule(`${path}.gpu`, pod.gpu),
+];
+
+const factorRule = ({ spec: { memoryOverheadFactor: factor } }: Subject): string[] => {
+  if (factor === undefined) return [];
+  return (ratioOf(factor) ?? -1) >= 0
+    ? []
+    : [`spec.memoryOverheadFactor: ${JSON.stringify(factor)} is not a ratio; write it like "0.1"`];
+};
+
+const nodeSelectorRule = ({ spec }: Subject): string[] =>
+  spec.nodeSelector !== undefined &&
+  (spec.driver.nodeSelector !== undefined || spec.executor.nodeSelector !== undefined)
+    ? [
+        "node selector cannot be defined at both SparkApplication and Driver/Executor: keep spec.nodeSelector or those of spec.driver and spec.executor",
+      ]
+    : [];
+
+const templateRule = ({ spec }: Subject): string[] =>
+  (spec.driver.template !== undefined || spec.executor.template !== undefined) && /^[012]\./.test(spec.sparkVersion)
+    ? [`spec.sparkVersion ${spec.sparkVersion} knows no pod templates: it must be 3.0.0 or newer`]
+    : [];
+
+const ingressRule = ({ spec: { driverIngressOptions: options = [] } }: Subject): string[] => {
+  const ports = options.map(({ servicePort }) => servicePort);
+  const formats = options.map(({ ingressURLFormat }) => ingressURLFormat ?? "");
+  if (formats.includes("")) return ["spec.driverIngressOptions: every entry needs an ingressURLFormat"];
+  if (new Set(ports).size < ports.length) return ["spec.driverIngressOptions: each servicePort may stand once"];
+  return new Set(formats).size < formats.length
+    ? ["spec.driverIngressOptions: each ingressURLFormat may stand once"]
+    : [];
+};
+
+const denied: Readonly<Record<string, string>> = {
+  "spark.kubernetes.authenticate.driver.serviceAccountName": "use spec.driver.serviceAccount",
+  "spark.kubernetes.authenticate.executor.serviceAccountName": "use spec.executor.serviceAccount",
+  "spark.kubernetes.authenticate.oauthTokenFile": "credentials are not taken from sparkConf",
+  "spark.kubernetes.authenticate.oauthToken": "credentials are not taken from sparkConf",
+  "spark.kubernetes.authenticate.driver.oauthTokenFile": "credentials are not taken from sparkConf",
+  "spark.kubernetes.authenticate.driver.oauthToken": "credentials are not taken from sparkConf",
+  "spark.kubernetes.authenticate.executor.oauthTokenFile": "credentials are not taken from sparkConf",
+  "spark.kubernetes.authenticate.executor.oauthToken": "credentials are not taken from sparkConf",
+  "spark.master": "the API server is the one that the application was created in",
+  "spark.kubernetes.driver.master": "use spec.driver.kubernetesMaster",
+  "spark.kubernetes.container.image": "use spec.image",
+  "spark.kubernetes.driver.container.image": "use spec.driver.image",
+  "spark.kubernetes.executor.container.image": "use spec.executor.image",
+};
+
+const confRule = ({ namespace, spec: { sparkConf = {} } }: Subject): string[] => {
+  const other = sparkConf["spark.kubernetes.namespace"];
+  const elsewhere =
+    other === undefined || other === namespace
+      ? []
+      : [`sparkConf key "spark.kubernetes.namespace" is not allowed: it must be ${namespace}, the application's own`];
+  const keys = Object.keys(sparkConf).filter((key) => Object.hasOwn(denied, key));
+  return [...keys.map((key) => `sparkConf key "${key}" is not allowed: ${denied[key]}`), ...elsewhere];
+};
+
+/** Everything that the rules find wrong, each naming the field and what to change; empty when it may run. */
+export const brokenRules = (subject: Subject): readonly string[] => [
+  ...nameRule(subject),
+  ...amountRules("spec.driver", subject.spec.driver),
+  ...amountRules("spec.executor", subject.spec.executor),
+  ...factorRule(subject),
+  ...nodeSelectorRule(subject),
+  ...templateRule(subject),
+  ...ingressRule(subject),
+  ...confRule(subject),
+];

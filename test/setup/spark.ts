@@ -1,0 +1,43 @@
+/** Real Spark from its Python package, one SPARK_HOME per version, as `spark.lock.json` pins them. */
+import { existsSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
+import lock from "./spark.lock.json" with { type: "json" };
+
+/** Of all that is in a SPARK_HOME only the Scala shell's own client is left out: it is on nobody's class path. */
+const unneeded = ["jars/connect-repl"];
+
+export const sparkVersions: readonly string[] = Object.keys(lock.versions);
+
+/** SPARK_HOME of a version: bin, sbin, jars, python, examples. */
+export const sparkHome = (version: string): string => join(cacheDir(), "spark", version);
+
+const isThere = (version: string): boolean => existsSync(join(sparkHome(version), "bin", "spark-submit"));
+
+const installVersion = async (version: string, sha256: string, say: Say): Promise<void> => {
+  if (isThere(version)) return;
+  say(`${version}: download and unpack`);
+  await intoPlace(`${sparkHome(version)}.pip`, async (dir) => {
+    const requirements = join(dir, "requirements.txt");
+    await writeFile(requirements, `${lock.source}==${version} --hash=sha256:${sha256}\n`);
+    const options = ["--no-deps", "--require-hashes", "--no-compile", "--no-cache-dir", "--disable-pip-version-check"];
+    await command("python3", ["-m", "pip", "install", ...options, "--target", dir, "-r", requirements]);
+    for (const path of unneeded) await rm(join(dir, "pyspark", path), { recursive: true, force: true });
+    await rename(join(dir, "pyspark"), sparkHome(version));
+  });
+  await rm(`${sparkHome(version)}.pip`, { recursive: true, force: true });
+  say(`${version}: there`);
+};
+
+export const spark: Part = {
+  name: "spark",
+  why: `Spark ${sparkVersions.join(" and ")}, unmodified, for real drivers and executors`,
+  sizeHint: `${sparkVersions.length} × 450 MB to download, 430 MB on disk each; about a minute each`,
+  needs: ["system"],
+  isReady: async () => sparkVersions.every(isThere),
+  install: async (say) => {
+    // One after the other: each download unpacks 1.5 GB on the way, and the Go build wants a core as well.
+    for (const [version, { sha256 }] of Object.entries(lock.versions)) await installVersion(version, sha256, say);
+  },
+};

@@ -1,0 +1,111 @@
+/** Imports go down: the allowed graph of rooms stands in one table, and every import is held against it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Import, importsOf, sourcesUnder } from "./sources.ts";
+
+type Room = {
+  /** Rooms, or single files of rooms, that may be imported; the own room always may. */
+  readonly rooms: readonly string[];
+  readonly packages: readonly string[];
+  /** Node's own modules; undefined means any. */
+  readonly node?: readonly string[];
+};
+
+const pure = { node: ["node:crypto"] } as const;
+const ports = "shared/engine/ports.ts";
+const belowWiring = ["core", "kube", "spark", "volcano", "engine", "forward", "updates", "adapters", "simulator"];
+
+/** Who may import whom. `spark` and `volcano` never meet; `engine` knows no operator. */
+const rooms: Readonly<Record<string, Room>> = {
+  core: { rooms: [], packages: [], ...pure },
+  kube: { rooms: ["core"], packages: ["zod"], ...pure },
+  spark: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
+  volcano: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
+  engine: { rooms: ["core"], packages: ["zod"], ...pure },
+  forward: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
+  updates: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
+  adapters: {
+    rooms: ["core", "kube", ports],
+    packages: ["zod", "yaml", "pino", "@kubernetes/client-node", "@aws-sdk/client-sqs"],
+  },
+  simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
+  cli: { rooms: ["core", "kube", "adapters"], packages: ["commander", "yaml", "zod"] },
+  dashboard: { rooms: ["core", "kube", "adapters"], packages: ["hono"] },
+  wiring: {
+    rooms: [...belowWiring, "cli", "dashboard"],
+    packages: ["hono", "@hono/node-server", "yaml", "pino", "zod"],
+  },
+  functions: { rooms: ["wiring", "engine", "cli"], packages: ["hono"] },
+};
+
+const roomOf = (path: string): string => {
+  const [top = "", second = ""] = path.split("/");
+  return top === "shared" ? second : top;
+};
+
+const packageOf = (name: string): string => name.split("/", name.startsWith("@") ? 2 : 1).join("/");
+
+const allowed = (room: string, { to }: Import): boolean => {
+  const rule = rooms[room];
+  if (rule === undefined) return false;
+  if (to.startsWith("node:")) return rule.node === undefined || rule.node.includes(to);
+  if (to.startsWith("shared/") || to.startsWith("functions/")) {
+    return roomOf(to) === room || rule.rooms.includes(roomOf(to)) || rule.rooms.includes(to);
+  }
+  return rule.packages.includes(packageOf(to));
+};
+
+const sources = sourcesUnder("functions", "shared");
+const told = ({ from, to, line }: Import): string => `${from}:${line} imports ${to}`;
+
+/** Files reached again from themselves by imports that load code. */
+const cycleFrom = (start: string, graph: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined => {
+  const trail = new Map<string, string | undefined>([[start, undefined]]);
+  for (const file of trail.keys()) {
+    for (const next of graph.get(file) ?? []) {
+      if (next === start) return pathTo(file, trail).concat(start);
+      if (!trail.has(next)) trail.set(next, file);
+    }
+  }
+  return undefined;
+};
+
+const pathTo = (file: string, trail: ReadonlyMap<string, string | undefined>): readonly string[] => {
+  const before = trail.get(file);
+  return before === undefined ? [file] : [...pathTo(before, trail), file];
+};
+
+describe("rooms", () => {
+  test("every folder of shared/ is a room of the table", () => {
+    const unknown = sources.map(roomOf).filter((room) => rooms[room] === undefined);
+    assert.deepEqual([...new Set(unknown)], []);
+  });
+
+  test("imports go down the table only", () => {
+    const wrong = sources.flatMap((file) => importsOf(file).filter((found) => !allowed(roomOf(file), found)));
+    assert.deepEqual(wrong.map(told), []);
+  });
+
+  test("every relative import carries its ending", () => {
+    const bare = sourcesUnder("functions", "shared", "infra", "test")
+      .flatMap(importsOf)
+      .filter(({ to }) => /^(shared|functions|infra|test)\//.test(to) && !/\.(ts|mjs|json)$/.test(to));
+    assert.deepEqual(bare.map(told), []);
+  });
+
+  test("nothing that ships imports tests or tools", () => {
+    const wrong = sources.flatMap(importsOf).filter(({ to }) => /^(test|infra)\//.test(to));
+    assert.deepEqual(wrong.map(told), []);
+  });
+
+  test("no file loads itself by a circle", () => {
+    const loads = (file: string): readonly string[] =>
+      importsOf(file).flatMap(({ to, typeOnly }) => (typeOnly ? [] : [to]));
+    const graph = new Map(sources.map((file) => [file, loads(file)]));
+    const circles = sources.map((file) => cycleFrom(file, graph)).filter((cycle) => cycle !== undefined);
+    assert.deepEqual(
+      circles.map((cycle) => cycle.join(" → ")),
+      [],
+    );
+  });
+});

@@ -1,0 +1,91 @@
+/** Checkpoints as objects of our own kind beside the application: no database to run. The resourceVersion is the lock. */
+import type { HttpResponse, Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import { type Ref, refText, type Stored } from "../../core/object.ts";
+import type { CheckpointRecord, Checkpoints, Version } from "../../engine/ports.ts";
+import { errorOf, saysGone, storedOf } from "../../kube/answers.ts";
+import { collectionPath, objectPath } from "../../kube/paths.ts";
+import { checkpointObject, checkpointRef } from "./object.ts";
+
+export type CheckpointOptions = {
+  readonly timeoutMs?: number;
+  /** Namespace of the records of keys that have none. */
+  readonly home?: string;
+};
+
+type Store = { readonly transport: Transport; readonly timeoutMs: number; readonly home: string };
+
+const json = { "content-type": "application/json" } as const;
+
+/** UID and resourceVersion: a record of the same name that was made anew is another version, whatever its number. */
+const versionOf = (stored: Stored): Version => `${stored.metadata.uid}/${stored.metadata.resourceVersion}`;
+
+const fenceOf = (version: Version): { readonly uid: string; readonly resourceVersion: string } => {
+  const cut = version.indexOf("/");
+  return { uid: version.slice(0, cut), resourceVersion: version.slice(cut + 1) };
+};
+
+const load = async (store: Store, key: Key): ReturnType<Checkpoints["load"]> => {
+  const { transport, timeoutMs, home } = store;
+  const ref = checkpointRef(key, home);
+  const response = await transport.send({ method: "GET", path: objectPath(ref), headers: {}, timeoutMs });
+  if (saysGone(response, ref.name)) return undefined;
+  const stored = storedOf(`load ${refText(ref)}`, response);
+  return { record: stored["spec"], version: versionOf(stored) };
+};
+
+/** True when somebody else was there first: another version stands, none does, or one stands already. */
+const raced = (response: HttpResponse, ref: Ref): boolean => response.status === 409 || saysGone(response, ref.name);
+
+const save = async (
+  store: Store,
+  key: Key,
+  record: CheckpointRecord,
+  version: Version | undefined,
+): Promise<Version | "raced"> => {
+  const { transport, timeoutMs, home } = store;
+  const ref = checkpointRef(key, home);
+  const object = checkpointObject(ref, key, record);
+  const response =
+    version === undefined
+      ? await transport.send({
+          method: "POST",
+          path: collectionPath(ref.resource, ref.namespace),
+          headers: json,
+          body: JSON.stringify(object),
+          timeoutMs,
+        })
+      : await transport.send({
+          method: "PUT",
+          path: objectPath(ref),
+          headers: json,
+          body: JSON.stringify({ ...object, metadata: { ...object.metadata, ...fenceOf(version) } }),
+          timeoutMs,
+        });
+  return raced(response, ref) ? "raced" : versionOf(storedOf(`save ${refText(ref)}`, response));
+};
+
+const remove = async (store: Store, key: Key, version: Version): Promise<"removed" | "raced"> => {
+  const { transport, timeoutMs, home } = store;
+  const ref = checkpointRef(key, home);
+  const response = await transport.send({
+    method: "DELETE",
+    path: objectPath(ref),
+    headers: json,
+    body: JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", preconditions: fenceOf(version) }),
+    timeoutMs,
+  });
+  if (response.status >= 200 && response.status < 300) return "removed";
+  if (raced(response, ref)) return "raced";
+  throw errorOf(`remove ${refText(ref)}`, response);
+};
+
+/** What PUT, POST and DELETE mean when their answer is lost: the next load shows whether they happened. */
+export const kubernetesCheckpoints = (transport: Transport, options: CheckpointOptions = {}): Checkpoints => {
+  const store: Store = { transport, timeoutMs: 5_000, home: "rekindle", ...options };
+  return {
+    load: (key) => load(store, key),
+    save: (key, record, version) => save(store, key, record, version),
+    remove: (key, version) => remove(store, key, version),
+  };
+};

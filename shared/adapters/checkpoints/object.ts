@@ -1,0 +1,96 @@
+/** How a checkpoint looks as a Kubernetes object: its name, labels and the annotations that a resync pages without reading specs. */
+import { digest, type Key } from "../../core/key.ts";
+import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
+import type { CheckpointRecord } from "../../engine/ports.ts";
+
+export const checkpointResource: Resource = {
+  group: "rekindle.dev",
+  version: "v1alpha1",
+  plural: "checkpoints",
+  kind: "Checkpoint",
+};
+
+export const wakeAtAnnotation = "rekindle.dev/wake-at";
+export const kindLabel = "rekindle.dev/kind";
+export const clusterLabel = "rekindle.dev/cluster";
+const nameAnnotation = "rekindle.dev/name";
+const uidAnnotation = "rekindle.dev/uid";
+const generationAnnotation = "rekindle.dev/generation";
+const restsAnnotation = "rekindle.dev/rests";
+
+const longestName = 253;
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const labelValue = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** `kind.name`, or as much of it as fits before a digest when that is no name for an object. */
+export const checkpointName = (kind: string, name: string): string => {
+  const plain = `${kind.toLowerCase()}.${name}`;
+  if (plain.length <= longestName && subdomain.test(plain)) return plain;
+  const tail = digest(kind, name).slice(0, 16);
+  const head = plain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, longestName - tail.length - 1);
+  return `${head.replace(/^-+|-+$/g, "") || "x"}-${tail}`;
+};
+
+/** Where a key's checkpoint stands: in the application's namespace; `home` is for keys that have none. */
+export const checkpointRef = (key: Key, home: string): Ref => ({
+  resource: checkpointResource,
+  namespace: key.namespace === "" ? home : key.namespace,
+  name: checkpointName(key.kind, key.name),
+});
+
+const labelled = (name: string, value: string): Record<string, string> =>
+  labelValue.test(value) ? { [name]: value } : {};
+
+/** The whole object to store. */
+export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): Obj => ({
+  apiVersion: apiVersionOf(checkpointResource),
+  kind: checkpointResource.kind,
+  metadata: {
+    name: ref.name,
+    ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
+    labels: { ...labelled(kindLabel, key.kind), ...labelled(clusterLabel, key.cluster) },
+    annotations: {
+      [nameAnnotation]: key.name,
+      [uidAnnotation]: record.uid,
+      ...(record.generation === undefined ? {} : { [generationAnnotation]: String(record.generation) }),
+      ...(record.rests === true ? { [restsAnnotation]: "true" } : {}),
+      ...(record.wakeAt === undefined ? {} : { [wakeAtAnnotation]: new Date(record.wakeAt).toISOString() }),
+    },
+  },
+  spec: record,
+});
+
+/** What a resync learns of a checkpoint from its metadata alone. */
+export type CheckpointHint = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** UID of the application. */
+  readonly uid: string;
+  readonly generation: number | undefined;
+  readonly rests: boolean;
+  readonly wakeAt: number | undefined;
+};
+
+/** Reads a checkpoint's metadata; undefined when it is none of ours or was tampered with. */
+export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
+  const { labels = {}, annotations = {}, namespace } = metadata;
+  const { [kindLabel]: kind } = labels;
+  const { [nameAnnotation]: name, [uidAnnotation]: uid, [wakeAtAnnotation]: wake } = annotations;
+  if (kind === undefined || name === undefined || uid === undefined || namespace === undefined) return undefined;
+  if (checkpointName(kind, name) !== metadata.name) return undefined;
+  const generation = Number(annotations[generationAnnotation]);
+  const wakeAt = Date.parse(wake ?? "");
+  return {
+    kind,
+    namespace,
+    name,
+    uid,
+    generation: Number.isFinite(generation) ? generation : undefined,
+    rests: annotations[restsAnnotation] === "true",
+    wakeAt: Number.isNaN(wakeAt) ? undefined : wakeAt,
+  };
+};

@@ -1,0 +1,128 @@
+/** The engine's cluster port over any transport: quorum reads, fenced writes, and answers that are parsed at the door. */
+import { ApiError } from "../../core/errors.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
+import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
+import type { Answer, Cluster } from "../../engine/ports.ts";
+import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/answers.ts";
+import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
+import { json, mergePatchJson } from "./requests.ts";
+
+export type ClusterOptions = {
+  /** The longest that one request may take; the engine's fence counts on it. */
+  readonly timeoutMs?: number;
+  readonly pageSize?: number;
+  /** Epoch ms, believed only when an answer came without a `Date`. */
+  readonly now?: () => number;
+};
+
+type Settled = Required<ClusterOptions> & { readonly transport: Transport };
+type ListQuery = Parameters<Cluster["list"]>[0];
+
+const where = (
+  method: string,
+  ref: { readonly resource: Ref["resource"]; namespace?: string; name?: string },
+): string =>
+  `${method} ${ref.resource.plural} ${[ref.namespace, ref.name].filter((part) => part !== undefined && part !== "").join("/")}`;
+
+const answerDate = (settled: Settled, response: HttpResponse): number => {
+  const date = dateOf(response);
+  return Number.isNaN(date) ? settled.now() : date;
+};
+
+const get = async (settled: Settled, ref: Ref): Promise<Answer<Stored | undefined>> => {
+  const { transport, timeoutMs } = settled;
+  const response = await transport.send({ method: "GET", path: objectPath(ref), headers: {}, timeoutMs });
+  const date = answerDate(settled, response);
+  if (saysGone(response, ref.name)) return { value: undefined, date };
+  return { value: storedOf(where("get", ref), response), date };
+};
+
+/** A continue token lives for minutes; a list that outlived its own is begun again. */
+const listBegins = 3;
+
+const listOnce = async (settled: Settled, query: ListQuery): Promise<Answer<readonly Stored[]>> => {
+  const { transport, timeoutMs, pageSize } = settled;
+  const type = { apiVersion: apiVersionOf(query.resource), kind: query.resource.kind };
+  const items: Stored[] = [];
+  let date = Number.NaN;
+  let next: string | undefined;
+  do {
+    const path = withQuery(collectionPath(query.resource, query.namespace), {
+      labelSelector: selectorOf(query.labels),
+      fieldSelector: query.field,
+      limit: String(pageSize),
+      continue: next,
+    });
+    const response = await transport.send({ method: "GET", path, headers: {}, timeoutMs });
+    if (Number.isNaN(date)) date = answerDate(settled, response);
+    const page = pageOf(where("list", query), response, type);
+    items.push(...page.items);
+    next = page.next;
+  } while (next !== undefined);
+  return { value: items, date };
+};
+
+const list = async (settled: Settled, query: ListQuery): Promise<Answer<readonly Stored[]>> => {
+  for (let begun = 1; ; begun += 1) {
+    try {
+      return await listOnce(settled, query);
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.status !== 410 || begun === listBegins) throw cause;
+    }
+  }
+};
+
+const create = async ({ transport, timeoutMs }: Settled, ref: Ref, object: unknown): Promise<Stored> => {
+  const path = collectionPath(ref.resource, ref.namespace);
+  const body = JSON.stringify(object);
+  return storedOf(where("create", ref), await transport.send({ method: "POST", path, headers: json, body, timeoutMs }));
+};
+
+type Fence = Parameters<Cluster["remove"]>[1];
+
+const removal = (ref: Ref, fence: Fence, timeoutMs: number): HttpRequest => ({
+  method: "DELETE",
+  path: objectPath(ref),
+  headers: json,
+  body: JSON.stringify({
+    kind: "DeleteOptions",
+    apiVersion: "v1",
+    preconditions: { uid: fence.uid, resourceVersion: fence.resourceVersion },
+    gracePeriodSeconds: fence.graceSeconds,
+    propagationPolicy: "Background",
+  }),
+  timeoutMs,
+});
+
+const remove = async (settled: Settled, ref: Ref, fence: Fence): Promise<void> => {
+  const response = await settled.transport.send(removal(ref, fence, settled.timeoutMs));
+  if (response.status < 300 || saysGone(response, ref.name)) return;
+  const refusal = errorOf(where("delete", ref), response);
+  if (refusal.status !== 409) throw refusal;
+  // A precondition failed. Which one, the message tells in words only; the object itself tells for certain.
+  const { value: standing } = await get(settled, ref);
+  if (standing !== undefined && standing.metadata.uid === fence.uid) throw refusal;
+};
+
+const patchStatus = async (settled: Settled, ref: Ref, resourceVersion: string, status: unknown): Promise<Stored> => {
+  const response = await settled.transport.send({
+    method: "PATCH",
+    path: objectPath(ref, "status"),
+    headers: mergePatchJson,
+    body: JSON.stringify({ metadata: { resourceVersion }, status }),
+    timeoutMs: settled.timeoutMs,
+  });
+  return storedOf(where("patch status of", ref), response);
+};
+
+/** The cluster behind a transport. */
+export const openCluster = (transport: Transport, options: ClusterOptions = {}): Cluster => {
+  const settled: Settled = { transport, timeoutMs: 5_000, pageSize: 500, now: Date.now, ...options };
+  return {
+    get: (ref) => get(settled, ref),
+    list: (query) => list(settled, query),
+    create: (ref, object) => create(settled, ref, object),
+    remove: (ref, fence) => remove(settled, ref, fence),
+    patchStatus: (ref, resourceVersion, status) => patchStatus(settled, ref, resourceVersion, status),
+  };
+};

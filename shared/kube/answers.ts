@@ -1,0 +1,137 @@
+/** What an API server's answer means: an object, a page of a list, or the error that it carries. */
+import { ApiError } from "../core/errors.ts";
+import type { HttpResponse } from "../core/http.ts";
+import type { Metadata, Stored } from "../core/object.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const isRecord = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+type Identity = Metadata & { readonly uid: string; readonly resourceVersion: string };
+
+const isIdentity = (metadata: unknown): metadata is Identity =>
+  isRecord(metadata) &&
+  isText(metadata["name"]) &&
+  isText(metadata["uid"]) &&
+  isText(metadata["resourceVersion"]) &&
+  (metadata["ownerReferences"] === undefined || Array.isArray(metadata["ownerReferences"]));
+
+/** An object with an identity: the server filled in UID and resourceVersion. By hand, for it runs for every object read. */
+export const isStored = (value: unknown): value is Stored =>
+  isRecord(value) && isText(value["apiVersion"]) && isText(value["kind"]) && isIdentity(value["metadata"]);
+
+const badAnswer = (where: string, what: string, cause?: unknown): ApiError =>
+  new ApiError({ status: 0, reason: "BadAnswer", message: `${where}: the answer is not ${what}`, cause });
+
+const parse = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Milliseconds that a Retry-After header asks for, given in seconds or as a date. */
+const retryAfterOf = (response: HttpResponse): number | undefined => {
+  const asked = response.headers["retry-after"];
+  if (asked === undefined) return undefined;
+  const seconds = Number(asked);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const until = Date.parse(asked) - dateOf(response);
+  return Number.isFinite(until) ? Math.max(0, until) : undefined;
+};
+
+/** The server's clock when it answered, epoch ms; NaN when it did not say. */
+export const dateOf = (response: { readonly headers: Readonly<Record<string, string>> }): number =>
+  Date.parse(response.headers["date"] ?? "");
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  413: "RequestEntityTooLarge",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** The name that a Status is about, if the answer is one. */
+const subjectOf = (status: Json): unknown => (isRecord(status["details"]) ? status["details"]["name"] : undefined);
+
+const notServed = (where: string): string =>
+  `${where}: the server does not serve this resource (is its CRD installed?)`;
+
+/** The error that an answer other than 2xx stands for. */
+export const errorOf = (where: string, response: HttpResponse): ApiError => {
+  const parsed = parse(response.body);
+  const status = isRecord(parsed) && parsed["kind"] === "Status" ? parsed : undefined;
+  const reason = isText(status?.["reason"]) ? status["reason"] : (reasons[response.status] ?? "Unknown");
+  const told = isText(status?.["message"]) ? status["message"] : response.body.trim().slice(0, 500);
+  const nobody = response.status === 404 && (status === undefined || !isText(subjectOf(status)));
+  const retryAfterMs = retryAfterOf(response);
+  return new ApiError({
+    status: response.status,
+    reason,
+    message: nobody ? notServed(where) : `${where}: ${told === "" ? `HTTP ${response.status}` : told}`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+};
+
+/** True when the answer says that the object of this name does not exist; any other 404 says nothing about it. */
+export const saysGone = (response: HttpResponse, name: string): boolean => {
+  if (response.status !== 404) return false;
+  const status = parse(response.body);
+  return isRecord(status) && status["reason"] === "NotFound" && subjectOf(status) === name;
+};
+
+/** The JSON of an answer that is a success; throws `ApiError` for every other. */
+export const jsonOf = (where: string, response: HttpResponse): Json => {
+  if (response.status < 200 || response.status > 299) throw errorOf(where, response);
+  const value = parse(response.body);
+  if (!isRecord(value)) throw badAnswer(where, "a JSON object");
+  return value;
+};
+
+/** The object of an answer that is a success. */
+export const storedOf = (where: string, response: HttpResponse): Stored => {
+  const value = jsonOf(where, response);
+  if (!isStored(value)) throw badAnswer(where, "an object with an identity");
+  return value;
+};
+
+/** One page of a list. */
+export type Page = {
+  readonly items: readonly Stored[];
+  readonly resourceVersion: string;
+  /** What continues the list; undefined on its last page. */
+  readonly next: string | undefined;
+};
+
+/** The page of an answer that is a success. Servers leave `apiVersion` and `kind` out of the items: they are put back. */
+export const pageOf = (
+  where: string,
+  response: HttpResponse,
+  type: { readonly apiVersion: string; readonly kind: string },
+): Page => {
+  const value = jsonOf(where, response);
+  const { metadata, items } = value;
+  if (!isRecord(metadata) || !(Array.isArray(items) || items === null || items === undefined)) {
+    throw badAnswer(where, "a list");
+  }
+  const typed = (items ?? []).map((item: unknown) => (isRecord(item) ? { ...type, ...item } : item));
+  if (!typed.every(isStored)) throw badAnswer(where, "a list of objects with an identity");
+  const { resourceVersion, continue: next } = metadata;
+  return {
+    items: typed,
+    resourceVersion: isText(resourceVersion) ? resourceVersion : "",
+    next: isText(next) ? next : undefined,
+  };
+};

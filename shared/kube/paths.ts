@@ -1,0 +1,39 @@
+/** Where an object stands in the API: request paths from resources, with every segment made safe for a URL. */
+import { ApiError } from "../core/errors.ts";
+import type { Ref, Resource } from "../core/object.ts";
+
+/** One path segment. Names that a URL would swallow or climb with are refused before they are sent. */
+const segment = (text: string): string => {
+  if (text === "" || text === "." || text === "..") {
+    throw new ApiError({ status: 422, reason: "Invalid", message: `${JSON.stringify(text)} is not a name` });
+  }
+  return encodeURIComponent(text.toWellFormed());
+};
+
+/** Path of a resource's objects: of one namespace, or of all (and of cluster-scoped ones) when it is "" or undefined. */
+export const collectionPath = (resource: Resource, namespace?: string): string => {
+  const root =
+    resource.group === ""
+      ? `/api/${segment(resource.version)}`
+      : `/apis/${segment(resource.group)}/${segment(resource.version)}`;
+  const within = namespace === undefined || namespace === "" ? "" : `/namespaces/${segment(namespace)}`;
+  return `${root}${within}/${segment(resource.plural)}`;
+};
+
+/** Path of one object, or of its subresource. */
+export const objectPath = (ref: Ref, subresource?: string): string =>
+  `${collectionPath(ref.resource, ref.namespace)}/${segment(ref.name)}${subresource === undefined ? "" : `/${subresource}`}`;
+
+/** The path with its query; parameters that are undefined are left out. */
+export const withQuery = (path: string, parameters: Readonly<Record<string, string | undefined>>): string => {
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value.toWellFormed())}`],
+  );
+  return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
+};
+
+/** Labels as a selector that wants them all; undefined when there are none. */
+export const selectorOf = (labels: Readonly<Record<string, string>>): string | undefined => {
+  const terms = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return terms.length === 0 ? undefined : terms.join(",");
+};

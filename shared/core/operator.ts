@@ -25,5 +25,6 @@ export type Operator<Memory> = {
   readonly resource: Resource;
   readonly watches: readonly Watch[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
-  readonly decide: (key: Key, view: View<Memory>) => Decision<Memory>;
+  /** A method, so that the engine may hold operators of every kind side by side. */
+  decide(key: Key, view: View<Memory>): Decision<Memory>;
 };

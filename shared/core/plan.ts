@@ -64,6 +64,8 @@ export type Plan<Memory> = {
   readonly status?: Readonly<Record<string, unknown>>;
   /** When to look again, epoch ms of the API server's clock. Derived from the memory; kept beside it. */
   readonly wakeAt?: number;
+  /** Look again after this many ms even if no event comes. Not remembered: a resync would find it too. */
+  readonly pollMs?: number;
   /** There is more to do as soon as this is done. */
   readonly again?: boolean;
   /** Nothing is left to remember: the record is deleted. */

@@ -185,10 +185,14 @@ const arrange = async (run: Run, held: Held, plan: Plan<unknown>): Promise<void>
     const id = `again ${sight.uid} ${held.record?.saves ?? 0} ${plan.forget === true}`;
     await world.queue.send({ ...key, reason: "again" }, dedupe.timer(key, id));
   }
-  if (plan.wakeAt === undefined || plan.forget === true) return;
-  const delayMs = Math.max(1_000, plan.wakeAt - sight.now);
+  if (plan.forget === true) return;
+  const wakeAt = Math.min(
+    plan.wakeAt ?? Number.POSITIVE_INFINITY,
+    sight.now + (plan.pollMs ?? Number.POSITIVE_INFINITY),
+  );
+  const delayMs = Math.max(1_000, wakeAt - sight.now);
   if (delayMs > 900_000) return;
-  await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${plan.wakeAt}`), delayMs);
+  await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}`), delayMs);
 };
 
 /** Somebody else took the step from the same state. What it saw may be older than what this one was called for. */

@@ -6,6 +6,9 @@ import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from ".
 import type { Evidence } from "./machine.ts";
 import type { Driver } from "./memory.ts";
 
+/** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
+export const adoptedUid = "adopted";
+
 export const driverContainer = "spark-kubernetes-driver";
 
 /** An application's pods told apart. */
@@ -18,7 +21,8 @@ export type Pods = {
 };
 
 const isDriver = (pod: Stored, driver: Driver): boolean =>
-  labelOf(pod, "spark-role") === "driver" && (driver.uid === undefined || driver.uid === pod.metadata.uid);
+  labelOf(pod, "spark-role") === "driver" &&
+  (driver.uid === undefined || driver.uid === adoptedUid || driver.uid === pod.metadata.uid);
 
 /** Executors made by the driver are ours through its template's owner reference, or through the driver itself. */
 const isOurs = (pod: Stored, uid: string, driver: Driver | undefined): boolean =>

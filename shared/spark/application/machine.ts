@@ -23,10 +23,7 @@ export const acts: Readonly<Record<Phase, Act>> = {
 };
 
 /** Where a phase goes when all that it had to remove is gone. */
-export const clearedInto: Readonly<Record<"INVALIDATING" | "SUSPENDING", Phase>> = {
-  INVALIDATING: "PENDING_RERUN",
-  SUSPENDING: "SUSPENDED",
-};
+export const clearedInto = { INVALIDATING: "PENDING_RERUN", SUSPENDING: "SUSPENDED" } as const;
 
 /** What is known of the current attempt's driver pod. `absent` was never seen, `lost` was and is certainly gone. */
 export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";

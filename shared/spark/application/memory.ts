@@ -10,7 +10,7 @@ const driver = z.object({
   podName: z.string(),
   /** When the attempt was handed out, epoch ms. */
   submittedAt: z.number(),
-  /** Set once the pod was seen: from then on its absence is a loss. "adopted": known only from a status. */
+  /** Set once the pod was seen: from then on its absence is a loss. */
   uid: z.string().optional(),
 });
 

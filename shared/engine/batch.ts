@@ -1,0 +1,51 @@
+/** A batch of messages: those of one key are one step, keys do not wait for each other, and only the failed come back. */
+import { type Message, textOf } from "../core/key.ts";
+import { step } from "./step.ts";
+import type { Ending, World } from "./world.ts";
+
+/** The one message that stands for several of a key: the newest, with the least tries, for anything new starts afresh. */
+export const merged = (messages: readonly [Message, ...Message[]]): Message => {
+  const tries = Math.min(...messages.map((message) => message.tries ?? 0));
+  const { tries: _, ...newest } = messages[messages.length - 1] ?? messages[0];
+  return tries === 0 ? newest : { ...newest, tries };
+};
+
+/** A message and the queue's id of it. */
+export type Envelope = { readonly id: string; readonly message: Message };
+
+const byKey = (batch: readonly Envelope[]): readonly (readonly Envelope[])[] => {
+  const groups = new Map<string, Envelope[]>();
+  for (const envelope of batch) {
+    const key = textOf(envelope.message);
+    groups.set(key, [...(groups.get(key) ?? []), envelope]);
+  }
+  return [...groups.values()];
+};
+
+/** The step of a key's messages; undefined when it could not even arrange to come back. */
+export const take = async (world: World, messages: readonly Message[]): Promise<Ending | undefined> => {
+  const [first, ...others] = messages;
+  if (first === undefined) return { did: "nothing", why: "no message" };
+  const message = merged([first, ...others]);
+  try {
+    return await step(world, message);
+  } catch (cause) {
+    const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    world.report("error", "a step failed and will be delivered again", { key: textOf(message), error });
+    return undefined;
+  }
+};
+
+/** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
+export const takeBatch = async (world: World, batch: readonly Envelope[]): Promise<readonly string[]> => {
+  const failed = await Promise.all(
+    byKey(batch).map(async (group) => {
+      const ending = await take(
+        world,
+        group.map((envelope) => envelope.message),
+      );
+      return ending === undefined ? group.map((envelope) => envelope.id) : [];
+    }),
+  );
+  return failed.flat();
+};

@@ -1,0 +1,71 @@
+/** What a pod says of itself, read at the door: phase, containers and how they ended. */
+import * as z from "zod";
+import type { Obj, Stored } from "../core/object.ts";
+
+const ended = z.looseObject({
+  exitCode: z.number(),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  finishedAt: z.string().nullish(),
+});
+
+const container = z.looseObject({
+  name: z.string(),
+  state: z
+    .looseObject({
+      terminated: ended.optional(),
+      waiting: z.looseObject({ reason: z.string().optional(), message: z.string().optional() }).optional(),
+    })
+    .optional(),
+});
+
+const status = z.looseObject({
+  phase: z.string().optional(),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  containerStatuses: z.array(container).nullish(),
+  conditions: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        status: z.string(),
+        reason: z.string().optional(),
+        message: z.string().optional(),
+      }),
+    )
+    .nullish(),
+});
+
+export type PodStatus = z.infer<typeof status>;
+export type Terminated = z.infer<typeof ended>;
+
+/** The pod's status; one that does not parse is a pod of which nothing is known. */
+export const podStatus = (pod: Obj): PodStatus => {
+  const parsed = status.safeParse(pod["status"] ?? {});
+  return parsed.success ? parsed.data : {};
+};
+
+export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];
+
+/** Deletion has begun; the pod may still run through its grace. */
+export const isEnding = (object: Obj): boolean => object.metadata.deletionTimestamp !== undefined;
+
+/** How the named container ended, if it did. */
+export const terminationOf = (pod: PodStatus, name: string): Terminated | undefined =>
+  pod.containerStatuses?.find((one) => one.name === name)?.state?.terminated;
+
+/** Why a pod is not running yet, in its own words: the scheduler's, or a container's waiting reason. */
+export const waitingReason = (pod: PodStatus): string | undefined => {
+  const unscheduled = pod.conditions?.find((one) => one.type === "PodScheduled" && one.status === "False");
+  if (unscheduled !== undefined) return [unscheduled.reason, unscheduled.message].filter(Boolean).join(": ");
+  const waiting = pod.containerStatuses?.find((one) => one.state?.waiting !== undefined)?.state?.waiting;
+  return waiting === undefined ? undefined : [waiting.reason, waiting.message].filter(Boolean).join(": ");
+};
+
+/** Ours is what an owner reference with our UID says; a label alone could be anybody's. */
+export const ownedBy = (object: Obj, uid: string): boolean =>
+  object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+/** By name: the same order for everybody who looks. */
+export const inOrder = (objects: readonly Stored[]): readonly Stored[] =>
+  [...objects].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

@@ -1,0 +1,7 @@
+/** The resources of Kubernetes itself that Rekindle reads or writes. */
+import type { Resource } from "../core/object.ts";
+
+export const pods: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+export const services: Resource = { group: "", version: "v1", plural: "services", kind: "Service" };
+export const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
+export const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };

@@ -1,0 +1,130 @@
+/** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
+import { digestOf } from "../../core/json.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, View } from "../../core/plan.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { parseSpec } from "../schema/parse.ts";
+import { adopted, blank } from "./adopting.ts";
+import { clear, windDown } from "./clearing.ts";
+import { follow } from "./following.ts";
+import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
+import { type Memory, normaliser, type State } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
+import { endStrays, planOf, podsOf, policyOf, type Scene, type Settings, seenPods } from "./scene.ts";
+import { submitNext, withdrawn } from "./submitting.ts";
+
+/** What a run depends on: everything but the two fields that may change under a running application. */
+const relevant = (object: Stored): string => {
+  const spec: unknown = object["spec"];
+  if (typeof spec !== "object" || spec === null) return digestOf(spec ?? null);
+  return digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined });
+};
+
+/** Takes in what the object says now: a changed spec invalidates the run, a suspension interrupts it. */
+const interrupted = (scene: Scene): Memory => {
+  const memory = rebased(scene);
+  const suspend = scene.read.ok && scene.read.spec.suspend === true;
+  const { phase } = memory.state;
+  if (suspend && suspendable[phase]) return { ...memory, state: { phase: "SUSPENDING" } };
+  if (!suspend && phase === "SUSPENDED") return { ...memory, state: { phase: "RESUMING" } };
+  return memory;
+};
+
+/** Same generation: nothing is compared. Another version of the normaliser: taken in as it is, restarting nobody. */
+const rebased = ({ memory, object }: Scene): Memory => {
+  const generation = object.metadata.generation ?? 0;
+  if (memory.generation === generation && memory.normaliser === normaliser) return memory;
+  const spec = relevant(object);
+  const taken = { ...memory, generation, spec, normaliser };
+  const unchanged = memory.normaliser !== normaliser || memory.spec === spec;
+  const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
+  if (unchanged || nothingRuns) return taken;
+  return { ...taken, submissions: 0, executions: 0, state: { phase: "INVALIDATING" } };
+};
+
+/** Leaves a phase for the next and says so; the next step takes it from there. */
+const enter = (scene: Scene, state: State): Decision<Memory> =>
+  planOf(scene, { ...scene.memory, state }, seenPods(scene), { again: true });
+
+/** Enters a phase in which no driver is known any more. */
+const enterBare = (scene: Scene, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
+  const { driver: _, ...memory } = scene.memory;
+  return planOf(scene, { ...memory, state: { phase } }, undefined, { again: true });
+};
+
+/** The next driver keeps its distance from the newest save that planned one. */
+const resubmit = (scene: Scene): Decision<Memory> =>
+  clear(scene, () => {
+    const settled = (scene.memory.plannedAt ?? 0) + scene.settings.settledMs;
+    if (scene.view.now >= settled) return submitNext(scene);
+    return planOf(scene, scene.memory, undefined, { wakeAt: settled, waitsFor: "the last submission to settle" });
+  });
+
+const succeed = (scene: Scene): Decision<Memory> => {
+  const { state } = scene.memory;
+  if (policyOf(scene).type === "Always") return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
+  return enter(scene, { phase: "COMPLETED", endedAt: "endedAt" in state ? state.endedAt : scene.view.now });
+};
+
+const fail = (scene: Scene): Decision<Memory> => {
+  const { state } = scene.memory;
+  if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
+  const { endedAt, error, retryAt } = state;
+  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
+  if (retryAt === undefined) return enter(scene, { phase: "FAILED", endedAt, error });
+  if (scene.view.now < retryAt)
+    return planOf(scene, scene.memory, seenPods(scene), { wakeAt: retryAt, waitsFor: `its next try after: ${error}` });
+  if (state.phase === "SUBMISSION_FAILED") return resubmit(scene);
+  return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+};
+
+/** Finished: the executors' last states, strays, and the end of its time to live. */
+const rest = (scene: Scene): Decision<Memory> => {
+  const { key, memory, object, read, view } = scene;
+  const found = seenPods(scene);
+  if (found === undefined) return { look: [podsOf(key)] };
+  const ttl = read.ok ? read.spec.timeToLiveSeconds : undefined;
+  const stray = endStrays(found);
+  if (ttl === undefined || ttl === null || !("endedAt" in memory.state))
+    return planOf(scene, memory, found, { stages: [stray], rests: stray.length === 0 });
+  const due = memory.state.endedAt + Math.max(0, ttl) * 1_000;
+  if (view.now < due) return planOf(scene, memory, found, { stages: [stray], wakeAt: due });
+  const ref = { resource: sparkApplications, namespace: key.namespace, name: key.name };
+  return planOf(scene, memory, found, { stages: [stray, [{ do: "delete", ref, uid: object.metadata.uid }]] });
+};
+
+const wait = (scene: Scene): Decision<Memory> =>
+  planOf(scene, scene.memory, undefined, { rests: true, waitsFor: "spec.suspend to become false" });
+
+const clearing = (scene: Scene): Decision<Memory> => {
+  const { phase } = scene.memory.state;
+  const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
+  return clear(scene, (cleared) => enterBare(cleared, after));
+};
+
+const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {
+  submit: submitNext,
+  follow,
+  succeed,
+  fail,
+  clear: clearing,
+  resubmit,
+  wait,
+  rest,
+};
+
+/** One step's decision for a SparkApplication. */
+export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object } = view;
+  if (object === undefined || isEnding(object))
+    return windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
+  const read = parseSpec(object);
+  const memory = view.memory ?? adopted(object, relevant(object));
+  const scene: Scene = { key, view, object, memory, read, settings };
+  const refusal = view.refused.find((one) => one.effect.do === "create");
+  if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
+  const now = { ...scene, memory: interrupted(scene) };
+  return acting[acts[now.memory.state.phase]](now);
+};

@@ -1,0 +1,78 @@
+/** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Query } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { podStatus, waitingReason } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { adoptedUid, endOf, evidenceOf, failureOf, type Pods } from "./evidence.ts";
+import { type Evidence, followed } from "./machine.ts";
+import type { Driver, Memory, State } from "./memory.ts";
+import { retryAfterFailure } from "./restart.ts";
+import { endStrays, planOf, podsOf, policyOf, type Scene, seenPods } from "./scene.ts";
+import { submitAgain } from "./submitting.ts";
+
+const driverQuery = (scene: Scene, driver: Driver): Query => ({
+  do: "get",
+  ref: { resource: pods, namespace: scene.key.namespace, name: driver.podName },
+});
+
+type Sighting =
+  | { readonly see: "later"; readonly look: readonly Query[] }
+  | { readonly see: Evidence; readonly pod: Stored | undefined };
+
+/** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
+const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
+  if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
+  if (driver.uid === undefined) return { see: "absent", pod: undefined };
+  const query = driverQuery(scene, driver);
+  const answer = scene.view.seen.get(queryId(query));
+  if (answer === undefined) return { see: "later", look: [query] };
+  const pod = answer.find((one) => driver.uid === adoptedUid || one.metadata.uid === driver.uid);
+  return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
+};
+
+/** The next phase, and what is to be remembered of how the run came to it. */
+const stateAfter = (scene: Scene, driver: Driver, sighting: Exclude<Sighting, { see: "later" }>): State | "resume" => {
+  const { see, pod } = sighting;
+  const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? scene.view.now;
+  const next = followed[see];
+  switch (next) {
+    case "SUCCEEDING":
+      return { phase: next, endedAt };
+    case "FAILING": {
+      const error = pod === undefined ? "driver pod not found" : failureOf(pod);
+      const counters = { ...scene.memory, submittedAt: driver.submittedAt };
+      const retryAt = retryAfterFailure(policyOf(scene), counters);
+      return { phase: next, endedAt, error, ...(retryAt === undefined ? {} : { retryAt }) };
+    }
+    case "resume":
+      return next;
+    default:
+      return { phase: next };
+  }
+};
+
+const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
+  if (see === "running") return "the driver to finish";
+  const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
+  return `the driver to start${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
+};
+
+export const follow = (scene: Scene): Decision<Memory> => {
+  const { memory, key } = scene;
+  const { driver } = memory;
+  const found = seenPods(scene);
+  if (found === undefined) return { look: [podsOf(key)] };
+  if (driver === undefined) return submitAgain(scene);
+  const sighting = sighted(scene, driver, found);
+  if (sighting.see === "later") return { look: sighting.look };
+  const state = stateAfter(scene, driver, sighting);
+  if (state === "resume") return submitAgain(scene);
+  const uid = sighting.pod?.metadata.uid ?? driver.uid;
+  const known = uid === undefined ? driver : { ...driver, uid };
+  const ended = state.phase === "SUCCEEDING" || state.phase === "FAILING";
+  return planOf(scene, { ...memory, driver: known, state }, found, {
+    stages: [endStrays(found)],
+    ...(ended ? { again: true } : { waitsFor: waitsFor(sighting.see, sighting.pod) }),
+  });
+};

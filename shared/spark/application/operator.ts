@@ -1,0 +1,57 @@
+/** SparkApplication as the engine knows it: what to watch, how to read its memory, how to decide. */
+
+import { same } from "../../core/json.ts";
+import type { Obj } from "../../core/object.ts";
+import type { Operator, Watch } from "../../core/operator.ts";
+import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { decide } from "./decide.ts";
+import { type Memory, parseMemory } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
+import type { Settings } from "./scene.ts";
+
+/** A status write is nobody's news: it comes back from ourselves. */
+const changed = (before: Obj | undefined, after: Obj): boolean =>
+  before === undefined ||
+  before.metadata.uid !== after.metadata.uid ||
+  before.metadata.generation !== after.metadata.generation ||
+  isEnding(before) !== isEnding(after) ||
+  !same(before.metadata.annotations, after.metadata.annotations) ||
+  !same(before.metadata.labels, after.metadata.labels);
+
+/** What a step could decide differently on: phase, containers that ended, the reason of a wait, the end. */
+const gist = (pod: Obj): unknown => {
+  const { phase, containerStatuses, reason } = podStatus(pod);
+  const containers = containerStatuses?.map(({ name, state }) => [
+    name,
+    state?.terminated?.exitCode,
+    state?.waiting?.reason,
+  ]);
+  return [phase, reason, isEnding(pod), containers, pod.metadata.uid];
+};
+
+/** A driver that was just created is what its creator knows already. */
+const news = (before: Obj | undefined, after: Obj): boolean => {
+  if (before !== undefined) return !same(gist(before), gist(after));
+  const fresh = podStatus(after).phase === "Pending" && !isEnding(after);
+  return !(fresh && labelOf(after, "spark-role") === "driver");
+};
+
+const watches: readonly Watch[] = [
+  { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: pods,
+    selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",
+    ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
+    matters: news,
+  },
+];
+
+/** The operator of SparkApplications under the given settings. */
+export const sparkApplication = (settings: Settings): Operator<Memory> => ({
+  kind: sparkApplications.kind,
+  resource: sparkApplications,
+  watches,
+  parse: parseMemory,
+  decide: (key, view) => decide(settings, key, view),
+});

@@ -1,0 +1,72 @@
+/** What every act of a SparkApplication's step works with, and how its result becomes a plan. */
+import type { Key } from "../../core/key.ts";
+import type { Ref, Stored } from "../../core/object.ts";
+import type { Effect, Plan, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { configMaps, pods, services } from "../../kube/resources.ts";
+import type { ParsedSpec } from "../schema/parse.ts";
+import { alive, type Pods, sortOut } from "./evidence.ts";
+import type { Memory } from "./memory.ts";
+import type { RestartPolicy } from "./restart.ts";
+import { events, projected } from "./status.ts";
+
+/** What a deployment decides for all its SparkApplications. */
+export type Settings = {
+  /** How pods reach the API server, for `spark.master`. */
+  readonly apiServer: string;
+  /** Distance between two drivers, ms: see engine/settings.ts. */
+  readonly settledMs: number;
+};
+
+export type Scene = {
+  readonly key: Key;
+  readonly view: View<Memory>;
+  readonly object: Stored;
+  readonly memory: Memory;
+  /** `spec` as read at the door: parsed, or why it cannot be. */
+  readonly read: ParsedSpec;
+  readonly settings: Settings;
+};
+
+export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
+
+/** Every pod that carries the application's name; whose it is, the owner references say. */
+export const podsOf = (key: Key): Query => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { "sparkoperator.k8s.io/app-name": key.name },
+});
+
+/** Services and config maps that a submission made. */
+export const leftoversOf = (key: Key, uid: string): readonly Query[] =>
+  [services, configMaps].map((resource) => ({
+    do: "list",
+    resource,
+    namespace: key.namespace,
+    labels: { "rekindle.dev/app-uid": uid },
+  }));
+
+/** The pods told apart, or undefined while nobody has looked. */
+export const seenPods = (scene: Scene): Pods | undefined => {
+  const seen = scene.view.seen.get(queryId(podsOf(scene.key)));
+  return seen === undefined ? undefined : sortOut(seen, scene.view.uid, scene.memory.driver);
+};
+
+/** Ends by right: whatever stands under this UID, and nothing else of that name. */
+export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
+  const { name, namespace, uid } = object.metadata;
+  return { do: "delete", ref: { resource, name, ...(namespace === undefined ? {} : { namespace }) }, uid };
+};
+
+/** Strays are ended on sight, in every phase. */
+export const endStrays = (found: Pods | undefined): readonly Effect[] =>
+  alive(found?.strays ?? []).map((pod) => removal(pod, pods));
+
+type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & { readonly stages?: readonly (readonly Effect[])[] };
+
+/** The plan of an act: its effects, then the event of the phase, then the status. */
+export const planOf = (scene: Scene, memory: Memory, found: Pods | undefined, extras: Extras): Plan<Memory> => {
+  const stages = [...(extras.stages ?? []), events(scene.object, memory)].filter((stage) => stage.length > 0);
+  return { ...extras, memory, stages, status: projected(scene.object, memory, found) };
+};

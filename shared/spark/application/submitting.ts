@@ -1,0 +1,90 @@
+/** Handing out an attempt and creating its objects; and what becomes of it when the server refuses them. */
+
+import type { Obj, Resource } from "../../core/object.ts";
+import type { Effect, Plan } from "../../core/plan.ts";
+import { configMaps, pods, services } from "../../kube/resources.ts";
+import { type Submission, submit } from "../submission/submit.ts";
+import type { Memory, State } from "./memory.ts";
+import { retryAfterRefusal } from "./restart.ts";
+import { planOf, policyOf, type Scene } from "./scene.ts";
+
+const resourceOf: Readonly<Record<string, Resource>> = { Pod: pods, Service: services, ConfigMap: configMaps };
+
+const creation = (object: Obj, owner: string): Effect => {
+  const resource = resourceOf[object.kind];
+  if (resource === undefined) throw new Error(`a submission made a ${object.kind}, which nothing here can create`);
+  return { do: "create", object, resource, owner };
+};
+
+/** The objects of an attempt: the same for everybody who asks, at any time. */
+const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Submission => {
+  const { read, object, view, settings } = scene;
+  if (!read.ok) return { refused: read.message };
+  const { name, namespace, labels, annotations } = object.metadata;
+  const app = {
+    name,
+    namespace: namespace ?? "default",
+    uid: view.uid,
+    labels: labels ?? {},
+    annotations: annotations ?? {},
+  };
+  return submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
+};
+
+/** The next attempt: its identity is saved, fenced, before anything of it exists. */
+export const submitNext = (scene: Scene): Plan<Memory> => {
+  const { memory, view } = scene;
+  const attempt = memory.attempt + 1;
+  const submission = submissionOf(scene, attempt, view.now);
+  if ("refused" in submission)
+    return refused(scene, { ...memory, submissions: memory.submissions + 1 }, submission.refused);
+  const next: Memory = {
+    ...memory,
+    attempt,
+    submissions: memory.submissions + 1,
+    executions: memory.executions + 1,
+    plannedAt: view.now,
+    driver: {
+      attempt,
+      submissionId: submission.submissionId,
+      applicationId: submission.applicationId,
+      podName: submission.driverPodName,
+      submittedAt: view.now,
+    },
+    state: { phase: "SUBMITTED" },
+  };
+  return creating(scene, next, submission);
+};
+
+/** The attempt was handed out and its driver never seen: its objects are made, or made again, under the same names. */
+export const submitAgain = (scene: Scene): Plan<Memory> => {
+  const { memory, view } = scene;
+  const submittedAt = memory.driver?.submittedAt ?? view.now;
+  const submission = submissionOf(scene, memory.attempt, submittedAt);
+  if ("refused" in submission) return withdrawn(scene, submission.refused);
+  return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
+};
+
+const creating = (scene: Scene, memory: Memory, submission: Exclude<Submission, { refused: string }>): Plan<Memory> => {
+  const { uid } = scene.view;
+  return planOf(scene, memory, undefined, {
+    fenced: true,
+    stages: [submission.before.map((object) => creation(object, uid)), [creation(submission.driver, uid)]],
+    waitsFor: `driver pod ${submission.driverPodName} to start`,
+  });
+};
+
+/** The server said no to what was handed out: it was submitted, but never executed. */
+export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
+  const { driver: _, ...memory } = scene.memory;
+  return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
+};
+
+const refused = (scene: Scene, memory: Memory, error: string): Plan<Memory> => {
+  const { now } = scene.view;
+  const submittedAt = scene.memory.driver?.submittedAt ?? now;
+  const retryAt = retryAfterRefusal(policyOf(scene), { ...memory, submittedAt });
+  const ended = { endedAt: now, error: error.slice(0, 4_096) };
+  const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
+  return planOf(scene, { ...memory, state }, undefined, { again: true });
+};

@@ -124,10 +124,11 @@ export const connect = (endpoint: Endpoint): Connection => {
   const login = credentials(endpoint.auth);
 
   const answer = async (request: HttpRequest, limit: Limit): Promise<http.IncomingMessage> => {
-    const incoming = await send(request, await login.token(request.timeoutMs), limit);
+    const token = await login.token(request.timeoutMs);
+    const incoming = await send(request, token, limit);
     if (incoming.statusCode !== 401 || !login.renews) return incoming;
     incoming.resume();
-    return send(request, await login.renewed(request.timeoutMs), limit);
+    return send(request, await login.renewed(token, request.timeoutMs), limit);
   };
 
   return {

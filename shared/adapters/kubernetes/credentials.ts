@@ -12,7 +12,8 @@ export type Credentials = {
   /** True when another token can be had after a refusal. */
   readonly renews: boolean;
   token(timeoutMs: number): string | undefined | Promise<string>;
-  renewed(timeoutMs: number): string | undefined | Promise<string>;
+  /** A token other than the one that was refused. */
+  renewed(refused: string | undefined, timeoutMs: number): string | undefined | Promise<string>;
 };
 
 const refusal = (cause: unknown): ApiError => {
@@ -45,14 +46,16 @@ const fetched = (provider: () => Promise<string>, ageMs: number): Credentials =>
       fetching = undefined;
     }
   };
-  const renewed = (timeoutMs: number): Promise<string> => {
+  const fetchWithin = (timeoutMs: number): Promise<string> => {
     fetching ??= Promise.resolve().then(fetchOnce);
     return withDeadline(fetching, timeoutMs);
   };
   return {
     renews: true,
-    token: (timeoutMs) => (held !== undefined && performance.now() < held.until ? held.token : renewed(timeoutMs)),
-    renewed,
+    token: (timeoutMs) => (held !== undefined && performance.now() < held.until ? held.token : fetchWithin(timeoutMs)),
+    // Requests in flight are refused together: the first renews, the others take what it got.
+    renewed: (refused, timeoutMs) =>
+      held !== undefined && held.token !== refused ? held.token : fetchWithin(timeoutMs),
   };
 };
 

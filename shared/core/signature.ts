@@ -1,0 +1,29 @@
+/** Signed triggers: HMAC-SHA256 over the time, the request and its body, good for five minutes. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** Seconds that a signature may be old, or ahead of our clock. */
+export const windowSeconds = 300;
+
+/** What is signed: everything that a trigger means. `timestamp` in epoch seconds. */
+export type Signed = {
+  readonly timestamp: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+};
+
+/** Lower-case hex, as `x-rekindle-signature: sha256=…` carries it. */
+export const signature = (secret: string, signed: Signed): string =>
+  createHmac("sha256", secret)
+    .update(`${signed.timestamp}\n${signed.method}\n${signed.path}\n${signed.body}`)
+    .digest("hex");
+
+/** True when the signature is right and the time is within the window. Compares in constant time. */
+export const verified = (secret: string, signed: Signed, given: string, nowMs: number): boolean => {
+  const hex = given.startsWith("sha256=") ? given.slice("sha256=".length) : given;
+  const wanted = Buffer.from(signature(secret, signed), "hex");
+  const offered = Buffer.from(/^[0-9a-f]{64}$/.test(hex) ? hex : "00".repeat(32), "hex");
+  const equal = timingSafeEqual(wanted, offered);
+  const age = Math.abs(nowMs / 1_000 - Number(signed.timestamp));
+  return equal && /^\d{1,12}$/.test(signed.timestamp) && age <= windowSeconds;
+};

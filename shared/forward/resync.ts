@@ -1,0 +1,57 @@
+/** What a resync finds worth looking at again, from metadata alone: unrecorded, unfinished, drifted, orphaned. Pure. */
+import { dedupe, type Key, type Message } from "../core/key.ts";
+import type { Metadata } from "../core/object.ts";
+
+/** What a checkpoint's metadata tells. `wakeAt` in epoch ms. */
+export type Hint = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number | undefined;
+  readonly rests: boolean;
+  readonly wakeAt: number | undefined;
+};
+
+/** Everything of one kind: its objects' metadata and the hints of its checkpoints. */
+export type Census = {
+  readonly cluster: string;
+  readonly kind: string;
+  readonly objects: readonly Metadata[];
+  readonly hints: readonly Hint[];
+};
+
+export type Due = { readonly message: Message; readonly dedupeId: string };
+
+const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
+
+/** Why an object deserves a step; undefined when it may be passed by. */
+const reasonFor = (object: Metadata, hint: Hint | undefined): string | undefined => {
+  if (hint === undefined) return "unrecorded";
+  if (hint.uid !== object.uid) return "replaced";
+  if (object.deletionTimestamp !== undefined) return "ending";
+  if (hint.generation !== object.generation) return "drifted";
+  return hint.rests ? undefined : "unfinished";
+};
+
+/**
+ * The messages of one sweep. A timer that is further away than the queue can hold is re-armed by the step that its
+ * unfinished application gets; `sweep` names this run, so that its messages cannot be taken for another's.
+ */
+export const dueOf = (census: Census, sweep: string): readonly Due[] => {
+  const { cluster, kind } = census;
+  const hints = new Map(census.hints.map((hint) => [place(hint.namespace, hint.name), hint]));
+  const message = (namespace: string, name: string, reason: string): Due => {
+    const key: Key = { cluster, kind, namespace, name };
+    return { message: { ...key, reason: `resync: ${reason}` }, dedupeId: dedupe.sweep(key, sweep) };
+  };
+  const present = new Set(census.objects.map((object) => place(object.namespace, object.name)));
+  const living = census.objects.flatMap((object) => {
+    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)));
+    return reason === undefined ? [] : [message(object.namespace ?? "", object.name, reason)];
+  });
+  const orphans = census.hints
+    .filter((hint) => !present.has(place(hint.namespace, hint.name)))
+    .map((hint) => message(hint.namespace, hint.name, "orphaned"));
+  return [...living, ...orphans];
+};

@@ -1,6 +1,6 @@
 /** What a part of the set-up is, and the two things all parts share: the cache folder and running a command. */
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -55,6 +55,8 @@ export const intoPlace = async (place: string, fill: (dir: string) => Promise<vo
   const dir = await mkdtemp(`${place}.part-`);
   try {
     await fill(dir);
+    // Pods may run as another user.
+    await chmod(dir, 0o755);
     await rm(place, { recursive: true, force: true });
     await rename(dir, place);
   } finally {

@@ -164,11 +164,16 @@ func (l *layout) flags(part string) []string {
 			"--service-account-private-key-file=" + pki("service-accounts.key"),
 			"--root-ca-file=" + pki("ca.crt"),
 			"--use-service-account-credentials=true",
+			// Its default of 20 a second would make the start, and a garbage collection, a matter of throttling.
+			"--kube-api-qps=200",
+			"--kube-api-burst=400",
 			"--leader-elect=false",
 			"--profiling=false",
 		},
 		"kube-scheduler": {
 			"--kubeconfig=" + l.path("kube-scheduler.kubeconfig"),
+			"--kube-api-qps=200",
+			"--kube-api-burst=400",
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", l.ports["kube-scheduler"]),
 			"--leader-elect=false",

@@ -1,0 +1,91 @@
+/** A small client for tests: whatever path is asked, the server's answer as it is. */
+import { readFile } from "node:fs/promises";
+import { Agent, request } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import * as z from "zod";
+
+export type Reply = {
+  readonly status: number;
+  /** Parsed when it is JSON, else the text. */
+  readonly body: unknown;
+};
+
+export type Api = {
+  readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Reply>;
+  /** Asks again until `holds` says so; gives up with the last answer in the message. */
+  readonly until: (path: string, holds: (reply: Reply) => boolean, timeoutMs: number) => Promise<Reply>;
+  readonly close: () => void;
+};
+
+const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
+const kubeconfig = z.object({
+  clusters: z.tuple([z.object({ cluster: z.object({ server: z.string(), "certificate-authority-data": base64 }) })]),
+  users: z.tuple([
+    z.object({
+      user: z.object({
+        "client-certificate-data": base64.optional(),
+        "client-key-data": base64.optional(),
+        token: z.string().optional(),
+      }),
+    }),
+  ]),
+});
+
+const bodyOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A client with the identity of a kubeconfig that the control plane wrote. */
+export const openApi = async (file: string): Promise<Api> => {
+  const config = kubeconfig.parse(parse(await readFile(file, "utf8")));
+  const { cluster } = config.clusters[0];
+  const { user } = config.users[0];
+  const identity = { cert: user["client-certificate-data"], key: user["client-key-data"] };
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 32,
+    ca: cluster["certificate-authority-data"],
+    ...(identity.cert ? identity : {}),
+  });
+  const token = user.token === undefined ? {} : { authorization: `Bearer ${user.token}` };
+
+  const call: Api["call"] = (method, path, body, contentType = "application/json") =>
+    new Promise((resolve, reject) => {
+      const sent = body === undefined ? undefined : JSON.stringify(body);
+      const headers = {
+        accept: "application/json, */*",
+        ...token,
+        ...(sent === undefined ? {} : { "content-type": contentType }),
+      };
+      const asked = request(new URL(path, cluster.server), { method, agent, headers, timeout: 30_000 }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode ?? 0, body: bodyOf(Buffer.concat(chunks).toString()) }),
+        );
+      });
+      asked.on("timeout", () => asked.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
+      asked.on("error", reject);
+      asked.end(sent);
+    });
+
+  const until: Api["until"] = async (path, holds, timeoutMs) => {
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const reply = await call("GET", path);
+      if (holds(reply)) return reply;
+      if (performance.now() > end)
+        throw new Error(
+          `${path} is not as awaited after ${timeoutMs / 1000} s: ${JSON.stringify(reply).slice(0, 2000)}`,
+        );
+      await sleep(100);
+    }
+  };
+  return { call, until, close: () => agent.destroy() };
+};

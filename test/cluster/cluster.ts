@@ -1,0 +1,51 @@
+/** A whole cluster for a test: control plane, nodes, and what they leave behind taken away again. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ControlPlane, startControlPlane } from "./controlplane.ts";
+import { isInside } from "./netns.ts";
+import { type Node, startNode } from "./nodes.ts";
+
+export type ClusterOptions = {
+  /** How many node agents; 0 is an API server without anything that runs pods. */
+  readonly nodes: number;
+  /** Keep data and logs here; without it they go to a temporary folder that is removed at the end. */
+  readonly dir?: string;
+  /** Flags appended to parts of the control plane, see `startControlPlane`. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+  /** Flags appended to every node agent. */
+  readonly nodeFlags?: readonly string[];
+};
+
+export type Cluster = ControlPlane & {
+  readonly nodes: readonly Node[];
+  /** One more node, by the next free name unless told; also how a killed one comes back. */
+  readonly addNode: (name?: string) => Promise<Node>;
+};
+
+/** Resolves when every node is Ready and pods of the default namespace can be made. */
+export const startCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  if (options.nodes > 0 && !isInside()) throw new Error("nodes need a network namespace: call enterNamespace() first");
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "rekindle-cluster-")));
+  const plane = await startControlPlane({ dir, ...(options.extra === undefined ? {} : { extra: options.extra }) });
+  const nodes: Node[] = [];
+  const addNode = async (name = `node-${nodes.length + 1}`): Promise<Node> => {
+    const node = await startNode(plane, name, options.nodeFlags);
+    nodes.push(node);
+    return node;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await plane.stop();
+    if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    for (let count = 0; count < options.nodes; count++) await addNode();
+    const account = "/api/v1/namespaces/default/serviceaccounts/default";
+    await plane.api.until(account, (reply) => reply.status === 200, 30_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { ...plane, nodes, addNode, stop };
+};

@@ -1,0 +1,49 @@
+/** Puts the running command into a network and mount namespace of its own, where pods get real addresses and port 443 is free. */
+import { spawn } from "node:child_process";
+import { command } from "../setup/part.ts";
+
+/** Address of the node's end of the bridge: the API server and the kubelet endpoints are there. */
+export const bridgeAddress = "10.244.0.1";
+
+const mark = "REKINDLE_NETNS";
+
+/** Whether this process is already in a namespace that was made here. */
+export const isInside = (): boolean => process.env[mark] === "1";
+
+/** Runs this very command again inside, hands signals on, and ends with its exit code. */
+const runInside = (): Promise<never> =>
+  new Promise((_, reject) => {
+    // setpriv: whatever ends this process, also SIGKILL, ends the one inside, and with it all that it started.
+    const namespace = ["--net", "--mount", "setpriv", "--pdeathsig", "TERM"];
+    const child = spawn("unshare", [...namespace, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+      stdio: "inherit",
+      env: { ...process.env, [mark]: "1" },
+    });
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+    child.on("error", (cause) => reject(new Error(`unshare cannot be run: ${cause.message}`, { cause })));
+    child.on("exit", (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
+  });
+
+/** lo and the bridge. Its hardware address is fixed: else it would change with every pod, and neighbours would lose it. */
+const plugIn = async (): Promise<void> => {
+  if ((await command("ip", ["-o", "link"])).includes("cni0")) return;
+  for (const line of [
+    "link set lo up",
+    "link add cni0 address 0a:58:0a:f4:00:01 type bridge",
+    `addr add ${bridgeAddress}/16 dev cni0`,
+    "link set cni0 up",
+  ])
+    await command("ip", line.split(" "));
+};
+
+/** Returns only inside. There is no way out to the network from there: download what is needed before. */
+export const enterNamespace = async (): Promise<void> => {
+  if (!isInside()) {
+    if (process.getuid?.() !== 0)
+      throw new Error(
+        "a network namespace of its own needs root: run this with sudo, or use --no-node for the API server alone",
+      );
+    await runInside();
+  }
+  await plugIn();
+};

@@ -1,0 +1,81 @@
+/** Node agents as child processes: started, frozen, killed, as a test wants it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheDir } from "../setup/part.ts";
+import type { Reply } from "./api.ts";
+import type { ControlPlane } from "./controlplane.ts";
+
+export type Node = {
+  readonly name: string;
+  readonly pid: number;
+  readonly log: string;
+  /** The agent stops beating and reporting; its pods run on: an unreachable node. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  /** The machine dies, with all its pods, and says nothing. */
+  readonly kill: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+const agent = join(import.meta.dirname, "node", "run.ts");
+
+/** An agent that is told to stop may take this long before it is killed. */
+const graceMs = 15_000;
+
+const gone = (child: ChildProcess): Promise<void> =>
+  child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise((resolve) => child.once("exit", () => resolve()));
+
+const stop = async (child: ChildProcess): Promise<void> => {
+  child.kill("SIGCONT");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  await gone(child);
+  clearTimeout(timer);
+};
+
+const isReady = (reply: Reply): boolean =>
+  reply.status === 200 &&
+  /"type":"Ready","status":"True"|"status":"True"[^}]*"type":"Ready"/.test(JSON.stringify(reply.body));
+
+/** Resolves when the node is Ready in the API; an agent that ends before is an error with the end of its log. */
+export const startNode = async (plane: ControlPlane, name: string, more: readonly string[] = []): Promise<Node> => {
+  const dir = join(plane.dir, name);
+  await mkdir(dir, { recursive: true });
+  const log = join(plane.dir, "logs", `${name}.log`);
+  const flags = Object.entries({
+    kubeconfig: plane.nodeKubeconfig,
+    name,
+    dir,
+    cache: cacheDir(),
+    "tls-cert": plane.kubelet.cert,
+    "tls-key": plane.kubelet.key,
+    "client-ca": plane.caFile,
+  }).flatMap(([flag, value]) => [`--${flag}`, value]);
+  const node = [process.execPath, "--disable-warning=ExperimentalWarning", agent, ...flags, ...more];
+  const child = spawn("setpriv", ["--pdeathsig", "TERM", ...node], { stdio: ["ignore", "pipe", "pipe"] });
+  const file = createWriteStream(log);
+  child.stdout.pipe(file, { end: false });
+  child.stderr.pipe(file, { end: false });
+  const early = gone(child).then(async () => {
+    const end = (await readFile(log, "utf8")).trim().split("\n").slice(-8).join("\n");
+    throw new Error(`the agent of ${name} ended before its node was Ready:\n${end}`);
+  });
+  await Promise.race([plane.api.until(`/api/v1/nodes/${name}`, isReady, 30_000), early]);
+  early.catch(() => {});
+  return {
+    name,
+    pid: child.pid ?? 0,
+    log,
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await gone(child);
+    },
+    stop: () => stop(child),
+  };
+};

@@ -1,0 +1,14 @@
+/** `npm run build`: functions/*.ts become dist/*.mjs, with what is heavy and rarely needed in chunks of its own. */
+import { rmSync, writeFileSync } from "node:fs";
+import { bundle, functionNames, loadedBy } from "./bundle.ts";
+
+const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0).padStart(6)} kB`;
+
+process.chdir(new URL("..", import.meta.url).pathname);
+rmSync("dist", { recursive: true, force: true });
+const meta = await bundle(true);
+writeFileSync("dist/meta.json", JSON.stringify(meta));
+for (const name of functionNames()) {
+  const { atOnce, ever } = loadedBy(meta, name);
+  console.log(`dist/${`${name}.mjs`.padEnd(16)} ${kilobytes(atOnce.bytes)} at once ${kilobytes(ever.bytes)} in all`);
+}

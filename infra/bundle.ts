@@ -1,0 +1,68 @@
+/** How the functions are bundled, and what a bundle loads: at once, and only when it is needed. */
+import { globSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type BuildOptions, build, type Metafile } from "esbuild";
+
+const root = join(import.meta.dirname, "..");
+
+/** Names of the functions, one deployable per file. */
+export const functionNames = (): readonly string[] =>
+  globSync("functions/*.ts", { cwd: root })
+    .map((file) => basename(file, ".ts"))
+    .sort();
+
+/** CommonJS inside an ES module still asks for `require`. */
+const banner =
+  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+
+const options = (names: readonly string[]): BuildOptions => ({
+  absWorkingDir: root,
+  entryPoints: names.map((name) => `functions/${name}.ts`),
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  chunkNames: "chunks/[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  minify: true,
+  metafile: true,
+  legalComments: "none",
+  banner: { js: banner },
+  logLevel: "silent",
+});
+
+/** Bundles all functions together, so that what they share is one chunk. `write` puts them into dist/. */
+export const bundle = async (write: boolean): Promise<Metafile> => {
+  const { metafile } = await build({ ...options(functionNames()), write });
+  if (metafile === undefined) throw new Error("esbuild gave no metafile");
+  return metafile;
+};
+
+type Chunks = { readonly files: readonly string[]; readonly bytes: number; readonly inputs: readonly string[] };
+export type Loaded = { readonly atOnce: Chunks; readonly ever: Chunks };
+
+const reach = (meta: Metafile, entry: string, follow: (kind: string) => boolean): Chunks => {
+  const files = new Set([entry]);
+  for (const file of files) {
+    for (const found of meta.outputs[file]?.imports ?? []) {
+      if (!found.external && follow(found.kind)) files.add(found.path);
+    }
+  }
+  const outputs = [...files].flatMap((file) => meta.outputs[file] ?? []);
+  return {
+    files: [...files],
+    bytes: outputs.reduce((sum, output) => sum + output.bytes, 0),
+    inputs: outputs.flatMap((output) => Object.keys(output.inputs)),
+  };
+};
+
+/** What one function loads: by its static imports, before the first event; and ever. */
+export const loadedBy = (meta: Metafile, name: string): Loaded => {
+  const entry = `dist/${name}.mjs`;
+  return {
+    atOnce: reach(meta, entry, (kind) => kind !== "dynamic-import"),
+    ever: reach(meta, entry, () => true),
+  };
+};

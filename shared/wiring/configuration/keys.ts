@@ -1,0 +1,115 @@
+/** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
+import * as z from "zod";
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+const inMs = (text: string): number => {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  return Math.round(Number(amount) * (units[unit ?? ""] ?? Number.NaN));
+};
+
+const duration = z
+  .union([z.int().min(0).transform(String), z.string()], { error: "write a duration such as 30s or 5m" })
+  .transform((text) => (/^\d+$/.test(text) ? Number(text) : inMs(text)))
+  .refine((ms) => Number.isFinite(ms), { error: "write a duration such as 30s or 5m" });
+
+const yesOrNo = z.union([z.boolean(), z.stringbool({ truthy: ["true", "yes", "1"], falsy: ["false", "no", "0"] })], {
+  error: "write true or false",
+});
+
+const list = z.union([z.array(z.string().min(1)), z.string().transform((text) => text.split(",").filter(Boolean))], {
+  error: "write names separated by commas, or a list",
+});
+
+const text = z.union([z.string(), z.number().transform(String)], { error: "write a text" });
+const required = text.pipe(z.string().min(1, { error: "must not be empty" }));
+
+const count = (max: number) => {
+  const error = `write a whole number from 1 to ${max}`;
+  return z
+    .union([z.number(), z.string().regex(/^\d+$/, { error }).transform(Number)], { error })
+    .pipe(z.int({ error }).min(1, { error }).max(max, { error }));
+};
+
+const choice = <const Options extends readonly [string, ...string[]]>(...options: Options) =>
+  z.enum(options, { error: `write ${options.join(" or ")}` });
+
+const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(value), {
+  error: "write an address and a port, such as 127.0.0.1:8080",
+});
+
+/** Names of namespaces as the API server takes them. */
+const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), {
+  error: "write names of namespaces separated by commas",
+});
+
+/** The settings by name. A name ending in `Ms` is written without it, with a unit: `resync: 5m`. */
+export const keys = {
+  cluster: required.prefault("default").describe("alias of the cluster in keys and logs; never an endpoint"),
+  kubeconfig: text
+    .optional()
+    .describe("file that says how to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the pod's own"),
+  context: text.optional().describe("context of the kubeconfig; else its current one"),
+  namespaces: namespaces.prefault("").describe("namespaces to look after, separated by commas; none means all"),
+  selector: text.prefault("").describe("look after applications with these labels only, e.g. team=data"),
+  checkpoints: choice("kubernetes", "memory")
+    .prefault("kubernetes")
+    .describe("where records are kept; memory forgets them at exit"),
+  queue: choice("embedded").prefault("embedded").describe("what carries the keys"),
+  concurrency: count(256).prefault("16").describe("keys in work at once"),
+  parallel: count(64).prefault("8").describe("writes in flight at once within one step"),
+  resyncMs: duration.prefault("5m").describe("how often everything is looked at again, event or not"),
+  stepMs: duration.prefault("20s").describe("a step leaves before this"),
+  fenceMs: duration.prefault("10s").describe("no write starts later than this after the save that planned it"),
+  timeoutMs: duration.prefault("5s").describe("longest time for one request"),
+  listen: address.prefault("127.0.0.1:8080").describe("where /healthz, /readyz and the triggers are served"),
+  triggerSecretFile: text
+    .optional()
+    .describe("file with the secret that signs POST /reconcile/…; without it triggers are off"),
+  logLevel: choice("debug", "info", "warn", "error").prefault("info").describe("least level that is logged"),
+  strict: yesOrNo
+    .prefault("true")
+    .describe("an unreadable record stops writes for its application; false keeps what can be read"),
+  recover: choice("reconnect", "cleanup")
+    .prefault("reconnect")
+    .describe("what becomes of running pods without a readable record: adopt them, or end them"),
+  dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
+  takeOver: yesOrNo.prefault("false").describe("start although another controller of these kinds seems alive"),
+  coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),
+  leases: list
+    .prefault("spark-operator-lock,spark-operator-controller-lock")
+    .describe("leader leases that tell of another controller"),
+} as const;
+
+const shape = z.strictObject(keys);
+
+export type Configuration = z.infer<typeof shape>;
+export type KeyName = keyof typeof keys;
+
+export const keyNames: readonly KeyName[] = shape.keyof().options;
+
+export const isKeyName = (name: string): name is KeyName => Object.hasOwn(keys, name);
+
+/** As people write it in a file: units belong to the value. */
+export const fileName = (name: string): string => name.replace(/Ms$/, "");
+
+const split = (name: string): string => fileName(name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** As a flag, without its dashes. */
+export const flagName = split;
+
+/** As an environment variable. */
+export const variableName = (name: string): string => `REKINDLE_${split(name).replaceAll("-", "_").toUpperCase()}`;
+
+/** A switch needs no value on the command line. */
+export const isSwitch = (name: KeyName): boolean =>
+  Object.is(keys[name].def.type === "prefault" && keys[name].def.innerType, yesOrNo);
+
+/** Parses all settings at once; the caller knows where each value came from. */
+export const parseKeys = (values: Readonly<Record<string, unknown>>) => shape.safeParse(values);
+
+/** The default as it would be written, or undefined where there is none. */
+export const defaultOf = (name: KeyName): string | undefined => {
+  const { def } = keys[name];
+  return def.type === "prefault" ? String(def.defaultValue) : undefined;
+};

@@ -1,0 +1,144 @@
+/** Where settings are written: flags, environment, a file. Each value keeps the words that name its place. */
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
+
+/** A value as it was written, and where, as a message names the place. */
+export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
+export type Source = { readonly written: readonly Written[]; readonly problems: readonly string[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
+const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
+/** Read by others than the configuration. */
+const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA"];
+
+/** How many single letters lie between two words. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
+
+/** The nearest known name, when it is near enough to be what was meant. */
+const meant = (unknown: string, known: readonly string[]): string => {
+  const ranked = known.map((name) => ({ name, far: distance(unknown, name) })).sort((a, b) => a.far - b.far);
+  const [best] = ranked;
+  return best !== undefined && best.far <= 3 ? `; did you mean ${best.name}?` : "; --help lists them all";
+};
+
+const stringOptions = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+
+const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: string }> => ({
+  ...stringOptions,
+  "print-config": { type: "boolean" },
+  ...Object.fromEntries(
+    keyNames.map((key) => [flagName(key), { type: isSwitch(key) ? "boolean" : "string" } as const]),
+  ),
+});
+
+export type Flags = Source & { readonly asked: ReadonlySet<string>; readonly file: string | undefined };
+
+const keyOfFlag = (flag: string): KeyName | undefined => keyNames.find((key) => flagName(key) === flag);
+
+type Token = { readonly name: string; readonly value: string | undefined; readonly negated: boolean };
+
+/** A switch may be written bare, negated (--no-dry-run) or with a value (--dry-run=false). */
+const writtenBy = (key: KeyName, { name, value, negated }: Token): Written | string => {
+  const origin = `flag --${name}`;
+  if (value !== undefined && value !== "") return { key, value, origin };
+  if (isSwitch(key)) return { key, value: String(!negated), origin };
+  return value === "" ? { key, value, origin } : `${origin}: needs a value, e.g. --${name}=…`;
+};
+
+const tokensOf = (args: readonly string[]) =>
+  parseArgs({ args: [...args], options: optionsOf(), strict: false, allowPositionals: true, tokens: true }).tokens;
+
+type Read =
+  | { readonly is: "problem"; readonly text: string }
+  | { readonly is: "file"; readonly path: string | undefined }
+  | { readonly is: "asked"; readonly name: string }
+  | { readonly is: "written"; readonly written: Written };
+
+const problem = (text: string): Read => ({ is: "problem", text });
+
+const readFlag = ({ name, value }: { readonly name: string; readonly value: string | undefined }): Read => {
+  if (name === "config") return { is: "file", path: value };
+  if (name === "help" || name === "print-config") return { is: "asked", name };
+  const negated = name.startsWith("no-");
+  const key = keyOfFlag(negated ? name.slice(3) : name);
+  if (key === undefined) return problem(`flag --${name}: unknown${meant(name, keyNames.map(flagName))}`);
+  const written = writtenBy(key, { name, value, negated });
+  return typeof written === "string" ? problem(written) : { is: "written", written };
+};
+
+/** Reads the command line; what is unknown is named, not guessed. */
+export const fromFlags = (args: readonly string[]): Flags => {
+  const read = tokensOf(args).flatMap((token): readonly Read[] => {
+    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value })];
+    if (token.kind !== "positional") return [];
+    return [problem(`${token.value}: settings are flags, e.g. --namespaces=a,b`)];
+  });
+  return {
+    written: read.flatMap((found) => (found.is === "written" ? [found.written] : [])),
+    problems: read.flatMap((found) => (found.is === "problem" ? [found.text] : [])),
+    asked: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
+    file: read.flatMap((found) => (found.is === "file" ? [found.path] : [])).at(-1),
+  };
+};
+
+/** Reads REKINDLE_* variables. */
+export const fromEnvironment = (environment: Environment): Source => {
+  const ours = Object.keys(environment).filter(
+    (name) => name.startsWith("REKINDLE_") && !ofService.test(name) && !elsewhere.includes(name),
+  );
+  const known = new Map(keyNames.map((key) => [variableName(key), key]));
+  const written = ours.flatMap((name) => {
+    const key = known.get(name);
+    return key === undefined ? [] : [{ key, value: environment[name], origin: `environment ${name}` }];
+  });
+  const problems = ours
+    .filter((name) => !known.has(name))
+    .map((name) => `environment ${name}: unknown${meant(name, [...known.keys()])}`);
+  return { written, problems };
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Settings of a parsed file. */
+const fromRecord = (path: string, record: Readonly<Record<string, unknown>>): Source => {
+  const keyOf = (name: string): KeyName | undefined => keyNames.find((key) => fileName(key) === name || key === name);
+  const names = Object.keys(record);
+  const written = names.flatMap((name) => {
+    const key = keyOf(name);
+    return key === undefined || !isKeyName(key) ? [] : [{ key, value: record[name], origin: `${path}: ${name}` }];
+  });
+  const problems = names
+    .filter((name) => keyOf(name) === undefined)
+    .map((name) => `${path}: ${name}: unknown${meant(name, keyNames.map(fileName))}`);
+  return { written, problems };
+};
+
+/** Reads a YAML or JSON file; a file that is asked for must be there. */
+export const fromFile = async (path: string): Promise<Source> => {
+  const nothing = (problem: string): Source => ({ written: [], problems: [`${path}: ${problem}`] });
+  const text = await readFile(path, "utf8").catch((cause: unknown) =>
+    cause instanceof Error ? cause : new Error(String(cause)),
+  );
+  if (typeof text !== "string") return nothing(`cannot be read (${text.message.split(",")[0] ?? ""})`);
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) return nothing(`is not YAML (${error.message.split("\n")[0] ?? ""})`);
+  const value: unknown = document.toJS();
+  if (value === null) return { written: [], problems: [] };
+  return isRecord(value) ? fromRecord(path, value) : nothing("must hold settings as `name: value`");
+};

@@ -1,0 +1,47 @@
+/** The settings as people read them: help, README table, and what is in force with where it came from. */
+import { defaultOf, fileName, flagName, isSwitch, type KeyName, keyNames, keys, variableName } from "./keys.ts";
+
+const meaning = (key: KeyName): string => keys[key].description ?? "";
+
+/** Help text: one line per setting. */
+export const helpLines = (): readonly string[] => {
+  const rows = keyNames.map((key) => {
+    const value = defaultOf(key);
+    const shown = value === undefined || value === "" || value === "false" ? "" : ` (${value})`;
+    return { flag: `--${flagName(key)}${isSwitch(key) ? "" : " VALUE"}`, text: `${meaning(key)}${shown}` };
+  });
+  const width = Math.max(...rows.map(({ flag }) => flag.length));
+  return rows.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}`);
+};
+
+/** The README's table. */
+export const markdownTable = (): string => {
+  const rows = keyNames.map((key) => {
+    const value = defaultOf(key);
+    return `| \`${fileName(key)}\` | \`--${flagName(key)}\` | \`${variableName(key)}\` | ${value ? `\`${value}\`` : ""} | ${meaning(key)} |`;
+  });
+  return ["| file | flag | environment | default | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
+};
+
+const shown = (key: KeyName, value: unknown): string => {
+  if (value === undefined) return "";
+  if (Array.isArray(value)) return value.join(",");
+  return key.endsWith("Ms") ? `${String(value)}ms` : String(value);
+};
+
+/** Effective values with their origin, as a YAML file that could be read back. */
+export const effectiveText = (
+  values: Readonly<Record<string, unknown>>,
+  originOf: (key: KeyName) => string,
+): string => {
+  const rows = keyNames.map((key) => {
+    const text = shown(key, values[key]);
+    const name = fileName(key);
+    return { line: values[key] === undefined ? `# ${name}:` : `${name}: ${quoted(text)}`, origin: originOf(key) };
+  });
+  const width = Math.max(...rows.map(({ line }) => line.length));
+  return rows.map(({ line, origin }) => `${line.padEnd(width)}  # ${origin}`).join("\n");
+};
+
+/** YAML's own words and marks need quotes to stay text. */
+const quoted = (text: string): string => (/^[\w./,=-]+$/.test(text) ? text : JSON.stringify(text));

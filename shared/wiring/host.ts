@@ -1,0 +1,102 @@
+/** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
+import { openQueue } from "../adapters/embedded/queue.ts";
+import { startWorkers } from "../adapters/embedded/workers.ts";
+import type { Transport } from "../core/http.ts";
+import { dedupe, type Key, type Message } from "../core/key.ts";
+import type { Plan } from "../core/plan.ts";
+import { take } from "../engine/batch.ts";
+import type { Report } from "../engine/ports.ts";
+import type { Timing } from "../engine/settings.ts";
+import { type Forwarder, startForwarder } from "../forward/forward.ts";
+import { selectorOf } from "../kube/selector.ts";
+import { resync } from "./resync.ts";
+import { openWorld, operatorsFor } from "./world.ts";
+
+export type HostSettings = {
+  readonly transport: Transport;
+  readonly report: Report;
+  /** Alias of the cluster in keys. */
+  readonly cluster: string;
+  /** Empty: all namespaces. */
+  readonly namespaces: readonly string[];
+  readonly selector: string | undefined;
+  readonly timing: Timing;
+  /** Steps at once. */
+  readonly concurrency: number;
+  readonly resyncMs: number;
+  readonly visibilityMs: number;
+  /** Shadow mode: plans are told, nothing is written. */
+  readonly shadow: ((key: Key, plan: Plan<unknown>) => void) | undefined;
+};
+
+export type Host = {
+  /** True once every watch has listed what there is. */
+  ready(): boolean;
+  /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
+  trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
+  kinds(): readonly string[];
+  depth(): { readonly ready: number; readonly delayed: number; readonly busy: number };
+  /** Stops watching, finishes the steps in flight, and resolves. */
+  drain(graceMs: number): Promise<void>;
+};
+
+/** What is out of this host's charge: other namespaces, and objects that the selector does not select. */
+const charge = (settings: HostSettings) => {
+  const { namespaces, selector } = settings;
+  const selects = selectorOf(selector ?? "") ?? (() => false);
+  return (key: Key, object: { metadata: { labels?: Readonly<Record<string, string>> } } | undefined): boolean =>
+    (namespaces.length === 0 || namespaces.includes(key.namespace)) &&
+    (object === undefined || selects(object.metadata.labels ?? {}));
+};
+
+export const startHost = async (settings: HostSettings): Promise<Host> => {
+  const { transport, report, cluster, namespaces, selector, timing } = settings;
+  const queue = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
+  const operators = operatorsFor(timing);
+  const opened = await openWorld({ transport, queue, report, timing, operators });
+  const { shadow } = settings;
+  const world = { ...opened, inCharge: charge(settings), ...(shadow === undefined ? {} : { shadow }) };
+  const step = async (messages: readonly Message[]): Promise<boolean> => {
+    const ending = await take(world, messages);
+    const [first] = messages;
+    report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
+    return ending !== undefined;
+  };
+  const workers = startWorkers({ queue, take: step, parallel: settings.concurrency, againMs: 1_000, now: Date.now });
+  const forwarder: Forwarder = startForwarder({
+    transport,
+    operators,
+    cluster,
+    namespaces,
+    selector,
+    send: (message, id) => queue.send(message, id),
+    report,
+    now: Date.now,
+    random: Math.random,
+  });
+  let sweeping: Promise<unknown> = Promise.resolve();
+  const sweep = (): void => {
+    const scope = { transport, queue, cluster, namespaces, selector, operators };
+    sweeping = resync(scope, String(Date.now())).then(
+      (keys) => report("info", "resync", { keys }),
+      (cause) => report("warn", "resync failed, the next one will do", { error: String(cause) }),
+    );
+  };
+  sweep();
+  const timer = setInterval(sweep, settings.resyncMs);
+  return {
+    ready: () => forwarder.synced(),
+    trigger: ({ kind, namespace, name }, eventId) => {
+      const key = { cluster, kind, namespace, name };
+      return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
+    },
+    kinds: () => operators.map((operator) => operator.kind),
+    depth: () => ({ ...queue.depth(), busy: workers.busy() }),
+    drain: async (graceMs) => {
+      clearInterval(timer);
+      await forwarder.stop();
+      await sweeping;
+      await workers.stop(graceMs);
+    },
+  };
+};

@@ -1,0 +1,51 @@
+/** Puts a step's world together from a connection to one cluster; what every function that takes steps shares. */
+import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { ApiError } from "../core/errors.ts";
+import type { Transport } from "../core/http.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Cluster, Queue, Report } from "../engine/ports.ts";
+import { settledMs, type Timing } from "../engine/settings.ts";
+import type { World } from "../engine/world.ts";
+import { namespaces } from "../kube/resources.ts";
+import { sparkApplication } from "../spark/application/operator.ts";
+
+/** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
+const inCluster = "https://kubernetes.default.svc";
+
+/** The kinds that Rekindle runs. */
+export const operatorsFor = (timing: Timing): readonly Operator<unknown>[] => [
+  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing) }),
+];
+
+/** The cluster's identity: the UID of its kube-system namespace. */
+export const identify = async (cluster: Cluster): Promise<string> => {
+  const { value } = await cluster.get({ resource: namespaces, name: "kube-system" });
+  if (value === undefined)
+    throw new ApiError({ status: 404, reason: "NotFound", message: "the cluster has no namespace kube-system" });
+  return value.metadata.uid;
+};
+
+export type Parts = {
+  readonly transport: Transport;
+  readonly queue: Queue;
+  readonly report: Report;
+  readonly timing: Timing;
+  readonly operators: readonly Operator<unknown>[];
+};
+
+/** Asks the cluster who it is, once; everything else is opened without a request. */
+export const openWorld = async (parts: Parts): Promise<World> => {
+  const cluster = openCluster(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs });
+  const operators = new Map(parts.operators.map((operator) => [operator.kind, operator]));
+  return {
+    cluster,
+    checkpoints: kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
+    queue: parts.queue,
+    clock: { monotonic: () => performance.now() },
+    report: parts.report,
+    operatorOf: (kind) => operators.get(kind),
+    clusterUid: await identify(cluster),
+    timing: parts.timing,
+  };
+};

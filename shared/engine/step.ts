@@ -37,6 +37,7 @@ type Run = {
 export const step = async (world: World, message: Message): Promise<Ending> => {
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
+  if (world.inCharge?.(message, undefined) === false) return { did: "nothing", why: "not ours to run" };
   const began = world.clock.monotonic();
   try {
     const observed = await observe(world, message, operator);
@@ -49,6 +50,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
       return { did: "stopped", why: observed.error };
     }
     const { sight } = observed;
+    if (world.inCharge?.(message, sight.object) === false) return { did: "nothing", why: "not ours to run" };
     if (sight.object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
       return { did: "nothing", why: "paused by annotation" };
     return await proceed({ world, message, operator, sight, began });

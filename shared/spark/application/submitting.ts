@@ -3,7 +3,7 @@
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
-import { type Submission, submit } from "../submission/submit.ts";
+import { type Submission, type SubmissionResult, submit } from "../submission/submit.ts";
 import type { Memory, State } from "./memory.ts";
 import { retryAfterRefusal } from "./restart.ts";
 import { planOf, policyOf, type Scene } from "./scene.ts";
@@ -17,7 +17,7 @@ const creation = (object: Obj, owner: string): Effect => {
 };
 
 /** The objects of an attempt: the same for everybody who asks, at any time. */
-const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Submission => {
+const submissionOf = (scene: Scene, attempt: number, submittedAt: number): SubmissionResult => {
   const { read, object, view, settings } = scene;
   if (!read.ok) return { refused: read.message };
   const { name, namespace, labels, annotations } = object.metadata;
@@ -65,7 +65,7 @@ export const submitAgain = (scene: Scene): Plan<Memory> => {
   return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
-const creating = (scene: Scene, memory: Memory, submission: Exclude<Submission, { refused: string }>): Plan<Memory> => {
+const creating = (scene: Scene, memory: Memory, submission: Submission): Plan<Memory> => {
   const { uid } = scene.view;
   return planOf(scene, memory, undefined, {
     fenced: true,

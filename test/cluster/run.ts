@@ -1,14 +1,18 @@
 /** `npm run cluster`: a real cluster to look at, or to run one command in. */
 import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { ensure } from "../setup/ensure.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { enterNamespace, isInside } from "./netns.ts";
+import { checksFor, prove } from "./prove.ts";
 
 const usage = `npm run cluster [-- [--nodes N] [--no-node] [--dir DIR] [-- COMMAND …]]
 
-  --nodes N   node agents that run pods as local processes (1); needs root, and lives in a network namespace of its own
+  --nodes N   node agents that run pods as local processes (1); needs root: all lives in a network namespace of its own
   --no-node   the API server alone, on a free port of 127.0.0.1; needs no root
+  --prove     run the checks that this cluster stands on (with nodes: real Spark too), say N passed, N failed, and end
+  --json FILE with --prove: the outcome as data
   --dir DIR   keep data, keys, logs and cluster.json here; without it they are removed at the end
   COMMAND     run this with KUBECONFIG set and kubectl on the PATH, then stop with its exit code; without one, stay until Ctrl-C`;
 
@@ -44,6 +48,17 @@ const untilDone = (cluster: Cluster, words: readonly string[], told: Promise<num
   return Promise.race([done, told]);
 };
 
+/** Exit code of `--prove`: a check that does not hold is a failure. */
+const proved = async (cluster: Cluster, json: string | undefined, seconds: string): Promise<number> => {
+  console.log(`ready in ${seconds} s`);
+  const verdicts = await prove(cluster, checksFor(cluster.nodes.length));
+  const count = (outcome: string): number => verdicts.filter((verdict) => verdict.outcome === outcome).length;
+  const [passed, failed, skipped] = [count("passed"), count("failed"), count("skipped")];
+  if (json !== undefined) await writeFile(json, `${JSON.stringify({ passed, failed, skipped, verdicts }, null, 2)}\n`);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  return failed > 0 ? 1 : 0;
+};
+
 const main = async (): Promise<number> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -52,6 +67,8 @@ const main = async (): Promise<number> => {
       nodes: { type: "string", default: "1" },
       "no-node": { type: "boolean", default: false },
       dir: { type: "string" },
+      prove: { type: "boolean", default: false },
+      json: { type: "string" },
     },
   });
   if (values.help) {
@@ -60,14 +77,16 @@ const main = async (): Promise<number> => {
   }
   const nodes = values["no-node"] ? 0 : Number(values.nodes);
   if (!isInside()) await ensure(nodes === 0 ? ["go"] : ["system", "go", "spark", "examples"]);
-  if (nodes > 0) await enterNamespace();
+  if (!values["no-node"]) await enterNamespace();
   const told = new Promise<number>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(0));
   });
   const began = performance.now();
   const cluster = await startCluster({ nodes, ...(values.dir === undefined ? {} : { dir: values.dir }) });
-  if (positionals.length === 0) tell(cluster, ((performance.now() - began) / 1000).toFixed(1));
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
   try {
+    if (values.prove) return await proved(cluster, values.json, seconds);
+    if (positionals.length === 0) tell(cluster, seconds);
     return await untilDone(cluster, positionals, told);
   } finally {
     await cluster.stop();

@@ -1,0 +1,136 @@
+/** One Spark driver, posted by hand as a submission client would, to show that real Spark runs here without anything of ours above it. */
+import * as z from "zod";
+import type { Api, Reply } from "./api.ts";
+
+export type Application = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly sparkVersion: string;
+  readonly slices: number;
+  readonly executors: number;
+};
+
+const account = "spark";
+
+const created = z.object({ metadata: z.object({ uid: z.string() }) });
+
+const made = (reply: Reply): Reply => {
+  if (reply.status === 201 || reply.status === 409) return reply;
+  throw new Error(`not created: ${JSON.stringify(reply)}`);
+};
+
+/** What a driver may do in its namespace: bring up executors and clean up after itself. */
+export const allowSpark = async (api: Api, namespace: string): Promise<void> => {
+  const core = `/api/v1/namespaces/${namespace}`;
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  const resources = ["pods", "configmaps", "services", "persistentvolumeclaims"];
+  const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+  const metadata = { name: account };
+  made(await api.call("POST", `${core}/serviceaccounts`, { metadata }));
+  made(await api.call("POST", `${rbac}/roles`, { metadata, rules: [{ apiGroups: [""], resources, verbs }] }));
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: account };
+  const subjects = [{ kind: "ServiceAccount", name: account, namespace }];
+  made(await api.call("POST", `${rbac}/rolebindings`, { metadata, roleRef, subjects }));
+};
+
+const labelsOf = (app: Application): Record<string, string> => ({
+  "spark-app-selector": `spark-${app.name}`,
+  "spark-app-name": app.name,
+  "spark-role": "driver",
+  "spark-version": app.sparkVersion,
+});
+
+const driverPod = (app: Application): unknown => ({
+  metadata: { name: `${app.name}-driver`, labels: labelsOf(app) },
+  spec: {
+    serviceAccountName: account,
+    restartPolicy: "Never",
+    containers: [
+      {
+        name: "spark-kubernetes-driver",
+        image: `docker.io/apache/spark:${app.sparkVersion}`,
+        args: [
+          "driver",
+          "--properties-file",
+          "/opt/spark/conf/spark.properties",
+          "--class",
+          "org.apache.spark.examples.SparkPi",
+          "local:///opt/spark/examples/jars/spark-examples.jar",
+          String(app.slices),
+        ],
+        env: [
+          { name: "SPARK_USER", value: "root" },
+          { name: "SPARK_APPLICATION_ID", value: `spark-${app.name}` },
+          {
+            name: "SPARK_DRIVER_BIND_ADDRESS",
+            valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } },
+          },
+          { name: "SPARK_LOCAL_DIRS", value: "/var/data/spark" },
+          { name: "SPARK_CONF_DIR", value: "/opt/spark/conf" },
+        ],
+        ports: [
+          { containerPort: 7078, name: "driver-rpc-port" },
+          { containerPort: 7079, name: "blockmanager" },
+          { containerPort: 4040, name: "spark-ui" },
+        ],
+        resources: { requests: { cpu: "100m", memory: "896Mi" }, limits: { memory: "896Mi" } },
+        volumeMounts: [
+          { mountPath: "/var/data/spark", name: "spark-local-dir-1" },
+          { mountPath: "/opt/spark/conf", name: "spark-conf-volume-driver" },
+        ],
+      },
+    ],
+    volumes: [
+      { name: "spark-local-dir-1", emptyDir: {} },
+      { name: "spark-conf-volume-driver", configMap: { name: `${app.name}-conf-map` } },
+    ],
+  },
+});
+
+const properties = (app: Application): string =>
+  Object.entries({
+    "spark.app.id": `spark-${app.name}`,
+    "spark.app.name": app.name,
+    "spark.master": "k8s://https://kubernetes.default.svc",
+    "spark.submit.deployMode": "cluster",
+    "spark.kubernetes.submitInDriver": "true",
+    "spark.kubernetes.namespace": app.namespace,
+    "spark.kubernetes.container.image": `docker.io/apache/spark:${app.sparkVersion}`,
+    "spark.kubernetes.driver.pod.name": `${app.name}-driver`,
+    "spark.kubernetes.authenticate.driver.serviceAccountName": account,
+    "spark.kubernetes.executor.request.cores": "100m",
+    "spark.driver.host": `${app.name}-driver-svc.${app.namespace}.svc`,
+    "spark.driver.port": "7078",
+    "spark.driver.blockManager.port": "7079",
+    "spark.driver.memory": "512m",
+    "spark.executor.memory": "512m",
+    "spark.executor.instances": String(app.executors),
+    "spark.jars": "local:///opt/spark/examples/jars/spark-examples.jar",
+  })
+    .map((pair) => pair.join("="))
+    .join("\n");
+
+/** The driver pod comes first, as with the real client: what it mounts follows, owned by it. */
+export const postDriver = async (api: Api, app: Application): Promise<void> => {
+  const core = `/api/v1/namespaces/${app.namespace}`;
+  const { uid } = created.parse(made(await api.call("POST", `${core}/pods`, driverPod(app))).body).metadata;
+  const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: `${app.name}-driver`, uid, controller: true }];
+  const ports = [
+    { name: "driver-rpc-port", port: 7078 },
+    { name: "blockmanager", port: 7079 },
+    { name: "spark-ui", port: 4040 },
+  ];
+  made(
+    await api.call("POST", `${core}/services`, {
+      metadata: { name: `${app.name}-driver-svc`, ownerReferences },
+      spec: { clusterIP: "None", selector: labelsOf(app), ports },
+    }),
+  );
+  made(
+    await api.call("POST", `${core}/configmaps`, {
+      metadata: { name: `${app.name}-conf-map`, ownerReferences },
+      immutable: true,
+      data: { "spark.properties": properties(app), "spark.kubernetes.namespace": app.namespace },
+    }),
+  );
+};

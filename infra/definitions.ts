@@ -1,0 +1,128 @@
+/** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
+import * as z from "zod";
+import type { Obj, Resource } from "../shared/core/object.ts";
+import { sparkApplications } from "../shared/spark/application/resource.ts";
+import { specSchema } from "../shared/spark/schema/application.ts";
+import { statusSchema } from "../shared/spark/schema/status.ts";
+import { structuralOf } from "./structural.ts";
+
+type Column = {
+  readonly name: string;
+  readonly type: "string" | "boolean" | "date" | "integer";
+  readonly jsonPath: string;
+};
+
+type Definition = {
+  readonly resource: Resource;
+  readonly singular: string;
+  readonly short: readonly string[];
+  readonly columns: readonly Column[];
+  readonly spec: z.ZodType;
+  readonly status?: z.ZodType;
+  readonly annotations?: Readonly<Record<string, string>>;
+};
+
+const age: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+/** The group ends in k8s.io: the API server wants to be told where it was approved. */
+const approved = { "api-approved.kubernetes.io": "https://github.com/kubeflow/spark-operator/pull/1298" };
+
+const sparkApplication: Definition = {
+  resource: sparkApplications,
+  singular: "sparkapplication",
+  short: ["sparkapp"],
+  columns: [
+    { name: "Suspend", type: "boolean", jsonPath: ".spec.suspend" },
+    { name: "Status", type: "string", jsonPath: ".status.applicationState.state" },
+    { name: "Attempts", type: "string", jsonPath: ".status.executionAttempts" },
+    { name: "Start", type: "string", jsonPath: ".status.lastSubmissionAttemptTime" },
+    { name: "Finish", type: "string", jsonPath: ".status.terminationTime" },
+    age,
+  ],
+  spec: specSchema,
+  status: statusSchema,
+  annotations: approved,
+};
+
+/** What stands in a record beside the operator's memory. The record is read with care, so the server keeps all of it. */
+const recordSchema = z
+  .looseObject({
+    schema: z.int().describe("version of this form"),
+    cluster: z.string().describe("UID of the cluster's kube-system namespace"),
+    uid: z.string().describe("UID of the application"),
+    saves: z.int().describe("counts the saves"),
+    waitsFor: z.string().optional().describe("what the application waits for"),
+    wakeAt: z.int().optional().describe("when to look again, milliseconds since 1970"),
+  })
+  .meta({ "x-kubernetes-preserve-unknown-fields": true });
+
+const checkpoint: Definition = {
+  resource: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
+  singular: "checkpoint",
+  short: ["ckpt"],
+  columns: [
+    { name: "Kind", type: "string", jsonPath: ".metadata.labels['rekindle\\.dev/kind']" },
+    { name: "Application", type: "string", jsonPath: ".metadata.annotations['rekindle\\.dev/name']" },
+    { name: "Waits for", type: "string", jsonPath: ".spec.waitsFor" },
+    { name: "Wake at", type: "string", jsonPath: ".metadata.annotations['rekindle\\.dev/wake-at']" },
+    age,
+  ],
+  spec: recordSchema,
+};
+
+const definitions: readonly Definition[] = [sparkApplication, checkpoint];
+
+const text = { type: "string" } as const;
+
+const rootSchema = ({ spec, status }: Definition) => ({
+  type: "object",
+  properties: {
+    apiVersion: text,
+    kind: text,
+    metadata: { type: "object" },
+    spec: structuralOf(spec),
+    ...(status === undefined ? {} : { status: structuralOf(status) }),
+  },
+  required: ["metadata", "spec"],
+});
+
+const versionOf = (definition: Definition) => ({
+  name: definition.resource.version,
+  served: true,
+  storage: true,
+  additionalPrinterColumns: definition.columns,
+  schema: { openAPIV3Schema: rootSchema(definition) },
+  ...(definition.status === undefined ? {} : { subresources: { status: {} } }),
+});
+
+const crdOf = (definition: Definition): Obj => {
+  const { resource, singular, short, annotations } = definition;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${resource.plural}.${resource.group}`,
+      labels: { "app.kubernetes.io/name": "rekindle" },
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    spec: {
+      group: resource.group,
+      names: {
+        kind: resource.kind,
+        listKind: `${resource.kind}List`,
+        plural: resource.plural,
+        singular,
+        shortNames: short,
+      },
+      scope: "Namespaced",
+      versions: [versionOf(definition)],
+    },
+  };
+};
+
+/** Every definition by the name of its file. */
+export const crdFiles = (): readonly { readonly file: string; readonly object: Obj }[] =>
+  definitions.map((definition) => {
+    const { group, plural } = definition.resource;
+    return { file: `${group}_${plural}.yaml`, object: crdOf(definition) };
+  });

@@ -1,0 +1,89 @@
+/** The CRDs: what lies in infra/crds is what the schemas say, and users of upstream's find all of theirs in it. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { crdFiles } from "../../infra/definitions.ts";
+import { pruneRoot } from "../../shared/simulator/prune.ts";
+import { faults } from "../../shared/simulator/schema.ts";
+import { dataDir } from "../support/data.ts";
+import { at, differences, type Fields, type Path, versionAt } from "./crd-comparison.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
+const ours = "sparkoperator.k8s.io_sparkapplications.yaml";
+const upstream = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
+const skip = upstream === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
+
+const load = (path: string): Fields => parse(readFileSync(path, "utf8"));
+const theirs = (): Fields => load(join(upstream ?? "", "crds", ours));
+
+/** Where ours says something else on purpose. */
+const intended: readonly { readonly path: Path; readonly why: string }[] = [
+  {
+    path: ["spec", "driver", "podName"],
+    why: "upstream's pattern is not anchored: any name with one such letter passes",
+  },
+  {
+    path: ["spec", "batchSchedulerOptions", "resources", "<additionalProperties>"],
+    why: "a malformed quantity is told in the application's status, where it says what to write",
+  },
+];
+
+/** Example objects of SparkApplication; one file of upstream's is no YAML at all, which is told by its placeholder. */
+const examples = (): readonly { readonly file: string; readonly object: Fields }[] =>
+  readdirSync(join(upstream ?? "", "examples"))
+    .filter((file) => file.endsWith(".yaml"))
+    .flatMap((file) => {
+      const documents = parseAllDocuments(readFileSync(join(upstream ?? "", "examples", file), "utf8"));
+      return documents
+        .filter(({ errors }) => errors.length === 0)
+        .map((found): { file: string; object: unknown } => ({ file, object: found.toJS() }));
+    })
+    .filter((found): found is { file: string; object: Fields } => at(found.object, ["kind"]) === "SparkApplication");
+
+describe("the CRDs", () => {
+  test("the files are those that the schemas make (else: npm run crds)", () => {
+    const files = crdFiles();
+    assert.deepEqual(readdirSync(folder).sort(), files.map(({ file }) => file).sort());
+    for (const { file, object } of files) {
+      const text = stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
+      assert.equal(readFileSync(join(folder, file), "utf8"), text, file);
+    }
+  });
+
+  test("each fits into the annotation that client-side apply makes of it", () => {
+    for (const { file, object } of crdFiles()) assert.ok(JSON.stringify(object).length < 262_144, file);
+  });
+
+  test("names, columns, versions and subresources are upstream's", { skip }, () => {
+    const mine = load(join(folder, ours));
+    const their = theirs();
+    assert.deepEqual(at(mine, ["spec", "names"]), at(their, ["spec", "names"]));
+    assert.deepEqual(at(mine, ["spec", "scope"]), at(their, ["spec", "scope"]));
+    const parts = ["name", "served", "storage", "additionalPrinterColumns", "subresources"];
+    for (const part of parts) assert.deepEqual(versionAt(mine, [part]), versionAt(their, [part]), part);
+  });
+
+  test("every typed field is upstream's: same type, same limits, same ones required", { skip }, () => {
+    const root = ["schema", "openAPIV3Schema"];
+    const found = differences(versionAt(load(join(folder, ours)), root), versionAt(theirs(), root));
+    const known = new Set(intended.map(({ path }) => path.join(".")));
+    const told = found.map(({ path, what }) => ({ path: path.join("."), what }));
+    assert.deepEqual(
+      told.filter(({ path }) => !known.has(path)),
+      [],
+    );
+    assert.deepEqual(new Set(told.map(({ path }) => path)), known);
+  });
+
+  test("every example of upstream is accepted and kept", { skip }, () => {
+    const schema = versionAt(load(join(folder, ours)), ["schema", "openAPIV3Schema"]);
+    const all = examples();
+    assert.ok(all.length >= 12);
+    for (const { file, object } of all) {
+      assert.deepEqual(faults(schema, object, ""), [], file);
+      assert.deepEqual(pruneRoot(schema, object).dropped, [], file);
+    }
+  });
+});

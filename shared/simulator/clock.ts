@@ -1,0 +1,72 @@
+/**
+ * Virtual time. What is due is data, never a closure, so that a snapshot of the clock is a copy of a list.
+ */
+
+/** A thing to do later: `do` names it, the rest are its JSON parameters. */
+export type Task = { readonly do: string; readonly [field: string]: unknown };
+export type Timer = { readonly at: number; readonly what: Task };
+
+export type ClockState = { readonly now: number; readonly timers: readonly Timer[] };
+
+export type Clock = {
+  /** Epoch ms. */
+  now(): number;
+  /** Does `what` when the time has come; of two due at once the one set first goes first. */
+  at(time: number, what: Task): void;
+  /** When the next thing is due. */
+  nextDue(): number | undefined;
+  /** Turns the clock on, doing on the way what becomes due, in order. Never turns back. */
+  advanceTo(time: number): void;
+  /** Called after each turn: for what is bound to a connection and so is no part of a snapshot. */
+  onTurn(listener: (now: number) => void): () => void;
+  snapshot(): ClockState;
+  restore(state: ClockState): void;
+};
+
+const indexFor = (timers: readonly Timer[], time: number): number => {
+  let low = 0;
+  let high = timers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((timers[middle]?.at ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+export const openClock = (start: number, run: (what: Task) => void): Clock => {
+  let now = start;
+  let timers: Timer[] = [];
+  const listeners = new Set<(now: number) => void>();
+  return {
+    now: () => now,
+    at: (time, what) => {
+      timers.splice(indexFor(timers, time), 0, { at: time, what });
+    },
+    nextDue: () => timers[0]?.at,
+    advanceTo: (time) => {
+      for (let next = timers[0]; next !== undefined && next.at <= time; next = timers[0]) {
+        timers.shift();
+        now = Math.max(now, next.at);
+        run(next.what);
+      }
+      now = Math.max(now, time);
+      for (const listener of listeners) listener(now);
+    },
+    onTurn: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    snapshot: () => ({ now, timers: timers.slice() }),
+    restore: (state) => {
+      now = state.now;
+      timers = state.timers.slice();
+    },
+  };
+};
+
+/** RFC 3339 in whole seconds, as object metadata has it. */
+export const stamp = (time: number): string => new Date(time - (time % 1000)).toISOString().replace(".000Z", "Z");
+
+/** RFC 3339 with microseconds, as leases and events have it. */
+export const microStamp = (time: number): string => new Date(time).toISOString().replace("Z", "000Z");

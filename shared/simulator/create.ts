@@ -1,0 +1,137 @@
+/** POST: how an object comes into being. */
+import { type Fields, isFields } from "./json.ts";
+import { apiVersionOf, type Kind } from "./kinds.ts";
+import { managed } from "./managed.ts";
+import { type Draft, draftOf, type Item, metaFaults, metaOf } from "./metadata.ts";
+import { defaulted, pruneRoot } from "./prune.ts";
+import { alreadyExists, badRequest, forbidden, invalid, notFound } from "./refusal.ts";
+import { ruleOf } from "./rules.ts";
+import { rootFaults } from "./schema.ts";
+import { nextUid, type Server, suffixOf, type Target, timeOf, type WriteOptions } from "./server.ts";
+import { keyOf } from "./store.ts";
+
+export type Written = { readonly item: Item; readonly warnings: readonly string[] };
+
+const mismatch = (kind: Kind, given: Fields): boolean => {
+  const missing = given["kind"] === undefined && given["apiVersion"] === undefined && kind.custom === undefined;
+  return !missing && (given["kind"] !== kind.kind || given["apiVersion"] !== apiVersionOf(kind));
+};
+
+/** The body of a write as an object of the kind. */
+export const readBody = (kind: Kind, body: unknown): Fields => {
+  if (!isFields(body))
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error`,
+    );
+  if (mismatch(kind, body)) {
+    const given = `${body["apiVersion"]}, Kind=${body["kind"]}`;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): no kind "${body["kind"]}" matches ${given} at ${apiVersionOf(kind)}`,
+    );
+  }
+  return body;
+};
+
+/** A custom object as its schema wants it, and what was unknown in it. */
+export const shaped = (
+  kind: Kind,
+  fields: Fields,
+  { strict }: WriteOptions,
+): { fields: Fields; warnings: string[] } => {
+  const schema = kind.custom?.schema;
+  if (schema === undefined) return { fields, warnings: [] };
+  const { object, dropped } = pruneRoot(schema, fields);
+  const words = dropped.map((path) => `unknown field "${path}"`);
+  if (strict === "Strict" && words.length > 0)
+    throw badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${words.join(", ")}`,
+    );
+  const full = defaulted(schema, object);
+  return { fields: isFields(full) ? full : object, warnings: strict === "Warn" ? words : [] };
+};
+
+/** Throws when the object is not as its kind wants it. */
+export const judge = (kind: Kind, draft: Draft): void => {
+  const schema = kind.custom?.schema;
+  const causes = [
+    ...metaFaults(kind.table, draft.metadata),
+    ...(schema === undefined ? (ruleOf(kind).faults?.(draft) ?? []) : rootFaults(schema, draft)),
+  ];
+  if (causes.length > 0) throw invalid(kind, draft.metadata.name, causes);
+};
+
+const checkNamespace = ({ store }: Server, { kind, namespace }: Target, name: string): void => {
+  if (!kind.namespaced || namespace === undefined) return;
+  const space = store.get("namespaces", namespace);
+  if (space === undefined) throw notFound({ group: "", plural: "namespaces", kind: "Namespace" }, namespace);
+  if (space.metadata.deletionTimestamp === undefined) return;
+  throw forbidden(kind, name, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+    {
+      reason: "NamespaceTerminating",
+      message: `namespace ${namespace} is being terminated`,
+      field: "metadata.namespace",
+    },
+  ]);
+};
+
+const checkPlace = (draft: Draft, { kind, namespace, name }: Target): void => {
+  const given = draft.metadata;
+  if (kind.namespaced && given.namespace !== undefined && given.namespace !== namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (name !== undefined && given.name !== "" && given.name !== name)
+    throw badRequest(`the name of the object (${given.name}) does not match the name on the URL (${name})`);
+};
+
+const identified = (server: Server, draft: Draft, { kind, namespace, name }: Target): Item => {
+  const uid = nextUid(server);
+  const { generateName, labels, annotations, ownerReferences, finalizers } = draft.metadata;
+  const given = name ?? draft.metadata.name;
+  const generated = given === "" && generateName !== undefined ? `${generateName}${suffixOf(uid)}` : given;
+  const meta = metaOf({
+    name: generated,
+    generateName,
+    namespace: kind.namespaced ? namespace : undefined,
+    generation: kind.generation ? 1 : undefined,
+    creationTimestamp: timeOf(server),
+    labels,
+    annotations,
+    ownerReferences,
+    finalizers,
+  });
+  return { ...draft, metadata: { ...meta, uid, resourceVersion: "" } };
+};
+
+/** A new object's status is its own affair only where it has no status of its own door. */
+const withoutStatus = (kind: Kind, fields: Fields): Fields => {
+  if (!kind.status) return fields;
+  const { status, ...rest } = fields;
+  return rest;
+};
+
+/** Makes the object, or throws the refusal. */
+export const create = (server: Server, target: Target, body: unknown, options: WriteOptions): Written => {
+  const { kind } = target;
+  const given = readBody(kind, body);
+  const { fields, warnings } = shaped(kind, withoutStatus(kind, given), options);
+  const draft = draftOf(fields, apiVersionOf(kind), kind.kind);
+  checkPlace(draft, target);
+  checkNamespace(server, target, draft.metadata.name);
+  const fresh = identified(server, draft, target);
+  const rule = ruleOf(kind);
+  const scene = { store: server.store, time: timeOf(server), suffix: suffixOf(fresh.metadata.uid), kind };
+  const made = rule.create?.(fresh, scene) ?? fresh;
+  judge(kind, made);
+  const refusal = rule.admit?.(made, scene);
+  if (refusal !== undefined) throw refusal;
+  if (server.store.get(kind.table, keyOf(made.metadata.namespace, made.metadata.name)) !== undefined)
+    throw alreadyExists(kind, made.metadata.name);
+  const { uid } = fresh.metadata;
+  const item = managed(
+    server,
+    kind,
+    undefined,
+    { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } },
+    options,
+  );
+  return { item: options.dryRun ? item : server.store.put(kind.table, item), warnings };
+};

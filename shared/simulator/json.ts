@@ -1,0 +1,89 @@
+/** Reading and comparing JSON values of unknown shape: nothing here throws on the wrong shape. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path of keys, or undefined. Own properties only: `__proto__` is a name like any other. */
+export const at = (value: unknown, ...path: readonly string[]): unknown => {
+  let here: unknown = value;
+  for (const key of path) {
+    if (!isFields(here) || !Object.hasOwn(here, key)) return undefined;
+    here = here[key];
+  }
+  return here;
+};
+
+export const textAt = (value: unknown, ...path: readonly string[]): string | undefined => {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : undefined;
+};
+
+export const numberAt = (value: unknown, ...path: readonly string[]): number | undefined => {
+  const found = at(value, ...path);
+  return typeof found === "number" ? found : undefined;
+};
+
+const noFields: Fields = Object.freeze({});
+const noItems: readonly unknown[] = Object.freeze([]);
+
+/** The fields at a path; none when there is no object. */
+export const fieldsAt = (value: unknown, ...path: readonly string[]): Fields => {
+  const found = at(value, ...path);
+  return isFields(found) ? found : noFields;
+};
+
+/** The items at a path; none when there is no list. */
+export const itemsAt = (value: unknown, ...path: readonly string[]): readonly unknown[] => {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : noItems;
+};
+
+/** String values only: what labels, annotations and ConfigMap data are. */
+export const textsAt = (value: unknown, ...path: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(fieldsAt(value, ...path)).flatMap(([key, item]) => (typeof item === "string" ? [[key, item]] : [])),
+  );
+
+const sameLists = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, i) => same(item, b[i]));
+
+const sameFields = (a: Fields, b: Fields): boolean => {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+};
+
+/** Deep equality of JSON values; the order of keys does not matter. */
+export const same = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && sameLists(a, b);
+  return isFields(a) && isFields(b) && sameFields(a, b);
+};
+
+/** A copy with one field set, or left out when the value is undefined. Safe for any name. */
+export const withField = (fields: Fields, key: string, value: unknown): Fields => {
+  const rest = Object.entries(fields);
+  const i = rest.findIndex(([name]) => name === key);
+  if (value === undefined) return i < 0 ? fields : Object.fromEntries(rest.toSpliced(i, 1));
+  if (i < 0) return Object.fromEntries([...rest, [key, value]]);
+  return Object.fromEntries(rest.with(i, [key, value]));
+};
+
+/** A copy with the value at a path set, making the objects on the way. */
+export const withAt = (value: unknown, path: readonly string[], leaf: unknown): unknown => {
+  const [head, ...rest] = path;
+  if (head === undefined) return leaf;
+  const fields = isFields(value) ? value : noFields;
+  return withField(fields, head, withAt(at(fields, head), rest, leaf));
+};
+
+/** The value that JSON text stands for, or undefined when it is not JSON. */
+export const parsed = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,87 @@
+/** What a structural schema does to an object before it is judged: unknown fields go, defaults come. */
+import { type Fields, fieldsAt, isFields } from "./json.ts";
+
+const rootFields = new Set(["apiVersion", "kind", "metadata"]);
+
+/** Where a pruner stands and what it has dropped. */
+type Walk = { readonly path: string; readonly dropped: string[] };
+
+const into = (walk: Walk, key: string): Walk => ({
+  path: walk.path === "" ? key : `${walk.path}.${key}`,
+  dropped: walk.dropped,
+});
+
+/** The schema of a property: undefined when it is unknown, "any" when everything below is kept. */
+const schemaFor = (schema: Fields, key: string): Fields | "any" | undefined => {
+  const properties = fieldsAt(schema, "properties");
+  const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
+  if (isFields(own)) return own;
+  const additional = schema["additionalProperties"];
+  if (isFields(additional)) return additional;
+  return additional === true || schema["x-kubernetes-preserve-unknown-fields"] === true ? "any" : undefined;
+};
+
+const keepsAsResource = (schema: Fields, key: string): boolean =>
+  schema["x-kubernetes-embedded-resource"] === true && rootFields.has(key);
+
+const prunedFields = (schema: Fields, value: Fields, walk: Walk): Fields => {
+  const kept: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const below = keepsAsResource(schema, key) ? "any" : schemaFor(schema, key);
+    const here = into(walk, key);
+    if (below === undefined) here.dropped.push(here.path);
+    else kept.push([key, below === "any" ? item : pruned(below, item, here)]);
+  }
+  return Object.fromEntries(kept);
+};
+
+/** A copy without the fields that the schema does not know; their paths are added to `walk.dropped`. */
+const pruned = (schema: Fields, value: unknown, walk: Walk): unknown => {
+  if (Array.isArray(value)) {
+    const items = schema["items"];
+    if (!isFields(items)) return value;
+    return value.map((item, i) => pruned(items, item, { path: `${walk.path}[${i}]`, dropped: walk.dropped }));
+  }
+  return isFields(value) ? prunedFields(schema, value, walk) : value;
+};
+
+/** A custom object without what its schema does not know, and the paths of what went. Metadata is not looked at. */
+export const pruneRoot = (schema: Fields, object: Fields): { readonly object: Fields; readonly dropped: string[] } => {
+  const dropped: string[] = [];
+  const kept: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(object)) {
+    const below = rootFields.has(key) ? "any" : schemaFor(schema, key);
+    if (below === undefined) dropped.push(key);
+    else kept.push([key, below === "any" ? value : pruned(below, value, { path: key, dropped })]);
+  }
+  return { object: Object.fromEntries(kept), dropped };
+};
+
+const lacks = (schema: Fields, value: unknown): boolean =>
+  value === undefined || (value === null && schema["nullable"] !== true);
+
+const defaultedFields = (schema: Fields, value: Fields): Fields => {
+  const properties = fieldsAt(schema, "properties");
+  const additional = schema["additionalProperties"];
+  const present = Object.entries(value).map(([key, item]): [string, unknown] => {
+    const below = Object.hasOwn(properties, key) ? properties[key] : additional;
+    return [key, isFields(below) ? defaulted(below, item) : item];
+  });
+  const missing = Object.entries(properties).flatMap(([key, below]): [string, unknown][] => {
+    const absent = isFields(below) && "default" in below && !Object.hasOwn(value, key);
+    return absent ? [[key, defaulted(below, below["default"])]] : [];
+  });
+  return missing.length === 0 && present.every(([key, item]) => value[key] === item)
+    ? value
+    : Object.fromEntries([...present, ...missing]);
+};
+
+/** A copy with the schema's defaults wherever an object that is there lacks them. */
+export const defaulted = (schema: Fields, value: unknown): unknown => {
+  if (lacks(schema, value) && "default" in schema) return schema["default"];
+  if (Array.isArray(value)) {
+    const items = schema["items"];
+    return isFields(items) ? value.map((item) => defaulted(items, item)) : value;
+  }
+  return isFields(value) ? defaultedFields(schema, value) : value;
+};

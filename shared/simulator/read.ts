@@ -1,0 +1,152 @@
+/** GET and LIST: which revision is read, which part of it, and how it is written down. */
+import { isFields, numberAt, parsed, textAt } from "./json.ts";
+import { apiVersionOf, type Kind } from "./kinds.ts";
+import type { Item } from "./metadata.ts";
+import { badRequest, expired, invalid, tooLarge } from "./refusal.ts";
+import { selectorOf } from "./selectors.ts";
+import type { Server, Target } from "./server.ts";
+
+const texts = new WeakMap<Item, string>();
+
+/** The JSON of an object, written once per state. Objects start with their kind and apiVersion. */
+export const textOf = (item: Item): string => {
+  const known = texts.get(item);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(item);
+  texts.set(item, text);
+  return text;
+};
+
+/** An object in the version that was asked for. */
+export const inVersion = (kind: Kind, item: Item): Item => {
+  const apiVersion = apiVersionOf(kind);
+  return item.apiVersion === apiVersion ? item : { ...item, apiVersion };
+};
+
+/** Lists of built-in kinds leave out what every item would repeat. */
+const inList = (kind: Kind, item: Item): string => {
+  if (kind.custom !== undefined) return textOf(inVersion(kind, item));
+  const head = `{"kind":"${item.kind}","apiVersion":"${item.apiVersion}",`;
+  return `{${textOf(item).slice(head.length)}`;
+};
+
+export const revisionOf = (text: string): number => {
+  const revision = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(revision))
+    throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+  return revision;
+};
+
+type Page = { readonly revision: number; readonly after: string | undefined };
+
+const token = (revision: number, after: string): string =>
+  Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start: after })).toString("base64url");
+
+const pageOf = (text: string): Page => {
+  const value = parsed(Buffer.from(text, "base64url").toString("utf8"));
+  const revision = numberAt(value, "rv");
+  const after = textAt(value, "start");
+  if (!isFields(value) || revision === undefined || after === undefined) throw badRequest("continue key is not valid");
+  return { revision, after };
+};
+
+const checkMatch = (kind: Kind, match: string | null, version: string | null): void => {
+  if (match === null || match === "") return;
+  const fault = (message: string) =>
+    invalid({ ...kind, group: "meta.k8s.io", kind: "ListOptions" }, "", [
+      { reason: "FieldValueForbidden", message, field: "resourceVersionMatch" },
+    ]);
+  if (version === null || version === "")
+    throw fault("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+  if (match === "Exact" && version === "0")
+    throw fault('Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
+};
+
+const checkKnown = ({ store }: Server, revision: number): void => {
+  if (revision > store.revision()) throw tooLarge(revision, store.revision());
+};
+
+/** The revision to read at: the newest, unless the request insists on an exact one. */
+const revisionFor = (server: Server, kind: Kind, query: URLSearchParams): Page => {
+  const { store } = server;
+  const next = query.get("continue");
+  const version = query.get("resourceVersion");
+  const match = query.get("resourceVersionMatch");
+  if (next !== null && next !== "") {
+    const page = pageOf(next);
+    if (page.revision < store.compacted())
+      throw expired(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+      );
+    return page;
+  }
+  checkMatch(kind, match, version);
+  if (version === null || version === "" || version === "0") return { revision: store.revision(), after: undefined };
+  const revision = revisionOf(version);
+  checkKnown(server, revision);
+  const exact =
+    match === "Exact" || ((match === null || match === "") && query.has("limit") && query.get("limit") !== "0");
+  if (!exact) return { revision: store.revision(), after: undefined };
+  if (revision < store.compacted()) throw expired("The resourceVersion for the provided list is too old.");
+  return { revision, after: undefined };
+};
+
+const placeOf = ({ metadata }: Item): string =>
+  metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+
+export type Listing = {
+  readonly items: readonly Item[];
+  readonly revision: number;
+  readonly next: string | undefined;
+  readonly remaining: number | undefined;
+};
+
+/** The objects that a LIST asks for. */
+export const listing = (server: Server, { kind, namespace, name }: Target, query: URLSearchParams): Listing => {
+  const { revision, after } = revisionFor(server, kind, query);
+  const matches = selectorOf(
+    kind.table,
+    query.get("labelSelector") ?? undefined,
+    query.get("fieldSelector") ?? undefined,
+  );
+  const wanted = server.store
+    .listAt(kind.table, revision)
+    .filter(
+      (item) =>
+        (namespace === undefined || item.metadata.namespace === namespace) &&
+        (name === undefined || item.metadata.name === name) &&
+        (after === undefined || placeOf(item) > after) &&
+        matches(item),
+    );
+  const limit = Number(query.get("limit") ?? 0);
+  const items = limit > 0 ? wanted.slice(0, limit) : wanted;
+  const last = items.at(-1);
+  if (last === undefined || items.length === wanted.length)
+    return { items, revision, next: undefined, remaining: undefined };
+  const selects = Boolean(query.get("labelSelector")) || Boolean(query.get("fieldSelector"));
+  return {
+    items,
+    revision,
+    next: token(revision, placeOf(last)),
+    remaining: selects ? undefined : wanted.length - items.length,
+  };
+};
+
+/** The metadata of a list. */
+export const listMeta = ({ revision, next, remaining }: Listing) => ({
+  resourceVersion: String(revision),
+  ...(next !== undefined && { continue: next }),
+  ...(remaining !== undefined && { remainingItemCount: remaining }),
+});
+
+/** A list as its body. */
+export const listText = (kind: Kind, page: Listing): string => {
+  const items = page.items.map((item) => inList(kind, item)).join(",");
+  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(listMeta(page))},"items":[${items}]}`;
+};
+
+/** A GET may ask for at least some revision, never for an older one than now. */
+export const checkGet = (server: Server, query: URLSearchParams): void => {
+  const version = query.get("resourceVersion");
+  if (version !== null && version !== "" && version !== "0") checkKnown(server, revisionOf(version));
+};

@@ -1,0 +1,159 @@
+/** What the server answers when it will not: `Status` bodies with the words a real API server uses. */
+
+/** One reason among several why an object is invalid. */
+export type Cause = { readonly reason: string; readonly message: string; readonly field: string };
+
+export type Details = {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly Partial<Cause>[];
+  readonly retryAfterSeconds?: number;
+};
+
+/** Ends a request with a Status. Thrown inside the door only; the door turns it into an answer. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: number;
+  readonly reason: string;
+  readonly details: Details | undefined;
+
+  constructor(code: number, reason: string, message: string, details?: Details) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+export type StatusBody = {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: Readonly<Record<string, never>>;
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: Details;
+  readonly code?: number;
+};
+
+export const statusOf = ({ code, reason, message, details }: Refusal): StatusBody => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message,
+  ...(reason !== "" && { reason }),
+  ...(details && { details }),
+  code,
+});
+
+/** The parts of a kind that messages name. */
+export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
+
+const qualified = (word: string, group: string): string => (group === "" ? word : `${word}.${group}`);
+const detailsOf = (group: string, kind: string, name: string): Details => ({
+  name,
+  ...(group !== "" && { group }),
+  kind,
+});
+
+export const notFound = (kind: Named, name: string): Refusal =>
+  new Refusal(
+    404,
+    "NotFound",
+    `${qualified(kind.plural, kind.group)} "${name}" not found`,
+    detailsOf(kind.group, kind.plural, name),
+  );
+
+export const noSuchResource = (): Refusal =>
+  new Refusal(404, "NotFound", "the server could not find the requested resource", {});
+
+export const alreadyExists = (kind: Named, name: string): Refusal =>
+  new Refusal(
+    409,
+    "AlreadyExists",
+    `${qualified(kind.plural, kind.group)} "${name}" already exists`,
+    detailsOf(kind.group, kind.plural, name),
+  );
+
+/** `word` is the plural; deletes say the kind instead. */
+export const conflict = (kind: Named, name: string, why: string, word = kind.plural): Refusal =>
+  new Refusal(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(word, kind.group)} "${name}": ${why}`,
+    detailsOf(kind.group, word, name),
+  );
+
+export const modified = (kind: Named, name: string): Refusal =>
+  conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again");
+
+export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
+
+export const forbidden = (kind: Named, name: string, why: string, causes?: readonly Cause[]): Refusal =>
+  new Refusal(403, "Forbidden", `${qualified(kind.plural, kind.group)} "${name}" is forbidden: ${why}`, {
+    ...detailsOf(kind.group, kind.plural, name),
+    ...(causes && { causes }),
+  });
+
+export const methodNotAllowed = (): Refusal =>
+  new Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+
+export const expired = (message: string): Refusal => new Refusal(410, "Expired", message);
+
+/** A client has seen more than this server: it is told to come back. */
+export const tooLarge = (wanted: number, current: number): Refusal =>
+  new Refusal(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+
+const faultText = ({ field, message }: Cause): string => `${field}: ${message}`;
+
+/** All that is wrong with an object, as one 422. */
+export const invalid = (kind: Named, name: string, causes: readonly Cause[]): Refusal => {
+  const texts = causes.map(faultText);
+  const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  return new Refusal(422, "Invalid", `${qualified(kind.kind, kind.group)} "${name}" is invalid: ${all}`, {
+    ...detailsOf(kind.group, kind.kind, name),
+    causes,
+  });
+};
+
+const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
+
+/** The words of one cause. */
+export const cause = {
+  required: (field: string, why = ""): Cause => ({
+    reason: "FieldValueRequired",
+    message: why === "" ? "Required value" : `Required value: ${why}`,
+    field,
+  }),
+  invalid: (field: string, value: unknown, why: string): Cause => ({
+    reason: "FieldValueInvalid",
+    message: `Invalid value: ${shown(value)}: ${why}`,
+    field,
+  }),
+  type: (field: string, found: string, wanted: string): Cause => ({
+    reason: "FieldValueTypeInvalid",
+    message: `Invalid value: "${found}": ${field} in body must be of type ${wanted}: "${found}"`,
+    field,
+  }),
+  unsupported: (field: string, value: unknown, allowed: readonly unknown[]): Cause => ({
+    reason: "FieldValueNotSupported",
+    message: `Unsupported value: ${shown(value)}: supported values: ${allowed.map(shown).join(", ")}`,
+    field,
+  }),
+  forbidden: (field: string, why: string): Cause => ({
+    reason: "FieldValueForbidden",
+    message: `Forbidden: ${why}`,
+    field,
+  }),
+  tooLong: (field: string, why: string): Cause => ({
+    reason: "FieldValueTooLong",
+    message: `Too long: ${why}`,
+    field,
+  }),
+} as const;

@@ -1,0 +1,129 @@
+/** DELETE: fences, grace, finalizers. What an object leaves behind is the garbage collector's affair. */
+import { stamp } from "./clock.ts";
+import { fieldsAt, isFields, numberAt, textAt } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import { type Item, metaOf } from "./metadata.ts";
+import { conflict } from "./refusal.ts";
+import type { Server } from "./server.ts";
+import { keyOf } from "./store.ts";
+
+export type RemoveOptions = {
+  readonly dryRun: boolean;
+  readonly graceSeconds: number | undefined;
+  readonly propagation: string | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+};
+
+const whole = (text: string | null): number | undefined => (text === null || text === "" ? undefined : Number(text));
+
+/** The options of a DELETE: from its body, else from its query. */
+export const removeOptions = (body: unknown, query: URLSearchParams): RemoveOptions => {
+  const preconditions = fieldsAt(body, "preconditions");
+  const inBody = isFields(body) && Array.isArray(body["dryRun"]) && body["dryRun"].length > 0;
+  const orphans = isFields(body) ? body["orphanDependents"] : undefined;
+  return {
+    dryRun: inBody || query.get("dryRun") === "All",
+    graceSeconds: numberAt(body, "gracePeriodSeconds") ?? whole(query.get("gracePeriodSeconds")),
+    propagation:
+      textAt(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? (orphans === true ? "Orphan" : undefined),
+    uid: textAt(preconditions, "uid"),
+    resourceVersion: textAt(preconditions, "resourceVersion"),
+  };
+};
+
+const checkFence = (kind: Kind, item: Item, { uid, resourceVersion }: RemoveOptions): void => {
+  const { metadata } = item;
+  if (uid !== undefined && uid !== metadata.uid)
+    throw conflict(
+      kind,
+      metadata.name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+      kind.kind,
+    );
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+    throw conflict(
+      kind,
+      metadata.name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+      kind.kind,
+    );
+};
+
+/** Seconds that a pod is given to end; nothing else is given any. */
+const graceOf = (kind: Kind, item: Item, asked: number | undefined): number => {
+  if (kind.table !== "pods") return 0;
+  const phase = textAt(item, "status", "phase");
+  const bound = (textAt(item, "spec", "nodeName") ?? "") !== "";
+  if (!bound || phase === "Succeeded" || phase === "Failed") return 0;
+  const grace = asked ?? numberAt(item, "spec", "terminationGracePeriodSeconds") ?? 30;
+  return grace < 0 ? 1 : grace;
+};
+
+const collectorFinalizers: Readonly<Record<string, string>> = { Orphan: "orphan", Foreground: "foregroundDeletion" };
+const isCollectors = (finalizer: string): boolean => Object.values(collectorFinalizers).includes(finalizer);
+
+const finalizersFor = (item: Item, propagation: string | undefined): readonly string[] => {
+  const own = item.metadata.finalizers ?? [];
+  if (propagation === undefined) return own;
+  const wanted = collectorFinalizers[propagation];
+  const kept = own.filter((each) => !isCollectors(each) || each === wanted);
+  return wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
+};
+
+type Ending = { readonly grace: number; readonly finalizers: readonly string[] };
+
+/** A deletion that began is only ever shortened. */
+const deadline = (server: Server, { metadata }: Item, grace: number): { at: string; grace: number } => {
+  const began = metadata.deletionTimestamp;
+  const before = metadata.deletionGracePeriodSeconds ?? 0;
+  if (began === undefined) return { at: stamp(server.clock.now() + grace * 1000), grace };
+  if (grace >= before) return { at: began, grace: before };
+  return { at: stamp(Date.parse(began) - (before - grace) * 1000), grace };
+};
+
+const marked = (server: Server, item: Item, { grace, finalizers }: Ending): Item => {
+  const { metadata } = item;
+  const { generation, uid, resourceVersion } = metadata;
+  const first = metadata.deletionTimestamp === undefined;
+  const until = deadline(server, item, grace);
+  const meta = metaOf({
+    ...metadata,
+    deletionTimestamp: until.at,
+    deletionGracePeriodSeconds: until.grace,
+    generation: first && generation !== undefined ? generation + 1 : generation,
+    finalizers: finalizers.length > 0 ? finalizers : undefined,
+  });
+  return { ...item, metadata: { ...meta, uid, resourceVersion } };
+};
+
+const sameMark = (a: Item["metadata"], b: Item["metadata"]): boolean =>
+  a.deletionTimestamp === b.deletionTimestamp &&
+  a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds &&
+  a.finalizers?.join() === b.finalizers?.join();
+
+export type Removed = { readonly item: Item; readonly gone: boolean };
+
+/** A namespace goes when its content is gone: the collector takes its last finalizer. */
+const terminating = (item: Item): Item => ({ ...item, status: { ...fieldsAt(item, "status"), phase: "Terminating" } });
+
+const waits = (kind: Kind, { grace, finalizers }: Ending): boolean =>
+  grace > 0 || finalizers.length > 0 || kind.table === "namespaces";
+
+/** Deletes the object or begins to; throws the refusal. */
+export const removeItem = (server: Server, kind: Kind, item: Item, options: RemoveOptions): Removed => {
+  checkFence(kind, item, options);
+  const began = item.metadata.deletionTimestamp !== undefined;
+  const running = began && options.graceSeconds === undefined ? item.metadata.deletionGracePeriodSeconds : undefined;
+  const ending: Ending = {
+    grace: running ?? graceOf(kind, item, options.graceSeconds),
+    finalizers: finalizersFor(item, options.propagation),
+  };
+  if (!waits(kind, ending)) {
+    if (!options.dryRun) server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));
+    return { item, gone: true };
+  }
+  const after = kind.table === "namespaces" ? terminating(marked(server, item, ending)) : marked(server, item, ending);
+  if (options.dryRun || sameMark(item.metadata, after.metadata)) return { item: after, gone: false };
+  return { item: server.store.put(kind.table, after), gone: false };
+};

@@ -1,0 +1,164 @@
+/** What sets built-in kinds apart at creation and change, one row per kind. */
+import { createHash } from "node:crypto";
+import { established } from "./crds.ts";
+import { at, type Fields, fieldsAt, isFields, itemsAt, same, textAt } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import type { Draft, Item } from "./metadata.ts";
+import { accountOf, newPod, podFaults, podUpdateFaults } from "./pods.ts";
+import { type Cause, cause, forbidden, type Refusal } from "./refusal.ts";
+import { keyOf, type Store } from "./store.ts";
+
+/** What a rule may look at beside the object. */
+export type Scene = { readonly store: Store; readonly time: string; readonly suffix: string; readonly kind: Kind };
+
+export type Rule = {
+  /** The object as first stored. */
+  readonly create?: (draft: Draft, scene: Scene) => Draft;
+  /** Refuses an object for what stands around it. */
+  readonly admit?: (draft: Draft, scene: Scene) => Refusal | undefined;
+  /** Refuses an object for what it says. */
+  readonly faults?: (draft: Draft) => readonly Cause[];
+  readonly updateFaults?: (before: Item, after: Draft) => readonly Cause[];
+  /** The object as an update stores it. */
+  readonly update?: (before: Item, after: Draft) => Draft;
+};
+
+const accountMissing = (draft: Draft, { store, kind }: Scene): Refusal | undefined => {
+  const account = accountOf(fieldsAt(draft, "spec"));
+  const namespace = draft.metadata.namespace;
+  return store.get("serviceaccounts", keyOf(namespace, account)) !== undefined
+    ? undefined
+    : forbidden(
+        kind,
+        draft.metadata.name,
+        `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`,
+      );
+};
+
+const frozenFields = ["data", "binaryData"] as const;
+
+const immutableFaults = (before: Item, after: Draft): readonly Cause[] => {
+  if (before["immutable"] !== true) return [];
+  const words = "field is immutable when `immutable` is set";
+  return [
+    ...(after["immutable"] === true ? [] : [cause.forbidden("immutable", words)]),
+    ...frozenFields.filter((field) => !same(before[field], after[field])).map((field) => cause.forbidden(field, words)),
+  ];
+};
+
+const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+const withSecretData = (draft: Draft): Draft => {
+  const { stringData, ...rest } = draft;
+  const written = Object.entries(isFields(stringData) ? stringData : {}).map(([key, value]): [string, string] => [
+    key,
+    base64(String(value)),
+  ]);
+  const data = { ...fieldsAt(rest, "data"), ...Object.fromEntries(written) };
+  return { ...rest, ...(Object.keys(data).length > 0 && { data }), type: textAt(rest, "type") ?? "Opaque" };
+};
+
+const addressOf = (text: string): string => {
+  const digest = createHash("sha1").update(text).digest();
+  return `10.96.${digest[0] ?? 0}.${Math.max(1, digest[1] ?? 1)}`;
+};
+
+const portOf = (port: unknown): unknown =>
+  isFields(port)
+    ? { ...port, protocol: port["protocol"] ?? "TCP", targetPort: port["targetPort"] ?? port["port"] }
+    : port;
+
+const newService = (draft: Draft): Draft => {
+  const spec = fieldsAt(draft, "spec");
+  const clusterIP = textAt(spec, "clusterIP") || addressOf(keyOf(draft.metadata.namespace, draft.metadata.name));
+  const ports = itemsAt(spec, "ports");
+  const defaults: Fields = {
+    ...(ports.length > 0 && { ports: ports.map(portOf) }),
+    clusterIP,
+    clusterIPs: [clusterIP],
+    type: textAt(spec, "type") ?? "ClusterIP",
+    sessionAffinity: textAt(spec, "sessionAffinity") ?? "None",
+    ipFamilies: at(spec, "ipFamilies") ?? ["IPv4"],
+    ipFamilyPolicy: textAt(spec, "ipFamilyPolicy") ?? "SingleStack",
+    internalTrafficPolicy: textAt(spec, "internalTrafficPolicy") ?? "Cluster",
+  };
+  return { ...draft, spec: { ...spec, ...defaults }, status: { loadBalancer: {} } };
+};
+
+/** An update without the assigned address keeps it. */
+const updatedService = (before: Item, after: Draft): Draft => {
+  const kept = fieldsAt(before, "spec");
+  const spec = fieldsAt(after, "spec");
+  const clusterIP = textAt(spec, "clusterIP") || textAt(kept, "clusterIP");
+  return { ...newService({ ...after, spec: { ...spec, clusterIP } }), status: before["status"] };
+};
+
+const serviceFaults = (draft: Draft): readonly Cause[] => {
+  const ports = itemsAt(draft, "spec", "ports");
+  const headless = textAt(draft, "spec", "clusterIP") === "None";
+  return [
+    ...(ports.length === 0 && !headless ? [cause.required("spec.ports")] : []),
+    ...ports.flatMap((port, i) => {
+      const number = at(port, "port");
+      const fits = typeof number === "number" && number >= 1 && number <= 65535;
+      return fits
+        ? []
+        : [cause.invalid(`spec.ports[${i}].port`, number ?? 0, "must be between 1 and 65535, inclusive")];
+    }),
+  ];
+};
+
+const newNamespace = (draft: Draft): Draft => ({
+  ...draft,
+  metadata: {
+    ...draft.metadata,
+    labels: { ...draft.metadata.labels, "kubernetes.io/metadata.name": draft.metadata.name },
+  },
+  spec: { finalizers: ["kubernetes"] },
+  status: { phase: "Active" },
+});
+
+const newCrd = (draft: Draft, { time }: Scene): Draft => established(draft, time);
+
+const crdFaults = (draft: Draft): readonly Cause[] => {
+  const wanted = `${textAt(draft, "spec", "names", "plural")}.${textAt(draft, "spec", "group")}`;
+  const { name } = draft.metadata;
+  return name === wanted ? [] : [cause.invalid("metadata.name", name, `must be spec.names.plural+"."+spec.group`)];
+};
+
+const newDeployment = (draft: Draft): Draft => ({
+  ...draft,
+  spec: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600, ...fieldsAt(draft, "spec") },
+  status: {},
+});
+
+const claims = (draft: Draft): Draft => ({ ...draft, status: { phase: "Pending" } });
+
+const rows: Readonly<Record<string, Rule>> = {
+  pods: {
+    create: (draft, { suffix }) => newPod(draft, suffix),
+    admit: accountMissing,
+    faults: podFaults,
+    updateFaults: podUpdateFaults,
+  },
+  configmaps: { updateFaults: immutableFaults },
+  secrets: {
+    create: withSecretData,
+    update: (_before, after) => withSecretData(after),
+    updateFaults: immutableFaults,
+  },
+  services: { create: newService, update: updatedService, faults: serviceFaults },
+  namespaces: { create: newNamespace },
+  persistentvolumeclaims: { create: claims },
+  "deployments.apps": { create: newDeployment },
+  "customresourcedefinitions.apiextensions.k8s.io": {
+    create: newCrd,
+    faults: crdFaults,
+    update: (before, after) => ({ ...established(after, before.metadata.creationTimestamp ?? "") }),
+  },
+};
+
+const none: Rule = {};
+
+/** The rule of a kind; most have none. */
+export const ruleOf = (kind: Kind): Rule => rows[kind.table] ?? none;

@@ -1,0 +1,165 @@
+/** Judges an object by a structural schema, in the words of the real server. */
+import { type Fields, fieldsAt, isFields, itemsAt, same } from "./json.ts";
+import { type Cause, cause } from "./refusal.ts";
+
+/** The name of a value's type as the messages say it. */
+const typeOf = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+};
+
+const fits = (wanted: string, found: string): boolean =>
+  wanted === found || (wanted === "number" && found === "integer");
+
+const patterns = new WeakMap<Fields, RegExp>();
+
+const patternOf = (schema: Fields, source: string): RegExp => {
+  const known = patterns.get(schema);
+  if (known !== undefined) return known;
+  const compiled = new RegExp(source);
+  patterns.set(schema, compiled);
+  return compiled;
+};
+
+type Check = (limit: unknown, value: unknown, path: string, schema: Fields) => Cause | undefined;
+
+const numeric =
+  (fails: (value: number, limit: number) => boolean, words: string): Check =>
+  (limit, value, path) =>
+    typeof value === "number" && typeof limit === "number" && fails(value, limit)
+      ? cause.invalid(path, value, `${path} in body ${words} ${limit}`)
+      : undefined;
+
+const sized =
+  (
+    length: (value: unknown) => number | undefined,
+    fails: (n: number, limit: number) => boolean,
+    words: string,
+  ): Check =>
+  (limit, value, path) => {
+    const n = length(value);
+    return n !== undefined && typeof limit === "number" && fails(n, limit)
+      ? cause.invalid(path, value, `${path} in body ${words.replace("%", String(limit))}`)
+      : undefined;
+  };
+
+const chars = (value: unknown) => (typeof value === "string" ? [...value].length : undefined);
+const items = (value: unknown) => (Array.isArray(value) ? value.length : undefined);
+const props = (value: unknown) => (isFields(value) ? Object.keys(value).length : undefined);
+const below = (a: number, b: number) => a < b;
+const above = (a: number, b: number) => a > b;
+
+const instant = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+const tooMany = (value: unknown, limit: unknown, path: string): Cause | undefined =>
+  Array.isArray(value) && typeof limit === "number" && value.length > limit
+    ? {
+        reason: "FieldValueTooMany",
+        message: `Too many: ${value.length}: must have at most ${limit} items`,
+        field: path,
+      }
+    : undefined;
+
+/** One row per keyword of a schema. */
+const checks: Readonly<Record<string, Check>> = {
+  minimum: numeric(below, "should be greater than or equal to"),
+  maximum: numeric(above, "should be less than or equal to"),
+  minLength: sized(chars, below, "should be at least % chars long"),
+  maxLength: (limit, value, path) =>
+    typeof value === "string" && typeof limit === "number" && [...value].length > limit
+      ? cause.tooLong(path, `may not be more than ${limit} bytes`)
+      : undefined,
+  minItems: sized(items, below, "should have at least % items"),
+  maxItems: (limit, value, path) => tooMany(value, limit, path),
+  minProperties: sized(props, below, "should have at least % properties"),
+  maxProperties: sized(props, above, "should have at most % properties"),
+  multipleOf: numeric((value, limit) => value % limit !== 0, "should be a multiple of"),
+  enum: (allowed, value, path) =>
+    Array.isArray(allowed) && !allowed.some((each) => same(each, value))
+      ? cause.unsupported(path, value, allowed)
+      : undefined,
+  pattern: (source, value, path, schema) =>
+    typeof source === "string" && typeof value === "string" && !patternOf(schema, source).test(value)
+      ? cause.invalid(path, value, `${path} in body should match '${source}'`)
+      : undefined,
+  format: (format, value, path) =>
+    format === "date-time" && typeof value === "string" && !(instant.test(value) && !Number.isNaN(Date.parse(value)))
+      ? cause.invalid(path, value, `${path} in body must be of type date-time: "${value}"`)
+      : undefined,
+};
+
+const typeFault = (schema: Fields, value: unknown, path: string): Cause | undefined => {
+  const found = typeOf(value);
+  if (schema["x-kubernetes-int-or-string"] === true)
+    return found === "integer" || found === "string" ? undefined : cause.type(path, found, "integer,string");
+  const wanted = schema["type"];
+  return typeof wanted !== "string" || wanted === "" || fits(wanted, found)
+    ? undefined
+    : cause.type(path, found, wanted);
+};
+
+const join = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+const requiredFaults = (schema: Fields, value: Fields, path: string): readonly Cause[] =>
+  itemsAt(schema, "required")
+    .filter((name): name is string => typeof name === "string" && !Object.hasOwn(value, name))
+    .map((name) => cause.required(join(path, name)));
+
+const fieldFaults = (schema: Fields, value: Fields, path: string): readonly Cause[] => {
+  const properties = fieldsAt(schema, "properties");
+  const additional = schema["additionalProperties"];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const under = Object.hasOwn(properties, key) ? properties[key] : additional;
+    return isFields(under) ? faults(under, item, join(path, key)) : [];
+  });
+};
+
+const below1 = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
+  if (Array.isArray(value)) {
+    const each = schema["items"];
+    return isFields(each) ? value.flatMap((item, i) => faults(each, item, `${path}[${i}]`)) : [];
+  }
+  return isFields(value) ? [...fieldFaults(schema, value, path), ...requiredFaults(schema, value, path)] : [];
+};
+
+const holds = (schema: unknown, value: unknown, path: string): boolean =>
+  !isFields(schema) || faults(schema, value, path).length === 0;
+
+const junctionFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
+  const any = itemsAt(schema, "anyOf");
+  const one = itemsAt(schema, "oneOf");
+  const fail = (words: string) => [cause.invalid(path, value, `${path} in body ${words}`)];
+  return [
+    ...itemsAt(schema, "allOf").flatMap((each) => (isFields(each) ? faults(each, value, path) : [])),
+    ...(any.length > 0 && !any.some((each) => holds(each, value, path))
+      ? fail("must validate at least one schema (anyOf)")
+      : []),
+    ...(one.length > 0 && one.filter((each) => holds(each, value, path)).length !== 1
+      ? fail("must validate one and only one schema (oneOf)")
+      : []),
+    ...(isFields(schema["not"]) && holds(schema["not"], value, path) ? fail("must not validate the schema (not)") : []),
+  ];
+};
+
+/** All that is wrong with a value; an empty list when it is as the schema wants it. */
+export const faults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
+  if (value === null && schema["nullable"] === true) return [];
+  const type = typeFault(schema, value, path);
+  if (type !== undefined) return [type];
+  const own = Object.entries(checks).flatMap(([keyword, check]) => {
+    const fault = keyword in schema ? check(schema[keyword], value, path, schema) : undefined;
+    return fault === undefined ? [] : [fault];
+  });
+  return [...own, ...junctionFaults(schema, value, path), ...below1(schema, value, path)];
+};
+
+/** Faults of a custom object; its metadata has other judges. */
+export const rootFaults = (schema: Fields, object: Fields): readonly Cause[] => {
+  const { metadata, ...rest } = object;
+  const required = itemsAt(schema, "required").filter((name) => name !== "metadata");
+  return faults({ ...schema, required }, rest, "").map((each) =>
+    each.field === "" ? { ...each, field: "<nil>" } : each,
+  );
+};

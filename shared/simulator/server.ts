@@ -1,0 +1,60 @@
+/** What every verb is given: the store, the clock, and the question after it was read. */
+import { createHash } from "node:crypto";
+import { type Clock, stamp } from "./clock.ts";
+import type { Kind } from "./kinds.ts";
+import type { Item } from "./metadata.ts";
+import { notFound } from "./refusal.ts";
+import { keyOf, type Store } from "./store.ts";
+
+export type Server = {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes identities differ between two simulators. */
+  readonly seed: string;
+  /** Ownership of fields is written into metadata.managedFields. */
+  readonly managedFields: boolean;
+};
+
+/** Where a request points. */
+export type Target = {
+  readonly kind: Kind;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly sub: string | undefined;
+  /** What follows the subresource: the path that a proxy passes on. */
+  readonly rest: string;
+};
+
+/** The choices that writes share. */
+export type WriteOptions = {
+  readonly dryRun: boolean;
+  readonly manager: string;
+  readonly strict: "Strict" | "Warn" | "Ignore";
+};
+
+export const timeOf = (server: Server): string => stamp(server.clock.now());
+
+/** The identity of the object that the next write makes: the same history, the same identity. */
+export const nextUid = ({ seed, store }: Server): string => {
+  const hex = createHash("sha1")
+    .update(`${seed}/${store.revision() + 1}`)
+    .digest("hex");
+  const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Five characters as generated names end with. */
+export const suffixOf = (uid: string): string => {
+  const digits = uid.replaceAll("-", "");
+  return [0, 1, 2, 3, 4]
+    .map((i) => alphabet[Number.parseInt(digits.slice(i * 4, i * 4 + 4), 16) % alphabet.length])
+    .join("");
+};
+
+export const found = ({ store }: Server, { kind, namespace, name = "" }: Target): Item => {
+  const item = store.get(kind.table, keyOf(namespace, name));
+  if (item === undefined) throw notFound(kind, name);
+  return item;
+};

@@ -1,0 +1,125 @@
+/** PUT and PATCH: how an object changes. */
+import { judge, readBody, shaped, type Written } from "./create.ts";
+import { type Fields, same } from "./json.ts";
+import { apiVersionOf, type Kind } from "./kinds.ts";
+import { managed } from "./managed.ts";
+import { type Draft, draftOf, finalizerFaults, type Item, type Meta, metaOf } from "./metadata.ts";
+import { badRequest, type Cause, cause, conflict, invalid, modified, noSuchResource } from "./refusal.ts";
+import { ruleOf } from "./rules.ts";
+import { found, type Server, type Target, type WriteOptions } from "./server.ts";
+import { keyOf } from "./store.ts";
+
+const checkFence = (kind: Kind, before: Item, given: Meta): void => {
+  const { name, uid, resourceVersion } = before.metadata;
+  if (given.uid !== undefined && given.uid !== "" && given.uid !== uid)
+    throw conflict(kind, name, `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`);
+  const asked = given.resourceVersion ?? "";
+  if (asked === "" && !kind.unconditional)
+    throw invalid(kind, name, [cause.invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+  if (asked !== "" && asked !== resourceVersion) throw modified(kind, name);
+};
+
+const checkPlace = (before: Item, given: Meta): void => {
+  const { name, namespace } = before.metadata;
+  if (given.name !== "" && given.name !== name)
+    throw badRequest(`the name of the object (${given.name}) does not match the name on the URL (${name})`);
+  if (given.namespace !== undefined && given.namespace !== namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+};
+
+/** What a writer may say about metadata; the rest is the server's. */
+const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => ({
+  ...metaOf({
+    ...before,
+    labels: given.labels,
+    annotations: given.annotations,
+    ownerReferences: given.ownerReferences,
+    finalizers: given.finalizers,
+    managedFields: given.managedFields,
+  }),
+  uid: before.uid,
+  resourceVersion: before.resourceVersion,
+});
+
+/** Through its own door a status changes alone; custom objects keep even their labels. */
+const throughStatus = (kind: Kind, before: Item, given: Draft): Item => {
+  const { status: _old, ...rest } = before;
+  const status = given["status"];
+  const { ownerReferences, ...meta } = given.metadata;
+  const metadata =
+    kind.custom !== undefined
+      ? before.metadata
+      : mergedMeta(before.metadata, metaOf({ ...meta, ownerReferences: before.metadata.ownerReferences }));
+  return { ...rest, metadata, ...(status !== undefined && { status }) };
+};
+
+const throughMain = (kind: Kind, before: Item, given: Draft): Item => {
+  const metadata = mergedMeta(before.metadata, given.metadata);
+  if (!kind.status) return { ...given, metadata };
+  const { status: _theirs, ...rest } = given;
+  const status = before["status"];
+  return { ...rest, metadata, ...(status !== undefined && { status }) };
+};
+
+const content = ({ metadata, status, ...rest }: Draft, kind: Kind): Fields =>
+  kind.status ? rest : { ...rest, status };
+
+const counted = (kind: Kind, before: Item, after: Item): Item => {
+  if (!kind.generation || same(content(before, kind), content(after, kind))) return after;
+  const generation = (before.metadata.generation ?? 0) + 1;
+  const { uid, resourceVersion } = after.metadata;
+  return { ...after, metadata: { ...metaOf({ ...after.metadata, generation }), uid, resourceVersion } };
+};
+
+const updateFaults = (kind: Kind, before: Item, after: Item): readonly Cause[] => [
+  ...finalizerFaults(before.metadata, after.metadata),
+  ...(ruleOf(kind).updateFaults?.(before, after) ?? []),
+];
+
+const changed = (before: Item, after: Item): boolean => {
+  const { managedFields: _a, ...metaBefore } = before.metadata;
+  const { managedFields: _b, ...metaAfter } = after.metadata;
+  return !same({ ...before, metadata: metaBefore }, { ...after, metadata: metaAfter });
+};
+
+/** Deletion that waited for its last finalizer happens now. */
+const isOver = ({ metadata }: Item): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  metadata.finalizers === undefined &&
+  (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+
+/** Stores the change, unless there is none. */
+const settle = (server: Server, kind: Kind, before: Item, after: Item, options: WriteOptions): Item => {
+  if (options.dryRun) return after;
+  const key = keyOf(before.metadata.namespace, before.metadata.name);
+  if (isOver(after) && kind.table !== "namespaces") {
+    server.store.remove(kind.table, key);
+    return after;
+  }
+  return changed(before, after) ? server.store.put(kind.table, after) : before;
+};
+
+/** The body for an update, made from the object as it is. */
+export type Next = (current: Item) => unknown;
+
+/** Changes the object, or throws the refusal. A PUT's `next` ignores what is there, a PATCH's starts from it. */
+export const update = (server: Server, target: Target, next: Next, options: WriteOptions): Written => {
+  const { kind, sub } = target;
+  if (sub !== undefined && !(sub === "status" && kind.status)) throw noSuchResource();
+  const before = found(server, target);
+  const { fields, warnings } = shaped(kind, readBody(kind, next(before)), options);
+  const given = draftOf(fields, apiVersionOf(kind), kind.kind);
+  checkPlace(before, given.metadata);
+  checkFence(kind, before, given.metadata);
+  const rule = ruleOf(kind);
+  const merged = sub === "status" ? throughStatus(kind, before, given) : throughMain(kind, before, given);
+  const ruled =
+    sub === undefined && rule.update
+      ? { ...merged, ...rule.update(before, merged), metadata: merged.metadata }
+      : merged;
+  const after = counted(kind, before, ruled);
+  judge(kind, after);
+  const causes = sub === "status" ? [] : updateFaults(kind, before, after);
+  if (causes.length > 0) throw invalid(kind, before.metadata.name, causes);
+  return { item: settle(server, kind, before, managed(server, kind, before, after, options), options), warnings };
+};

@@ -1,7 +1,7 @@
 /** `npm run cluster`: a real cluster to look at, or to run one command in. */
 import { spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { conclude } from "../../infra/tally.ts";
 import { ensure } from "../setup/ensure.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { enterNamespace, isInside } from "./netns.ts";
@@ -48,18 +48,16 @@ const untilDone = (cluster: Cluster, words: readonly string[], told: Promise<num
   return Promise.race([done, told]);
 };
 
-/** Exit code of `--prove`: a check that does not hold is a failure. */
-const proved = async (cluster: Cluster, json: string | undefined, seconds: string): Promise<number> => {
+/** What `--prove` does; the exit code says whether all of it holds. */
+const proved = async (cluster: Cluster, json: string | undefined, seconds: string): Promise<void> => {
   console.log(`ready in ${seconds} s`);
   const verdicts = await prove(cluster, checksFor(cluster.nodes.length));
   const count = (outcome: string): number => verdicts.filter((verdict) => verdict.outcome === outcome).length;
-  const [passed, failed, skipped] = [count("passed"), count("failed"), count("skipped")];
-  if (json !== undefined) await writeFile(json, `${JSON.stringify({ passed, failed, skipped, verdicts }, null, 2)}\n`);
-  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-  return failed > 0 ? 1 : 0;
+  const tally = { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+  conclude(tally, json === undefined ? undefined : { file: json, details: { verdicts } });
 };
 
-const main = async (): Promise<number> => {
+const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -73,7 +71,7 @@ const main = async (): Promise<number> => {
   });
   if (values.help) {
     console.log(usage);
-    return 0;
+    return;
   }
   const nodes = values["no-node"] ? 0 : Number(values.nodes);
   if (!isInside()) await ensure(nodes === 0 ? ["go"] : ["system", "go", "spark", "examples"]);
@@ -87,13 +85,13 @@ const main = async (): Promise<number> => {
   try {
     if (values.prove) return await proved(cluster, values.json, seconds);
     if (positionals.length === 0) tell(cluster, seconds);
-    return await untilDone(cluster, positionals, told);
+    process.exitCode = await untilDone(cluster, positionals, told);
   } finally {
     await cluster.stop();
   }
 };
 
-process.exitCode = await main().catch((error: unknown) => {
+await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
-  return 1;
+  process.exitCode = 1;
 });

@@ -1,6 +1,6 @@
 /** `npm run setup [-- PART …]`: downloads and builds the real parts that tests and benchmarks run on, once, into a cache. */
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { conclude } from "../../infra/tally.ts";
 import { type Outcome, prepare, UnknownPart } from "./ensure.ts";
 import { cacheDir } from "./part.ts";
 import { parts, usual } from "./parts.ts";
@@ -18,30 +18,25 @@ const usage = (): string =>
 const line = ({ part, ok, ms, message }: Outcome): string =>
   `${ok ? "ok  " : "FAIL"} ${part.padEnd(10)}${message}${ms < 1000 ? "" : ` in ${(ms / 1000).toFixed(0)} s`}`;
 
-const main = async (): Promise<number> => {
+const main = async (): Promise<void> => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { help: { type: "boolean" }, system: { type: "boolean" }, json: { type: "string" } },
   });
   if (values.help) {
     console.log(usage());
-    return 0;
+    return;
   }
   const names = positionals.length > 0 ? positionals : usual;
   const outcomes = await prepare(names, (part, text) => console.log(`     ${part.padEnd(10)}${text}`));
   for (const outcome of outcomes) console.log(line(outcome));
   const failed = outcomes.filter((outcome) => !outcome.ok).length;
-  const passed = outcomes.length - failed;
-  if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify({ passed, failed, outcomes }, null, 2)}\n`);
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  const tally = { passed: outcomes.length - failed, failed, skipped: 0 };
+  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { outcomes } });
 };
 
-process.exitCode = await main().catch((error: unknown) => {
-  if (error instanceof UnknownPart || (error instanceof TypeError && "code" in error)) {
-    console.error(error.message);
-    return 2;
-  }
-  throw error;
+await main().catch((error: unknown) => {
+  if (!(error instanceof UnknownPart || (error instanceof TypeError && "code" in error))) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
 });

@@ -1,6 +1,6 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
 import type { Key } from "./key.ts";
-import type { Obj, Resource } from "./object.ts";
+import type { Obj, Resource, Stored } from "./object.ts";
 import type { Decision, View } from "./plan.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
@@ -8,6 +8,11 @@ export type Watch = {
   readonly resource: Resource;
   /** Label selector sent to the server, as `k=v,k2`. */
   readonly selector?: string;
+  /**
+   * What the functions below need of an object; a forwarder keeps nothing else, and shows them nothing else. Absent:
+   * metadata, and of the status its phase, its reason and how its containers are.
+   */
+  readonly trim?: (object: Stored) => Stored;
   /** Name of the owner this object belongs to, in its namespace; undefined when it is nobody's. */
   readonly ownerName: (object: Obj) => string | undefined;
   /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */

@@ -1,0 +1,94 @@
+/** From a change in the world to the keys it may matter to. Pure: operators declare what they watch, this asks them. */
+import { dedupe, type Key, type Message } from "../core/key.ts";
+import type { Resource, Stored } from "../core/object.ts";
+import type { Operator, Watch } from "../core/operator.ts";
+import { trim } from "../kube/trim.ts";
+
+/** What a forwarder needs to know of an operator. */
+export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches">;
+
+/** A message and the id under which a second copy of it vanishes. */
+export type Sending = { readonly message: Message; readonly dedupeId: string };
+
+/** What is watched in one go, and for whom. */
+export type Subject = {
+  readonly resource: Resource;
+  readonly selector: string | undefined;
+  readonly interests: readonly { readonly kind: string; readonly watch: Watch }[];
+  /** What is kept of an object of this subject. */
+  readonly trim: (object: Stored) => Stored;
+};
+
+/** An object as it was and as it is; without `before` it is new, without `after` it is gone. */
+export type Change =
+  | { readonly before: Stored | undefined; readonly after: Stored }
+  | { readonly before: Stored; readonly after: undefined };
+
+const sameResource = (a: Resource, b: Resource): boolean => a.group === b.group && a.plural === b.plural;
+
+const idOf = (resource: Resource, selector: string | undefined): string =>
+  JSON.stringify([resource.group, resource.version, resource.plural, selector ?? ""]);
+
+const bothSelectors = (a: string | undefined, b: string | undefined): string | undefined =>
+  [a, b].filter((part) => part !== undefined && part !== "").join(",") || undefined;
+
+/** The subjects of all operators: what two of them watch alike is watched once. `selector` narrows their own objects. */
+export const subjectsOf = (watchers: readonly Watcher[], selector?: string): readonly Subject[] => {
+  const subjects = new Map<string, Subject>();
+  for (const { kind, resource, watches } of watchers) {
+    for (const watch of watches) {
+      const own = sameResource(watch.resource, resource);
+      const wanted = bothSelectors(watch.selector, own ? selector : undefined);
+      const id = idOf(watch.resource, wanted);
+      const interests = [...(subjects.get(id)?.interests ?? []), { kind, watch }];
+      subjects.set(id, { resource: watch.resource, selector: wanted, interests, trim: trimFor(interests) });
+    }
+  }
+  return [...subjects.values()];
+};
+
+/** A subject that several watch keeps what each of them needs. */
+const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
+  const own = interests.flatMap(({ watch }) => (watch.trim === undefined ? [] : [watch.trim]));
+  const trims = own.length < interests.length ? [trim, ...own] : own;
+  const [first = trim, ...others] = trims;
+  return (object) => Object.assign(first(object), ...others.map((one) => one(object)));
+};
+
+const told = (change: Change, text: string): string => {
+  const { kind, metadata } = change.after ?? change.before;
+  return `${kind} ${metadata.name} ${text}`;
+};
+
+const hinted = (key: Key, change: Change, text: string): Message => ({
+  ...key,
+  reason: told(change, text),
+  resourceVersion: (change.after ?? change.before).metadata.resourceVersion,
+});
+
+/** Owners, before and after: a child that changed hands is news to both. */
+const ownersOf = (watch: Watch, { before, after }: Change): readonly string[] => {
+  const names = [before, after].map((object) => (object === undefined ? undefined : watch.ownerName(object)));
+  return [...new Set(names)].filter((name): name is string => name !== undefined && name !== "");
+};
+
+const changeIn = ({ before, after }: Change): "gone" | "new" | "changed" => {
+  if (after === undefined) return "gone";
+  return before === undefined ? "new" : "changed";
+};
+
+/** The messages that a change of a subject's object is worth, none when it matters to nobody. Objects are trimmed ones. */
+export const sendingsOf = (cluster: string, subject: Subject, change: Change): readonly Sending[] => {
+  const { before, after } = change;
+  const { kind: child, metadata } = after ?? change.before;
+  const { uid, resourceVersion, namespace = "" } = metadata;
+  return subject.interests.flatMap(({ kind, watch }) => {
+    if (after !== undefined && !watch.matters(before, after)) return [];
+    return ownersOf(watch, change).map((name): Sending => {
+      const key: Key = { cluster, kind, namespace, name };
+      const dedupeId =
+        after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
+      return { message: hinted(key, change, changeIn(change)), dedupeId };
+    });
+  });
+};

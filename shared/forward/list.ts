@@ -1,0 +1,36 @@
+/** A full list, page by page, of which only the differences to what is known are told. */
+import { ApiError } from "../core/errors.ts";
+import { apiVersionOf, type Resource } from "../core/object.ts";
+import { pageOf } from "../kube/answers.ts";
+import { type Following, getting, type Trail, tell } from "./following.ts";
+import { unlessAborted } from "./pause.ts";
+
+const pageSize = "500";
+
+/** A watch from nowhere in particular would miss what happened since. */
+const withoutVersion = (resource: Resource): ApiError =>
+  new ApiError({ status: 0, reason: "BadAnswer", message: `list ${resource.plural}: no resourceVersion` });
+
+/** Lists everything; the cursor is set when all of it was taken in, and the signal not raised meanwhile. */
+export const list = async (following: Following, trail: Trail): Promise<void> => {
+  const { transport, resource, signal } = following;
+  const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const round = trail.known.begin();
+  let next: string | undefined;
+  let version = "";
+  do {
+    const response = await unlessAborted(
+      transport.send(getting(following, { limit: pageSize, continue: next })),
+      signal,
+    );
+    if (response === undefined) return;
+    const page = pageOf(`list ${resource.plural}`, response, type);
+    for (const object of page.items) tell(following, round.see(object));
+    version = page.resourceVersion;
+    next = page.next;
+  } while (next !== undefined);
+  if (version === "") throw withoutVersion(resource);
+  tell(following, round.end());
+  trail.cursor = version;
+  following.synced(trail.known.size());
+};

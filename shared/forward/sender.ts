@@ -1,0 +1,113 @@
+/**
+ * From changes to the queue: bursts coalesced, a bounded number of sends at once, and what cannot be sent kept and
+ * tried again, one message per key however long the queue is away.
+ */
+import type { Message } from "../core/key.ts";
+import type { Report } from "../engine/ports.ts";
+import { type Coalescer, openCoalescer, windows } from "./coalesce.ts";
+import type { Sending } from "./keys.ts";
+
+export type Sender = {
+  offer(sending: Sending): void;
+  /** Sends what waits, once, and resolves when nothing is in flight any more. */
+  drain(): Promise<void>;
+};
+
+type Settings = {
+  readonly send: (message: Message, dedupeId: string) => Promise<void>;
+  readonly report: Report;
+  readonly now: () => number;
+};
+
+const atOnce = 32;
+const shortestRetryMs = 500;
+const longestRetryMs = 15_000;
+
+/** Calls `ring` at the earliest time that was asked for. */
+const openAlarm = (now: () => number, ring: () => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let at = Number.POSITIVE_INFINITY;
+  const clear = (): void => {
+    clearTimeout(timer);
+    at = Number.POSITIVE_INFINITY;
+  };
+  const set = (when: number | undefined): void => {
+    if (when === undefined || when >= at) return;
+    clear();
+    at = when;
+    timer = setTimeout(
+      () => {
+        at = Number.POSITIVE_INFINITY;
+        ring();
+      },
+      Math.max(1, when - now()),
+    );
+  };
+  return { set, clear };
+};
+
+/** Sends in order of arrival, so many at once; failed ones go back to the coalescer unless it is over. */
+const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) => {
+  const { send, report, now } = settings;
+  const waiting: Sending[] = [];
+  const flying = new Set<Promise<void>>();
+  let failures = 0;
+  let over = false;
+  const post = async (sending: Sending): Promise<void> => {
+    try {
+      await send(sending.message, sending.dedupeId);
+      failures = 0;
+    } catch (cause) {
+      const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** Math.min(failures, 8));
+      if (failures === 0) report("warn", "the queue does not take messages", { error: String(cause), waitMs });
+      failures += 1;
+      if (over) return;
+      coalescer.giveBack(sending, now(), waitMs);
+      failed();
+    }
+  };
+  const pump = (): void => {
+    while (flying.size < atOnce) {
+      const sending = waiting.shift();
+      if (sending === undefined) return;
+      const flight = post(sending).finally(() => {
+        flying.delete(flight);
+        pump();
+      });
+      flying.add(flight);
+    }
+  };
+  return {
+    give: (sendings: readonly Sending[]): void => {
+      waiting.push(...sendings);
+      pump();
+    },
+    end: async (): Promise<void> => {
+      over = true;
+      while (flying.size > 0) await Promise.all(flying);
+    },
+  };
+};
+
+export const openSender = (settings: Settings): Sender => {
+  const coalescer = openCoalescer();
+  const alarm = openAlarm(settings.now, () => {
+    post.give(coalescer.due(settings.now()));
+    alarm.set(coalescer.next());
+  });
+  const post = openPost(settings, coalescer, () => alarm.set(coalescer.next()));
+  return {
+    offer: (sending) => {
+      const now = settings.now();
+      const first = coalescer.offer(sending, now);
+      if (first === undefined) return;
+      post.give([first]);
+      alarm.set(now + windows.firstMs);
+    },
+    drain: async () => {
+      alarm.clear();
+      post.give(coalescer.flush());
+      await post.end();
+    },
+  };
+};

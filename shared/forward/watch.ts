@@ -1,0 +1,106 @@
+/** One watch from a cursor until it ends: events are taken in one by one, a silence ends it. */
+import { ApiError } from "../core/errors.ts";
+import type { HttpStream } from "../core/http.ts";
+import { errorOf } from "../kube/answers.ts";
+import { eventOf, type WatchEvent } from "./events.ts";
+import { type Following, getting, type Trail, tell } from "./following.ts";
+import { unlessAborted } from "./pause.ts";
+
+/** The server ends a watch after about this; some chance keeps many of them from ending at once. */
+const watchSeconds = 300;
+/** Longer than the minute between bookmarks. */
+const stallMs = 80_000;
+
+/** What must not go on: 410 and whatever cannot be read mean that something may have been missed. */
+const mend = (following: Following, trail: Trail, event: WatchEvent & { type: "garbled" | "error" }): "ended" => {
+  trail.cursor = undefined;
+  if (event.type === "garbled" || event.status === 410) return "ended";
+  const message = `watch ${following.resource.plural}: ${event.message}`;
+  throw new ApiError({ status: event.status, reason: "WatchError", message });
+};
+
+/** Takes one event in; the cursor moves past it only then. */
+const take = (following: Following, trail: Trail, event: WatchEvent): "ended" | undefined => {
+  switch (event.type) {
+    case "bookmark":
+      trail.cursor = event.resourceVersion;
+      return undefined;
+    case "changed":
+      tell(following, trail.known.seen(event.object));
+      trail.cursor = event.object.metadata.resourceVersion;
+      return undefined;
+    case "deleted":
+      tell(following, trail.known.gone(event.object));
+      trail.cursor = event.object.metadata.resourceVersion;
+      return undefined;
+    default:
+      return mend(following, trail, event);
+  }
+};
+
+/** Closes a stream that has fallen silent: not every broken connection says so. */
+const startGuard = (following: Following, over: AbortSignal, close: () => void) => {
+  let last = following.now();
+  const guard = async (): Promise<void> => {
+    while (!over.aborted) {
+      await following.pause(stallMs / 4, over);
+      if (!over.aborted && following.now() - last > stallMs) return close();
+    }
+  };
+  return {
+    ended: guard(),
+    heard: (): void => {
+      last = following.now();
+    },
+  };
+};
+
+const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
+  const parts: string[] = [];
+  for await (const line of lines) parts.push(line);
+  return parts.join("\n");
+};
+
+/** Reads events until the stream ends or must not go on; gives how many there were. */
+const read = async (following: Following, trail: Trail, stream: HttpStream, heard: () => void): Promise<number> => {
+  let events = 0;
+  for await (const line of stream.lines) {
+    if (following.signal.aborted) return events;
+    heard();
+    const ended = take(following, trail, eventOf(line));
+    if (ended !== undefined) return events;
+    events += 1;
+  }
+  return events;
+};
+
+const open = (following: Following, from: string): Promise<HttpStream | undefined> => {
+  const seconds = Math.round(watchSeconds * (0.9 + 0.2 * following.random()));
+  const query = { watch: "1", allowWatchBookmarks: "true", resourceVersion: from, timeoutSeconds: String(seconds) };
+  const { transport, signal } = following;
+  return unlessAborted(transport.stream(getting(following, query)), signal, (late) => late.close());
+};
+
+/** Watches from the cursor. Gives the number of events; the cursor is undefined afterwards when a list is needed. */
+export const watch = async (following: Following, trail: Trail, from: string): Promise<number> => {
+  const { signal, resource } = following;
+  const stream = await open(following, from);
+  if (stream === undefined) return 0;
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+    stream.close();
+  };
+  signal.addEventListener("abort", end, { once: true });
+  const guard = startGuard(following, over.signal, stream.close);
+  try {
+    if (stream.status === 200) return await read(following, trail, stream, guard.heard);
+    const { status, headers } = stream;
+    if (status === 410) trail.cursor = undefined;
+    throw errorOf(`watch ${resource.plural}`, { status, headers, body: await textOf(stream.lines) });
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+    await guard.ended;
+  }
+};

@@ -1,0 +1,65 @@
+/** What is kept of an object while it is watched: enough to tell whether a change matters and to whom. */
+import type { Metadata, Stored } from "../core/object.ts";
+import { isRecord, type Json } from "./answers.ts";
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+const only = (value: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
+
+const recordAt = (value: Json, name: string): Json => {
+  const inner = value[name];
+  return isRecord(inner) ? inner : {};
+};
+
+const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
+  const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, creationTimestamp } = metadata;
+  const { annotations = {}, labels, ownerReferences, finalizers } = metadata;
+  const { [lastApplied]: _, ...kept } = annotations;
+  const optional: Partial<Metadata> = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(generation === undefined ? {} : { generation }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  };
+  return { name, uid, resourceVersion, ...optional };
+};
+
+const trimContainer = (container: unknown): Json => {
+  if (!isRecord(container)) return {};
+  const state = recordAt(container, "state");
+  return {
+    name: container["name"],
+    state: {
+      ...(isRecord(state["terminated"])
+        ? { terminated: only(state["terminated"], ["exitCode", "reason", "finishedAt"]) }
+        : {}),
+      ...(isRecord(state["waiting"]) ? { waiting: only(state["waiting"], ["reason"]) } : {}),
+      ...(isRecord(state["running"]) ? { running: {} } : {}),
+    },
+  };
+};
+
+const trimStatus = (status: Json): Json => {
+  const { containerStatuses } = status;
+  return {
+    ...only(status, ["phase", "reason"]),
+    ...(Array.isArray(containerStatuses) ? { containerStatuses: containerStatuses.map(trimContainer) } : {}),
+  };
+};
+
+/** Metadata, and of the status its phase, its reason and how its containers are. */
+export const trim = (object: Stored): Stored => {
+  const { apiVersion, kind, metadata } = object;
+  const status = trimStatus(recordAt(object, "status"));
+  return {
+    apiVersion,
+    kind,
+    metadata: trimMetadata(metadata),
+    ...(Object.keys(status).length === 0 ? {} : { status }),
+  };
+};

@@ -1,0 +1,189 @@
+/** The cases of the end-to-end lane: upstream's examples as they are, and an application whose host is killed all the time. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cluster } from "../cluster/cluster.ts";
+import { type HostProcess, startHost } from "./installed.ts";
+import { awaitState, driverLog, observe, stateOf } from "./witness.ts";
+
+/** What a case works with. `say` is progress for people. */
+export type Scene = {
+  readonly cluster: Cluster;
+  readonly kubeconfig: string;
+  readonly hostLog: string;
+  readonly say: (line: string) => void;
+  /** Moments of the kills: a seed is printed, and the same seed gives the same moments. */
+  readonly random: () => number;
+};
+
+/** Throws what is wrong; gives lines worth knowing. */
+export type Case = { readonly name: string; readonly run: (scene: Scene) => Promise<readonly string[]> };
+
+const own = join(import.meta.dirname, "manifests");
+
+const kubectl = async (cluster: Cluster, args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await cluster.kubectl(args);
+  if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr.trim()}`);
+  return stdout;
+};
+
+const must = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message);
+};
+
+/** One driver per attempt: no submission id ever had two bodies, and no two drivers were alive at once. */
+const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: number): void => {
+  const bodies = [...witness.drivers()].map(([id, uids]) => `${id}: ${uids.size}`);
+  must(
+    [...witness.drivers().values()].every((uids) => uids.size === 1),
+    `more than one driver pod of one attempt (${bodies.join(", ")})`,
+  );
+  must(witness.drivers().size === attempts, `${witness.drivers().size} attempts had drivers, expected ${attempts}`);
+  must(witness.mostAlive() <= 1, `${witness.mostAlive()} drivers were alive at once`);
+};
+
+const running = async <T>(scene: Scene, work: (host: HostProcess) => Promise<T>): Promise<T> => {
+  const host = startHost(scene.kubeconfig, scene.hostLog);
+  try {
+    return await work(host);
+  } finally {
+    const code = await host.stop();
+    scene.say(`host drained, exit ${code}`);
+  }
+};
+
+const pi = /Pi is roughly 3\.\d+/;
+
+/** An example of upstream, applied as it is, runs to COMPLETED and says what it computed. */
+const example = async (scene: Scene, name: string): Promise<string> => {
+  const { cluster } = scene;
+  const witness = observe(cluster.api, name);
+  try {
+    const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+    must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
+    const said = pi.exec(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? ""));
+    must(said !== null, `${name}: its driver's log does not say that Pi is roughly 3`);
+    onlyOneDriver(witness, 1);
+    must(app.status?.executionAttempts === 1, `${name}: ${app.status?.executionAttempts} executions`);
+    return `${name}: ${witness.states().join(" → ")}; "${said?.[0]}"`;
+  } finally {
+    await witness.stop();
+  }
+};
+
+const names = ["spark-pi", "spark-pi-python", "spark-pi-configmap"];
+
+/** All three at once, as a team would. */
+export const upstreamExamples = (dir: string): Case => ({
+  name: `upstream's ${names.join(", ")}, unmodified`,
+  run: (scene) =>
+    running(scene, async () => {
+      await kubectl(scene.cluster, ["create", "configmap", "test-configmap", "--from-literal=a=b"]);
+      const files = names.flatMap((name) => ["-f", join(dir, `${name}.yaml`)]);
+      scene.say((await kubectl(scene.cluster, ["apply", ...files])).trim());
+      return await Promise.all(names.map((name) => example(scene, name)));
+    }),
+});
+
+/** Kills the host at random moments, and starts another at once, until told to stop. */
+const killing = (scene: Scene) => {
+  let kills = 0;
+  let stopped = false;
+  let host = startHost(scene.kubeconfig, scene.hostLog);
+  const loop = (async () => {
+    while (!stopped) {
+      await sleep(100 + scene.random() * 1_400);
+      if (stopped) break;
+      await host.kill();
+      kills += 1;
+      host = startHost(scene.kubeconfig, scene.hostLog);
+    }
+  })();
+  return {
+    kills: () => kills,
+    stop: async () => {
+      stopped = true;
+      await loop;
+      await host.stop();
+    },
+  };
+};
+
+/** SIGKILL at random moments from before the application exists until it has completed. */
+export const killedHost = (least: number): Case => ({
+  name: `host killed by SIGKILL at ≥ ${least} random moments`,
+  run: async (scene) => {
+    const { cluster } = scene;
+    const name = "spark-pi-long";
+    const killer = killing(scene);
+    const witness = observe(cluster.api, name);
+    try {
+      await kubectl(cluster, ["apply", "-f", join(own, "spark-pi-long.yaml")]);
+      const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+      must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
+      while (killer.kills() < least) await sleep(200);
+      must((await awaitState(cluster.api, name, ["COMPLETED"], 1_000)).status?.executionAttempts === 1, "ran twice");
+      must(pi.test(await driverLog(cluster.api, `${name}-driver`)), "the driver's log does not say Pi");
+      onlyOneDriver(witness, 1);
+      const executors = Object.values(app.status?.executorState ?? {});
+      return [`${killer.kills()} kills; ${witness.states().join(" → ")}; executors ${executors.join(", ")}`];
+    } finally {
+      await killer.stop();
+      await witness.stop();
+    }
+  },
+});
+
+/** A failing application is tried again as its policy says, though its host is killed all the while. */
+export const killedRetries: Case = {
+  name: "OnFailure: two attempts under a host that is killed, then FAILED",
+  run: async (scene) => {
+    const { cluster } = scene;
+    const name = "spark-fails";
+    const killer = killing(scene);
+    const witness = observe(cluster.api, name);
+    try {
+      await kubectl(cluster, ["apply", "-f", join(own, "spark-fails.yaml")]);
+      const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+      must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
+      must(app.status?.executionAttempts === 2, `${app.status?.executionAttempts} executions, expected 2`);
+      onlyOneDriver(witness, 2);
+      const error = app.status?.applicationState?.errorMessage ?? "";
+      must(/ExitCode: \d+/.test(error), `errorMessage is "${error}"`);
+      return [`${killer.kills()} kills; ${witness.states().join(" → ")}; ${error}`];
+    } finally {
+      await killer.stop();
+      await witness.stop();
+    }
+  },
+};
+
+/** Deleted mid-run, with nobody there to see it: nothing that was ours is left. */
+export const deletedUnseen: Case = {
+  name: "deleted mid-run while no host lived: nothing is left",
+  run: async (scene) => {
+    const { cluster } = scene;
+    const name = "spark-pi-long";
+    await kubectl(cluster, ["delete", "sparkapplication", name, "--ignore-not-found"]);
+    await running(scene, async (host) => {
+      await kubectl(cluster, ["apply", "-f", join(own, "spark-pi-long.yaml")]);
+      await awaitState(cluster.api, name, ["RUNNING"], 240_000);
+      await host.kill();
+    });
+    await kubectl(cluster, ["delete", "sparkapplication", name]);
+    return await running(scene, async () => {
+      const left = async (): Promise<string> =>
+        (await kubectl(cluster, ["get", "pods,services,configmaps,checkpoints.rekindle.dev", "-o", "name"]))
+          .split("\n")
+          .filter((line) => line.includes(name))
+          .join(" ");
+      const until = performance.now() + 120_000;
+      let rest = await left();
+      while (rest !== "" && performance.now() < until) {
+        await sleep(500);
+        rest = await left();
+      }
+      must(rest === "", `left behind: ${rest}`);
+      return ["pods, services, config maps and the checkpoint are gone"];
+    });
+  },
+};

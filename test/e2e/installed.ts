@@ -1,0 +1,91 @@
+/** Rekindle as its users install it: the manifests it prints, its service account, its built bundle as a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import type { ControlPlane } from "../cluster/controlplane.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const cli = join(root, "dist", "cli.mjs");
+
+/** Standard output of the built command line; throws with what it said when it fails. */
+export const rekindle = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args], { env: { ...process.env, ...env } });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    child.on("error", reject);
+    child.on("close", (code) =>
+      code === 0 ? resolve(stdout) : reject(new Error(`rekindle ${args.join(" ")} ended with ${code}: ${stderr}`)),
+    );
+  });
+
+/** Bundles as they are published. */
+export const build = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["infra/build.ts"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`))));
+  });
+
+const applied = async (plane: ControlPlane, text: string): Promise<void> => {
+  const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
+  if (code !== 0) throw new Error(`kubectl apply: ${stderr}`);
+};
+
+/**
+ * `rekindle manifests | kubectl apply`, without the Deployment (there are no container images here). `upstreamCrds` is a
+ * folder of CRDs to install instead of ours. Gives the kubeconfig of the shipped service account.
+ */
+export const install = async (plane: ControlPlane, upstreamCrds: string | undefined): Promise<string> => {
+  if (upstreamCrds !== undefined) {
+    const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-f", upstreamCrds]);
+    if (code !== 0) throw new Error(`kubectl apply ${upstreamCrds}: ${stderr}`);
+  }
+  const without = upstreamCrds === undefined ? [] : ["--without-crds", "sparkoperator.k8s.io"];
+  await applied(
+    plane,
+    await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...without]),
+  );
+  return await plane.kubeconfigOf("rekindle", "rekindle");
+};
+
+export type HostProcess = {
+  readonly pid: number;
+  /** SIGKILL, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with its exit code. */
+  stop(): Promise<number>;
+  readonly exited: () => boolean;
+};
+
+const gone = (child: ChildProcess): Promise<number> =>
+  child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve(child.exitCode ?? 1)
+    : new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+
+/** One host as a separate process; its log is appended to `log`. */
+export const startHost = (kubeconfig: string, log: string, args: readonly string[] = []): HostProcess => {
+  const all = [cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
+  const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"] });
+  const file = createWriteStream(log, { flags: "a" });
+  child.stdout.pipe(file, { end: false });
+  child.stderr.pipe(file, { end: false });
+  child.on("exit", () => file.end());
+  return {
+    pid: child.pid ?? 0,
+    exited: () => child.exitCode !== null || child.signalCode !== null,
+    kill: async () => {
+      child.kill("SIGKILL");
+      await gone(child);
+    },
+    stop: async () => {
+      child.kill("SIGTERM");
+      return await gone(child);
+    },
+  };
+};

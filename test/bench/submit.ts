@@ -1,0 +1,151 @@
+/**
+ * `npm run bench -- submit`: so many SparkApplications created at once on a real API server without nodes. Measured from
+ * outside: pods in the API, the host's own accounting in /proc, the API server's count of requests by flow schema.
+ */
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Api } from "../cluster/api.ts";
+import { startCluster } from "../cluster/cluster.ts";
+import { build, type HostProcess, install, startHost } from "../e2e/installed.ts";
+import { ensure } from "../setup/ensure.ts";
+import type { Figure } from "./figures.ts";
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+const application = (name: string): object => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace: "default" },
+  spec: {
+    type: "Scala",
+    mode: "cluster",
+    sparkVersion: "4.1.1",
+    image: "docker.io/apache/spark:4.1.1",
+    mainClass: "org.apache.spark.examples.SparkPi",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
+    executor: { instances: 2, cores: 1, memory: "512m" },
+  },
+});
+
+const flow = "rekindle-bench";
+
+/** Requests of the shipped service account alone, told apart by a flow schema of the same priority as before. */
+const flowSchema = {
+  apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+  kind: "FlowSchema",
+  metadata: { name: flow },
+  spec: {
+    matchingPrecedence: 100,
+    priorityLevelConfiguration: { name: "workload-low" },
+    distinguisherMethod: { type: "ByUser" },
+    rules: [
+      {
+        subjects: [{ kind: "ServiceAccount", serviceAccount: { name: "rekindle", namespace: "rekindle" } }],
+        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
+      },
+    ],
+  },
+};
+
+const dispatched = async (api: Api): Promise<number> => {
+  const { body } = await api.call("GET", "/metrics");
+  const lines = String(body).split("\n");
+  return lines
+    .filter((line) => line.startsWith("apiserver_flowcontrol_dispatched_requests_total") && line.includes(`"${flow}"`))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+};
+
+/** CPU seconds used so far and the highest resident size, in MiB, by the kernel's account. */
+const account = async (host: HostProcess): Promise<{ cpu: number; peak: number }> => {
+  const stat = (await readFile(`/proc/${host.pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+  const status = await readFile(`/proc/${host.pid}/status`, "utf8");
+  const peak = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
+  return { cpu: (Number(stat[11]) + Number(stat[12])) / 100, peak };
+};
+
+const names = z.object({
+  items: z.array(
+    z.object({ metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).default({}) }) }),
+  ),
+});
+
+const drivers = async (api: Api): Promise<string[]> => {
+  const selector = encodeURIComponent("spark-role=driver");
+  const { body } = await api.call("GET", `/api/v1/namespaces/default/pods?labelSelector=${selector}`);
+  return names.parse(body).items.map((pod) => pod.metadata.labels["sparkoperator.k8s.io/app-name"] ?? "");
+};
+
+const createAll = async (api: Api, count: number): Promise<void> => {
+  const waiting = Array.from({ length: count }, (_, index) => `bench-${index + 1}`);
+  const worker = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const reply = await api.call("POST", applications, application(name));
+      if (reply.status !== 201) throw new Error(`create ${name}: ${JSON.stringify(reply.body)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+};
+
+/** Until every application shows SUBMITTED: then the host has nothing left to do. */
+const submitted = async (api: Api, count: number): Promise<void> => {
+  const shape = z.object({
+    items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
+  });
+  for (let round = 0; round < 600; round++) {
+    const { items } = shape.parse((await api.call("GET", applications)).body);
+    if (items.filter((item) => item.status?.applicationState.state === "SUBMITTED").length === count) return;
+    await sleep(500);
+  }
+  throw new Error("not every application came to SUBMITTED");
+};
+
+/** Throws when work was wrong or missing; slow is only slow. */
+export const benchSubmit = async (count: number): Promise<readonly Figure[]> => {
+  await ensure(["go"]);
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
+  const cluster = await startCluster({ nodes: 0, dir });
+  const log = join(dir, "host.log");
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    await cluster.api.call("POST", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", flowSchema);
+    const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
+    await sleep(3_000);
+    const [before, requests] = [await account(host), await dispatched(cluster.api)];
+    const began = performance.now();
+    const creating = createAll(cluster.api, count);
+    let there: string[] = [];
+    while (there.length < count) {
+      await sleep(500);
+      there = await drivers(cluster.api);
+      if (performance.now() - began > 600_000) throw new Error(`${there.length} of ${count} drivers after 10 minutes`);
+      if (host.exited()) throw new Error(`the host ended; its log is ${log}`);
+    }
+    const seconds = (performance.now() - began) / 1_000;
+    await creating;
+    await submitted(cluster.api, count);
+    await sleep(2_000);
+    const after = await account(host);
+    const asked = (await dispatched(cluster.api)) - requests;
+    if (new Set(there).size !== count || there.length !== count) throw new Error("not one driver per application");
+    const code = await host.stop();
+    if (code !== 0) throw new Error(`the host ended with ${code}; its log is ${log}`);
+    return [
+      { name: `submit.${count}.until-all-drivers`, value: seconds, unit: "s", aim: 30 },
+      {
+        name: "submit.host-cpu-per-application",
+        value: ((after.cpu - before.cpu) * 1_000) / count,
+        unit: "ms",
+        aim: 20,
+      },
+      { name: "submit.host-peak-rss", value: after.peak, unit: "MiB", aim: 200 },
+      { name: "submit.api-requests-per-application", value: asked / count, unit: "requests", aim: 10 },
+    ];
+  } finally {
+    await cluster.stop();
+  }
+};

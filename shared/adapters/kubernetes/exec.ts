@@ -1,0 +1,84 @@
+/** Credentials from a kubeconfig's exec plugin: run without a terminal, with a limit, and with its troubles told in one line. */
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import * as z from "zod";
+import { type Exec, KubeconfigError } from "./kubefile.ts";
+
+export type ExecCredential = {
+  readonly token: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+};
+
+export type Plugin = {
+  readonly exec: Exec;
+  /** Folder of the kubeconfig: a command with a slash is relative to it. */
+  readonly folder: string;
+  /** What a plugin is told about the cluster, if it asks. */
+  readonly cluster: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+const limitMs = 30_000;
+
+const credential = z.looseObject({
+  status: z.looseObject({
+    token: z.string().nullish(),
+    clientCertificateData: z.string().nullish(),
+    clientKeyData: z.string().nullish(),
+  }),
+});
+
+const infoFor = ({ exec, cluster }: Plugin): string =>
+  JSON.stringify({
+    apiVersion: exec.apiVersion,
+    kind: "ExecCredential",
+    spec: { interactive: false, ...(exec.provideClusterInfo === true ? { cluster } : {}) },
+  });
+
+const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";
+
+const whyNot = (plugin: Plugin, error: Error & { code?: unknown; killed?: boolean }, stderr: string): string => {
+  const { command, installHint } = plugin.exec;
+  if (error.code === "ENOENT") {
+    const hint = installHint === null || installHint === undefined ? "" : `: ${firstLine(installHint)}`;
+    return `the kubeconfig's exec plugin ${command} is not installed${hint}`;
+  }
+  if (error.killed === true) return `the kubeconfig's exec plugin ${command} did not answer within ${limitMs / 1000} s`;
+  return `the kubeconfig's exec plugin ${command} failed: ${firstLine(stderr) || firstLine(error.message)}`;
+};
+
+const run = (plugin: Plugin): Promise<string> => {
+  const { exec, folder, env } = plugin;
+  const command = /[\\/]/.test(exec.command) ? resolve(folder, exec.command) : exec.command;
+  const added = Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value]));
+  const options = {
+    env: { ...env, ...added, KUBERNETES_EXEC_INFO: infoFor(plugin) } as NodeJS.ProcessEnv,
+    timeout: limitMs,
+    maxBuffer: 1 << 20,
+  };
+  return new Promise((done, reject) => {
+    const child = execFile(command, exec.args ?? [], options, (error, stdout, stderr) => {
+      if (error === null) done(stdout);
+      else reject(new KubeconfigError(whyNot(plugin, error, stderr)));
+    });
+    child.stdin?.end();
+  });
+};
+
+/** Runs the plugin once. What it printed is never part of an error: it may be the credential. */
+export const runPlugin = async (plugin: Plugin): Promise<ExecCredential> => {
+  const stdout = await run(plugin);
+  let answer: unknown;
+  try {
+    answer = JSON.parse(stdout);
+  } catch {
+    answer = undefined;
+  }
+  const parsed = credential.safeParse(answer);
+  if (!parsed.success) {
+    throw new KubeconfigError(`the kubeconfig's exec plugin ${plugin.exec.command} did not print an ExecCredential`);
+  }
+  const { token, clientCertificateData, clientKeyData } = parsed.data.status;
+  return { token: token ?? undefined, cert: clientCertificateData ?? undefined, key: clientKeyData ?? undefined };
+};

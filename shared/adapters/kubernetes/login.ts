@@ -1,0 +1,110 @@
+/** A kubeconfig's user as what a connection needs: certificate, token, password, plugin or one of the older providers. */
+import { resolve } from "node:path";
+import type { Auth } from "./credentials.ts";
+import { runPlugin } from "./exec.ts";
+import type { Endpoint } from "./https.ts";
+import { type FileUser, KubeconfigError, textOf } from "./kubefile.ts";
+
+type Surroundings = {
+  readonly server: string;
+  readonly ca: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+export type Login = Pick<Endpoint, "auth" | "headers">;
+
+const needed = async (user: FileUser, file: string, what: string): Promise<string> => {
+  const path = resolve(user.folder, file);
+  const found = await textOf(path, what);
+  if (found === undefined) throw new KubeconfigError(`${what} ${path} does not exist`);
+  return found;
+};
+
+const pem = async (user: FileUser, what: "client-certificate" | "client-key"): Promise<string | undefined> => {
+  const { [`${what}-data` as const]: data, [what]: file } = user;
+  if (data) return Buffer.from(data, "base64").toString("utf8");
+  return file ? needed(user, file, what.replace("-", " ")) : undefined;
+};
+
+/** Who to act as, for those who may. */
+const actingAs = (user: FileUser): Record<string, string> => {
+  const groups = user["as-groups"] ?? [];
+  if (groups.length > 1) throw new KubeconfigError("more than one of as-groups is not supported");
+  return {
+    ...(user.as ? { "impersonate-user": user.as } : {}),
+    ...(groups[0] ? { "impersonate-group": groups[0] } : {}),
+  };
+};
+
+/** The plugin runs once now, so that what is wrong with it is told at the start, and again whenever its token is refused. */
+const fromPlugin = async (user: FileUser, around: Surroundings): Promise<Auth | undefined> => {
+  if (!user.exec) return undefined;
+  const cluster = {
+    server: around.server,
+    ...(around.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(around.ca).toString("base64") }),
+  };
+  const plugin = { exec: user.exec, folder: user.folder, cluster, env: around.env };
+  const first = await runPlugin(plugin);
+  if (first.cert !== undefined && first.key !== undefined) return { cert: first.cert, key: first.key };
+  const { command } = user.exec;
+  const tokenIn = (token: string | undefined): string => {
+    if (token === undefined)
+      throw new KubeconfigError(`the kubeconfig's exec plugin ${command} gave neither token nor certificate`);
+    return token;
+  };
+  let fresh: string | undefined = tokenIn(first.token);
+  const tokenProvider = async (): Promise<string> => {
+    const token = fresh ?? tokenIn((await runPlugin(plugin)).token);
+    fresh = undefined;
+    return token;
+  };
+  return { tokenProvider };
+};
+
+/** Providers from before plugins (oidc, gcp, azure) are left to the client library that knows them, and loaded only for them. */
+const fromProvider = async (user: FileUser): Promise<Auth | undefined> => {
+  const provider = user["auth-provider"];
+  if (!provider) return undefined;
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const config = new KubeConfig();
+  const cluster = { name: "it", server: "https://127.0.0.1", skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: "it", authProvider: provider });
+  const tokenProvider = async (): Promise<string> => {
+    const options: { headers?: Record<string, string> } = { headers: {} };
+    await config.applyToHTTPSOptions(options);
+    const header = options.headers?.["Authorization"] ?? "";
+    if (!header.startsWith("Bearer ")) throw new KubeconfigError(`auth provider ${provider.name} gave no token`);
+    return header.slice("Bearer ".length);
+  };
+  return { tokenProvider, tokenAgeMs: 60_000 };
+};
+
+const fromToken = (user: FileUser): Auth | undefined => {
+  const { token, tokenFile } = user;
+  // As kubectl: the file wins, for it may be renewed.
+  if (tokenFile)
+    return { tokenProvider: async () => (await needed(user, tokenFile, "token file")).trim(), tokenAgeMs: 60_000 };
+  return token ? { token: token.trim() } : undefined;
+};
+
+const fromCertificate = async (user: FileUser): Promise<Auth | undefined> => {
+  const cert = await pem(user, "client-certificate");
+  const key = await pem(user, "client-key");
+  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+};
+
+/** How to log in as this user; what it names and what is missing is told in one line. */
+export const loginOf = async (user: FileUser, around: Surroundings): Promise<Login> => {
+  const auth =
+    (await fromCertificate(user)) ?? fromToken(user) ?? (await fromPlugin(user, around)) ?? (await fromProvider(user));
+  const basic =
+    auth === undefined && user.username ? Buffer.from(`${user.username}:${user.password ?? ""}`) : undefined;
+  const headers = {
+    ...actingAs(user),
+    ...(basic === undefined ? {} : { authorization: `Basic ${basic.toString("base64")}` }),
+  };
+  return {
+    ...(auth === undefined ? {} : { auth }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+  };
+};

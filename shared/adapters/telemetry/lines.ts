@@ -3,7 +3,9 @@ import type { Report } from "../../engine/ports.ts";
 
 const ranks = { debug: 0, info: 1, warn: 2, error: 3 } as const;
 
-export const lineReport = (level: keyof typeof ranks): Report => (at, message, fields) => {
-  if (ranks[at] < ranks[level]) return;
-  console.log(JSON.stringify({ level: at, message, ...fields }));
-};
+export const lineReport =
+  (level: keyof typeof ranks): Report =>
+  (at, message, fields) => {
+    if (ranks[at] < ranks[level]) return;
+    console.log(JSON.stringify({ level: at, message, ...fields }));
+  };

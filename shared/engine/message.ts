@@ -1,0 +1,29 @@
+/** The door for messages: what a queue carries is parsed before its key is believed. */
+import * as z from "zod";
+import type { Message } from "../core/key.ts";
+
+const word = z.string().min(1).max(253);
+
+const shape = z.object({
+  cluster: word,
+  kind: word,
+  namespace: z.string().max(63),
+  name: word,
+  reason: z.string().max(200),
+  resourceVersion: z.string().max(64).optional(),
+  tries: z.number().int().min(0).optional(),
+});
+
+/** The message in a queue's text, or undefined when it is none: poison, to be told and acknowledged. */
+export const readMessage = (text: string): Message | undefined => {
+  try {
+    const { resourceVersion, tries, ...message } = shape.parse(JSON.parse(text));
+    return {
+      ...message,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(tries === undefined ? {} : { tries }),
+    };
+  } catch {
+    return undefined;
+  }
+};

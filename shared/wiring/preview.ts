@@ -1,0 +1,26 @@
+/** What the next step of a key would do, found out by the engine itself with nothing to write with. */
+import type { Transport } from "../core/http.ts";
+import type { Key } from "../core/key.ts";
+import type { Plan } from "../core/plan.ts";
+import type { Queue, Report } from "../engine/ports.ts";
+import { timing } from "../engine/settings.ts";
+import { step } from "../engine/step.ts";
+import { openWorld, operatorsFor } from "./world.ts";
+
+const silent: Report = () => {};
+const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
+
+export type Previewed =
+  | { readonly would: "plan"; readonly plan: Plan<unknown> }
+  | { readonly would: "nothing"; readonly why: string };
+
+export const preview = async (transport: Transport, key: Key): Promise<Previewed> => {
+  const parts = { transport, queue: nowhere, report: silent, timing, operators: operatorsFor(timing) };
+  const world = await openWorld(parts);
+  const plans: Plan<unknown>[] = [];
+  const ending = await step({ ...world, shadow: (_, plan) => void plans.push(plan) }, { ...key, reason: "preview" });
+  const [plan] = plans;
+  if (plan !== undefined) return { would: "plan", plan };
+  if (ending.did === "troubled") throw new Error(ending.message);
+  return { would: "nothing", why: "why" in ending ? ending.why : ending.did };
+};

@@ -1,0 +1,147 @@
+/** The host as a process: says where it is, refuses where another controller lives, serves health, drains when told to stop. */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
+import { pinoReport } from "../adapters/telemetry/log.ts";
+import type { Transport } from "../core/http.ts";
+import { digest, type Key } from "../core/key.ts";
+import type { Plan } from "../core/plan.ts";
+import { type Signed, verified } from "../core/signature.ts";
+import { type Configuration, readConfiguration } from "./configuration.ts";
+import { type Host, type HostSettings, startHost } from "./host.ts";
+import { rivals } from "./rivals.ts";
+
+/** What the HTTP door is built from. */
+export type DoorParts = {
+  readonly ready: () => boolean;
+  readonly kinds: () => readonly string[];
+  readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
+  /** Undefined without a secret: then no trigger is taken. */
+  readonly verify: ((signed: Signed, given: string) => boolean) | undefined;
+};
+
+type Door = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
+
+export type Process = {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly door: Door;
+  readonly print: (line: string) => void;
+  readonly warn: (line: string) => void;
+  /** Resolves when the process is told to stop. */
+  readonly stopped: Promise<unknown>;
+};
+
+/** Reads the settings and runs until told to stop. Gives the exit code. */
+export const runHost = async (process: Process): Promise<number> => {
+  const asked = await readConfiguration(process.args, process.env);
+  switch (asked.do) {
+    case "print":
+      process.print(asked.text);
+      return 0;
+    case "refuse":
+      for (const problem of asked.problems) process.warn(problem);
+      return 1;
+    case "run":
+      return await run(process, asked.configuration);
+  }
+};
+
+const run = async (process: Process, configuration: Configuration): Promise<number> => {
+  const { kubeconfig: path, context, concurrency, namespaces, dryRun } = configuration;
+  const record = await findCluster({ path, context, env: process.env });
+  const maxSockets = Math.max(32, concurrency * 2);
+  const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
+  const scope = namespaces.length === 0 ? "all namespaces" : `namespaces ${namespaces.join(", ")}`;
+  const mode = dryRun ? "; dry run: nothing is written" : "";
+  process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scope}${mode}`);
+  try {
+    const refusal = (await whyUnreachable(transport, record)) ?? (await refusalFor(transport, configuration));
+    if (refusal !== undefined) {
+      process.warn(refusal);
+      return 1;
+    }
+    return await serve(process, configuration, await startHost(settingsOf(process, configuration, transport)));
+  } finally {
+    transport.close();
+  }
+};
+
+const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
+  const { cluster, namespaces, selector, concurrency, resyncMs, dryRun } = configuration;
+  const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
+  return {
+    transport,
+    report: pinoReport(configuration.logLevel),
+    cluster,
+    namespaces,
+    selector: selector === "" ? undefined : selector,
+    timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
+    concurrency,
+    resyncMs,
+    visibilityMs: 90_000,
+    shadow: dryRun ? (key, plan) => process.print(shadowLine(key, plan)) : undefined,
+  };
+};
+
+const refusalFor = async (transport: Transport, configuration: Configuration): Promise<string | undefined> => {
+  const { takeOver, coexist, dryRun, leases } = configuration;
+  if (takeOver || coexist || dryRun) return undefined;
+  const found = await rivals(transport, leases);
+  if (found.length === 0) return undefined;
+  return `another controller of these kinds is alive: ${found.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
+};
+
+/** One line of shadow mode: what the step would do. */
+const shadowLine = (key: Key, plan: Plan<unknown>): string =>
+  JSON.stringify({
+    would: `${key.kind} ${key.namespace}/${key.name}`,
+    effects: plan.stages.flat().map((effect) => (effect.do === "record" ? `event ${effect.reason}` : acted(effect))),
+    status: plan.status,
+    waitsFor: plan.waitsFor,
+  });
+
+const acted = (effect: Exclude<Plan<unknown>["stages"][number][number], { do: "record" }>): string =>
+  effect.do === "create"
+    ? `create ${effect.resource.plural} ${effect.object.metadata.name}`
+    : `delete ${effect.ref.resource.plural} ${effect.ref.name} (uid ${effect.uid})`;
+
+const secretOf = async (path: string | undefined): Promise<string | undefined> => {
+  if (path === undefined) return undefined;
+  const secret = (await readFile(path, "utf8")).trim();
+  if (secret.length < 16) throw new Error(`trigger-secret-file ${path}: a secret of at least 16 characters is needed`);
+  return secret;
+};
+
+const serve = async (process: Process, configuration: Configuration, host: Host): Promise<number> => {
+  const secret = await secretOf(configuration.triggerSecretFile);
+  const verify = (signed: Signed, given: string): boolean => verified(secret ?? "", signed, given, Date.now());
+  const { ready, kinds, trigger } = host;
+  const app = process.door({
+    ready,
+    kinds,
+    trigger: (key, event) => trigger(key, digest(event)),
+    verify: secret === undefined ? undefined : verify,
+  });
+  const server = createServer(getRequestListener(app.fetch));
+  const address = await listening(server, configuration.listen);
+  process.print(`rekindle host: serving http://${address}/healthz /readyz${secret === undefined ? "" : " /reconcile"}`);
+  await process.stopped;
+  process.print("rekindle host: draining");
+  server.close();
+  await host.drain(configuration.stepMs);
+  return 0;
+};
+
+const listening = (server: Server, listen: string): Promise<string> => {
+  const at = listen.lastIndexOf(":");
+  const hostname = listen.slice(0, at).replace(/^\[|\]$/g, "");
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}; set --listen`)));
+    server.listen({ host: hostname, port: Number(listen.slice(at + 1)) }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? `${hostname}:${bound.port}` : listen);
+    });
+  });
+};

@@ -2,15 +2,16 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
 import { type Signed, verified } from "../core/signature.ts";
+import { findOtherControllers } from "../forward/lookouts.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
-import { rivals } from "./rivals.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -57,7 +58,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   const mode = dryRun ? "; dry run: nothing is written" : "";
   process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scope}${mode}`);
   try {
-    const refusal = (await whyUnreachable(transport, record)) ?? (await refusalFor(transport, configuration));
+    const refusal = (await whyUnreachable(transport, record)) ?? (await refusalFor(process, transport, configuration));
     if (refusal !== undefined) {
       process.warn(refusal);
       return 1;
@@ -85,12 +86,18 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
   };
 };
 
-const refusalFor = async (transport: Transport, configuration: Configuration): Promise<string | undefined> => {
+/** Two controllers of one kind would undo each other's work: a live one is told and not disturbed. */
+const refusalFor = async (
+  process: Process,
+  transport: Transport,
+  configuration: Configuration,
+): Promise<string | undefined> => {
   const { takeOver, coexist, dryRun, leases } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
-  const found = await rivals(transport, leases);
-  if (found.length === 0) return undefined;
-  return `another controller of these kinds is alive: ${found.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
+  const { signs, blind } = await findOtherControllers(openCluster(transport), leases);
+  for (const line of blind) process.warn(`cannot see whether another controller is alive: ${line}`);
+  if (signs.length === 0) return undefined;
+  return `another controller of these kinds is alive: ${signs.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
 };
 
 /** One line of shadow mode: what the step would do. */

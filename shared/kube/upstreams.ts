@@ -1,0 +1,71 @@
+/** How the controllers whose work Rekindle takes over are recognised: the leases they renew and the images they run. Pure. */
+import type { Obj, Stored } from "../core/object.ts";
+import { isRecord } from "./answers.ts";
+
+export type Upstream = {
+  /** As its users call it. */
+  readonly name: string;
+  readonly leases: readonly string[];
+  /** Matches the repository of its controller's image, without the registry. */
+  readonly image: RegExp;
+};
+
+export const upstreams: readonly Upstream[] = [
+  {
+    name: "kubeflow spark-operator",
+    leases: ["spark-operator-lock", "spark-operator-controller-lock"],
+    image: /(^|\/)(kubeflow|googlecloudplatform|gcr-io)\/spark-operator(\/controller)?$|(^|\/)spark-operator$/,
+  },
+  { name: "Volcano", leases: ["vc-controller-manager"], image: /(^|\/)vc-controller-manager$/ },
+];
+
+/** An image without its tag and digest. */
+const repositoryOf = (image: string): string => image.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
+
+const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => {
+    if (Array.isArray(inner)) return inner[Number(name)];
+    return isRecord(inner) ? inner[name] : undefined;
+  }, value);
+
+/**
+ * True while somebody keeps a lease: it was renewed within its own duration, and some grace, before `now` by the
+ * server's clock. A lease that nobody holds was given back.
+ */
+export const isRenewed = (lease: Obj, now: number): boolean => {
+  const spec = lease["spec"];
+  const holder = at(spec, "holderIdentity");
+  const renewed = Date.parse(String(at(spec, "renewTime") ?? ""));
+  const seconds = at(spec, "leaseDurationSeconds");
+  if (typeof holder !== "string" || holder === "" || Number.isNaN(renewed)) return false;
+  const graceMs = 5_000;
+  return now <= renewed + (typeof seconds === "number" ? seconds : 15) * 1_000 + graceMs;
+};
+
+/** Images of a workload's containers; one that only serves the upstream's webhooks decides nothing. */
+const imagesOf = (workload: Obj): readonly string[] => {
+  const containers = at(workload, "spec", "template", "spec", "containers");
+  if (!Array.isArray(containers)) return [];
+  return containers.flatMap((container) => {
+    const image = at(container, "image");
+    return typeof image === "string" && at(container, "args", "0") !== "webhook" ? [image] : [];
+  });
+};
+
+const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "replicas") !== 0;
+
+const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+
+/** One line per sign that another controller is at work; empty when there is none. */
+export const signsOf = (
+  known: readonly Upstream[],
+  seen: { readonly leases: readonly Stored[]; readonly deployments: readonly Stored[]; readonly now: number },
+): readonly string[] =>
+  known.flatMap(({ name, leases, image }) => [
+    ...seen.leases
+      .filter((lease) => leases.includes(lease.metadata.name) && isRenewed(lease, seen.now))
+      .map((lease) => `${name} holds the lease ${placeOf(lease)}`),
+    ...seen.deployments
+      .filter((one) => isMeantToRun(one) && imagesOf(one).some((text) => image.test(repositoryOf(text))))
+      .map((one) => `${name} runs as the deployment ${placeOf(one)}`),
+  ]);

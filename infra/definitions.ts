@@ -1,5 +1,6 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
+import { ours } from "../shared/cli/installation/objects.ts";
 import type { Obj, Resource } from "../shared/core/object.ts";
 import { sparkApplications } from "../shared/spark/application/resource.ts";
 import { specSchema } from "../shared/spark/schema/application.ts";
@@ -102,7 +103,7 @@ const crdOf = (definition: Definition): Obj => {
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${resource.plural}.${resource.group}`,
-      labels: { "app.kubernetes.io/name": "rekindle" },
+      labels: ours,
       ...(annotations === undefined ? {} : { annotations }),
     },
     spec: {

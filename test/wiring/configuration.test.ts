@@ -73,6 +73,7 @@ describe("configuration", () => {
     [["--concurrency=0"], {}, [/^flag --concurrency=0: write a whole number from 1 to 256$/]],
     [["--listen=8080"], {}, [/^flag --listen=8080: write an address and a port/]],
     [["--cluster"], {}, [/^flag --cluster: needs a value/]],
+    [["--resinc", "5m"], {}, [/^flag --resinc: unknown; did you mean resync\?$/]],
     [["default"], {}, [/^default: settings are flags/]],
     [["--config", join(folder, "none.yaml")], {}, [/none\.yaml: cannot be read \(ENOENT/]],
     [["--resync=x", "--fence=y"], {}, [/--resync=x/, /--fence=y/]],
@@ -103,7 +104,7 @@ describe("configuration", () => {
     const asked = await readConfiguration(["--print-config", "--namespaces=a,b"], { REKINDLE_FENCE: "9s" });
     const text = asked.do === "print" ? asked.text : "";
     assert.match(text, /^namespaces: a,b +# flag --namespaces$/m);
-    assert.match(text, /^fence: 9000ms +# environment REKINDLE_FENCE$/m);
+    assert.match(text, /^fence: 9s +# environment REKINDLE_FENCE$/m);
     assert.match(text, /^cluster: default +# default$/m);
     const again = settings(await readConfiguration(["--config", fileWith("printed.yaml", text)], {}));
     assert.deepEqual(again, { ...defaults(), namespaces: ["a", "b"], fenceMs: 9_000 });

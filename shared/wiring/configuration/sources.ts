@@ -12,7 +12,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
 /** Read by others than the configuration. */
-const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA"];
+const elsewhere: readonly string[] = [
+  "REKINDLE_CONFIG",
+  "REKINDLE_DATA",
+  "REKINDLE_CLUSTER_RECORD",
+  "REKINDLE_FIFO_URL",
+  "REKINDLE_DELAY_URL",
+];
 
 /** How many single letters lie between two words. */
 const distance = (a: string, b: string): number => {
@@ -79,11 +85,16 @@ const readFlag = ({ name, value }: { readonly name: string; readonly value: stri
   return typeof written === "string" ? problem(written) : { is: "written", written };
 };
 
+/** What follows an unknown flag was meant as its value: one mistake is told once. */
+const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefined): boolean =>
+  before?.kind === "option" && before.value === undefined && !Object.hasOwn(optionsOf(), before.name);
+
 /** Reads the command line; what is unknown is named, not guessed. */
 export const fromFlags = (args: readonly string[]): Flags => {
-  const read = tokensOf(args).flatMap((token): readonly Read[] => {
+  const tokens = tokensOf(args);
+  const read = tokens.flatMap((token, at): readonly Read[] => {
     if (token.kind === "option") return [readFlag({ name: token.name, value: token.value })];
-    if (token.kind !== "positional") return [];
+    if (token.kind !== "positional" || isValueOfUnknown(tokens[at - 1])) return [];
     return [problem(`${token.value}: settings are flags, e.g. --namespaces=a,b`)];
   });
   return {

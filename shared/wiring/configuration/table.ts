@@ -1,6 +1,12 @@
 /** The settings as people read them: help, README table, and what is in force with where it came from. */
 import { defaultOf, fileName, flagName, isSwitch, type KeyName, keyNames, keys, variableName } from "./keys.ts";
 
+const units = [
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+] as const;
+
 const meaning = (key: KeyName): string => keys[key].description ?? "";
 
 /** Help text: one line per setting. */
@@ -23,10 +29,16 @@ export const markdownTable = (): string => {
   return ["| file | flag | environment | default | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 };
 
+/** A span in its largest whole unit. */
+const spanText = (ms: number): string => {
+  const [unit, size] = units.find((each) => ms >= each[1] && ms % each[1] === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+};
+
 const shown = (key: KeyName, value: unknown): string => {
   if (value === undefined) return "";
   if (Array.isArray(value)) return value.join(",");
-  return key.endsWith("Ms") ? `${String(value)}ms` : String(value);
+  return key.endsWith("Ms") ? spanText(Number(value)) : String(value);
 };
 
 /** Effective values with their origin, as a YAML file that could be read back. */

@@ -1,0 +1,137 @@
+/** The objects of an installation, as `rekindle manifests` prints them and `rekindle uninstall` finds them. */
+import type { Obj } from "../../core/object.ts";
+import { driverRules, hostRules, identityRules, type Rule } from "./roles.ts";
+
+export type Installation = {
+  readonly namespace: string;
+  readonly image: string;
+  /** Namespaces to look after; empty: all, by a ClusterRole. */
+  readonly namespaces: readonly string[];
+  /** Namespaces in which drivers run under the accounts made for them. */
+  readonly sparkNamespaces: readonly string[];
+  readonly sparkAccounts: readonly string[];
+  /** Whether the host runs in the cluster, too. */
+  readonly host: boolean;
+};
+
+/** On everything that an installation makes; how it is found again. */
+export const ours = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
+
+const rbac = "rbac.authorization.k8s.io/v1";
+const account = "rekindle";
+
+const named = (name: string, namespace?: string) => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  labels: ours,
+});
+
+const subject = ({ name, namespace }: Account) => ({ kind: "ServiceAccount", name, namespace });
+
+type Account = { readonly name: string; readonly namespace: string };
+
+type Grant = {
+  readonly name: string;
+  /** Undefined: everywhere. */
+  readonly within: string | undefined;
+  readonly rules: readonly Rule[];
+  readonly to: readonly Account[];
+};
+
+/** A role and its binding. */
+const grant = ({ name, within, rules, to }: Grant): readonly Obj[] => {
+  const kind = within === undefined ? "ClusterRole" : "Role";
+  return [
+    { apiVersion: rbac, kind, metadata: named(name, within), rules },
+    {
+      apiVersion: rbac,
+      kind: `${kind}Binding`,
+      metadata: named(name, within),
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
+      subjects: to.map(subject),
+    },
+  ];
+};
+
+const hostGrants = ({ namespace, namespaces }: Installation): readonly Obj[] => {
+  const to = [{ name: account, namespace }];
+  if (namespaces.length === 0) {
+    return grant({ name: "rekindle-host", within: undefined, rules: [...hostRules, ...identityRules], to });
+  }
+  return [
+    ...namespaces.flatMap((within) => grant({ name: "rekindle-host", within, rules: hostRules, to })),
+    ...grant({ name: "rekindle-identity", within: "kube-system", rules: identityRules, to }),
+  ];
+};
+
+const driverGrants = ({ sparkNamespaces, sparkAccounts }: Installation): readonly Obj[] =>
+  sparkNamespaces.flatMap((within) => [
+    ...sparkAccounts.map((name) => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: named(name, within) })),
+    ...grant({
+      name: "rekindle-driver",
+      within,
+      rules: driverRules,
+      to: sparkAccounts.map((name) => ({ name, namespace: within })),
+    }),
+  ]);
+
+const probe = (path: string, periodSeconds: number) => ({
+  httpGet: { path, port: "http" },
+  periodSeconds,
+  timeoutSeconds: 3,
+});
+
+const container = ({ image, namespaces }: Installation) => ({
+  name: "host",
+  image,
+  args: ["host"],
+  env: [
+    { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
+    ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),
+  ],
+  ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+  startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },
+  livenessProbe: { ...probe("/healthz", 10), failureThreshold: 3 },
+  readinessProbe: { ...probe("/readyz", 5), failureThreshold: 3 },
+  resources: { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  },
+});
+
+const deployment = (installation: Installation): Obj => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: named("rekindle", installation.namespace),
+  spec: {
+    replicas: 1,
+    strategy: { type: "Recreate" },
+    selector: { matchLabels: { "app.kubernetes.io/name": "rekindle" } },
+    template: {
+      metadata: { labels: ours },
+      spec: {
+        serviceAccountName: account,
+        enableServiceLinks: false,
+        terminationGracePeriodSeconds: 60,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 65_532,
+          runAsGroup: 65_532,
+          seccompProfile: { type: "RuntimeDefault" },
+        },
+        containers: [container(installation)],
+      },
+    },
+  },
+});
+
+/** Everything but the CRDs, in the order in which it can be applied. */
+export const objectsOf = (installation: Installation): readonly Obj[] => [
+  { apiVersion: "v1", kind: "Namespace", metadata: named(installation.namespace) },
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
+  ...hostGrants(installation),
+  ...driverGrants(installation),
+  ...(installation.host ? [deployment(installation)] : []),
+];

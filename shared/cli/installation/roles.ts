@@ -1,0 +1,43 @@
+/** Who may do what: the least that the host needs, and what Spark's drivers need, each in one table. */
+
+export type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+};
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+});
+
+/** What the host needs wherever it looks after applications. */
+export const hostRules: readonly Rule[] = [
+  rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch"]),
+  rule("sparkoperator.k8s.io", ["sparkapplications/status"], ["patch"]),
+  // What is created is owned by the application; some clusters ask for this right of whoever names such an owner.
+  rule("sparkoperator.k8s.io", ["sparkapplications/finalizers"], ["update"]),
+  rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
+  rule("", ["services", "configmaps"], ["get", "list", "create", "delete"]),
+  rule("", ["events"], ["create"]),
+  rule("rekindle.dev", ["checkpoints"], ["get", "list", "watch", "create", "update", "delete"]),
+  // To see whether another controller of these kinds is alive.
+  rule("coordination.k8s.io", ["leases"], ["get", "list"]),
+  rule("apps", ["deployments"], ["list"]),
+];
+
+/** The cluster's identity is the UID of its kube-system namespace; a Role in that namespace is enough to read it. */
+export const identityRules: readonly Rule[] = [
+  { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
+];
+
+/** What a driver does in its namespace: it makes and ends its executors and what they need. */
+export const driverRules: readonly Rule[] = [
+  rule(
+    "",
+    ["pods", "services", "configmaps", "persistentvolumeclaims"],
+    ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
+  ),
+];

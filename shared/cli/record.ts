@@ -1,0 +1,77 @@
+/** An application's checkpoint as the command line reads it: what is kept, without understanding the memory. */
+import * as z from "zod";
+import { checkpointRef, checkpointResource } from "../adapters/checkpoints/object.ts";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
+import type { Key } from "../core/key.ts";
+import type { Obj } from "../core/object.ts";
+import type { Session } from "./tools.ts";
+
+const shape = z.object({
+  schema: z.number(),
+  uid: z.string(),
+  saves: z.number(),
+  waitsFor: z.string().optional(),
+  wakeAt: z.number().optional(),
+  rests: z.boolean().optional(),
+  trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
+  memory: z.unknown(),
+});
+
+export type RecordView = z.infer<typeof shape>;
+
+export type Found =
+  | { readonly is: "record"; readonly record: RecordView }
+  | { readonly is: "none"; readonly why: string }
+  | { readonly is: "unreadable"; readonly error: string };
+
+const readObject = (object: Obj): Found => {
+  const parsed = shape.safeParse(object["spec"]);
+  if (parsed.success) return { is: "record", record: parsed.data };
+  const error = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { is: "unreadable", error };
+};
+
+/** Not being served or allowed is an answer, too: what is shown then comes from the object alone. */
+const refusal = (cause: unknown): Found => {
+  if (cause instanceof ApiError && (cause.status === 404 || cause.status === 403)) {
+    return { is: "none", why: cause.message };
+  }
+  throw cause;
+};
+
+/** The record of one application. */
+export const recordOf = async ({ transport }: Session, key: Key): Promise<Found> => {
+  try {
+    const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
+    return value === undefined ? { is: "none", why: "there is none" } : readObject(value);
+  } catch (cause) {
+    return refusal(cause);
+  }
+};
+
+const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** All records of a namespace, or of all, by `namespace/name` of the checkpoint object. */
+export const recordsIn = async (session: Session, namespace: string): Promise<ReadonlyMap<string, RecordView>> => {
+  const records = new Map<string, RecordView>();
+  try {
+    for await (const page of pages(session.transport, { resource: checkpointResource, namespace })) {
+      for (const item of page.items) {
+        const found = readObject(item);
+        const { namespace: at = "", name } = item.metadata;
+        if (found.is === "record") records.set(idOf(at, name), found.record);
+      }
+    }
+  } catch (cause) {
+    refusal(cause);
+  }
+  return records;
+};
+
+/** Where `recordsIn` keeps the record of a key. */
+export const recordId = (key: Key): string => {
+  const { namespace = "", name } = checkpointRef(key, "rekindle");
+  return idOf(namespace, name);
+};

@@ -1,0 +1,166 @@
+/** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import type { Stored } from "../core/object.ts";
+import { podStatus, waitingReason } from "../kube/pods.ts";
+import { pods as podResource } from "../kube/resources.ts";
+import { Refused } from "./failure.ts";
+import type { Standing } from "./kinds/kind.ts";
+import { type Found, type RecordView, recordOf } from "./record.ts";
+import type { Target } from "./target.ts";
+import { whenText } from "./text.ts";
+import type { Session } from "./tools.ts";
+
+/** Everything that the three lines are made from. */
+export type Seen = {
+  readonly target: Target;
+  readonly object: Stored;
+  readonly standing: Standing;
+  readonly found: Found;
+  readonly pods: readonly Stored[];
+  readonly now: number;
+};
+
+type Told = {
+  readonly waitsFor: string;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly todo: string;
+};
+
+/** How late a timer may be before it means that nobody is there to hear it. */
+const lateMs = 600_000;
+
+const nameOf = ({ target }: Seen): string => `${target.key.namespace}/${target.key.name}`;
+const recordIn = ({ found }: Seen): RecordView | undefined => (found.is === "record" ? found.record : undefined);
+
+/** The first pod that cannot come up, in its own words. */
+const stuckPod = ({ pods }: Seen): { readonly name: string; readonly why: string } | undefined => {
+  for (const pod of pods) {
+    const status = podStatus(pod);
+    const why = status.phase === "Pending" ? waitingReason(status) : undefined;
+    if (why !== undefined && !/^(ContainerCreating|PodInitializing)/.test(why)) return { name: pod.metadata.name, why };
+  }
+  return undefined;
+};
+
+const logCommand = ({ target, object, pods }: Seen): string => {
+  const pod = target.kind.mainPod(object, pods);
+  return pod === undefined || pods.every(({ metadata }) => metadata.name !== pod)
+    ? ""
+    : `; its log: kubectl logs -n ${target.key.namespace} ${pod}`;
+};
+
+type Row = (seen: Seen) => Told | undefined;
+
+const troubled: Row = (seen) => {
+  const trouble = recordIn(seen)?.trouble;
+  if (trouble === undefined) return undefined;
+  return {
+    waitsFor: `the platform (${trouble.reason}): ${trouble.message}`,
+    since: trouble.since,
+    until: recordIn(seen)?.wakeAt,
+    todo: "remove what is in the way; Rekindle keeps trying, and this costs the application no retry",
+  };
+};
+
+const unreadable: Row = (seen) => {
+  if (seen.found.is !== "unreadable") return undefined;
+  const todo = `its record cannot be read (${seen.found.error}); nothing is written until it is mended or removed`;
+  return { waitsFor: "somebody to mend its checkpoint", todo };
+};
+
+const paused: Row = (seen) => {
+  if (seen.object.metadata.annotations?.["rekindle.dev/paused"] !== "true") return undefined;
+  return { waitsFor: "somebody to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
+};
+
+const leaving: Row = ({ object }) => {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const held = finalizers.length === 0 ? "" : ` and finalizers to be removed: ${finalizers.join(", ")}`;
+  return {
+    waitsFor: `its pods to go, for it is being deleted${held}`,
+    since: Date.parse(deletionTimestamp),
+    todo: "nothing",
+  };
+};
+
+const ended: Row = (seen) => {
+  const { standing } = seen;
+  if (!standing.ended) return undefined;
+  const message = standing.message === undefined ? "" : `: ${standing.message}`;
+  return {
+    waitsFor: `${standing.what.waitsFor}${message}`,
+    since: standing.since,
+    todo: `${standing.what.todo}${logCommand(seen)}`,
+  };
+};
+
+const stuck: Row = (seen) => {
+  const pod = stuckPod(seen);
+  if (pod === undefined) return undefined;
+  return {
+    waitsFor: `pod ${pod.name}: ${pod.why}`,
+    since: seen.standing.since,
+    until: recordIn(seen)?.wakeAt,
+    todo: `mend that; more: kubectl describe pod -n ${seen.target.key.namespace} ${pod.name}`,
+  };
+};
+
+const overdue: Row = (seen) => {
+  const record = recordIn(seen);
+  if (record?.wakeAt === undefined || seen.now - record.wakeAt < lateMs) return undefined;
+  return {
+    waitsFor: record.waitsFor ?? seen.standing.what.waitsFor,
+    since: seen.standing.since,
+    until: record.wakeAt,
+    todo: "it is overdue: is a host running? kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
+  };
+};
+
+const underway: Row = (seen) => {
+  const { standing } = seen;
+  const record = recordIn(seen);
+  const message = standing.message === undefined ? "" : ` (${standing.message})`;
+  return {
+    waitsFor: `${record?.waitsFor ?? standing.what.waitsFor}${message}`,
+    since: standing.since,
+    until: record?.wakeAt,
+    todo: standing.what.todo,
+  };
+};
+
+/** The first that has something to say says it. */
+const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, underway];
+
+/** The three lines. */
+export const statusText = (seen: Seen): string => {
+  const told = rows.map((row) => row(seen)).find((found) => found !== undefined);
+  const { waitsFor = "", since, until, todo = "" } = told ?? {};
+  const from = since === undefined ? "unknown" : whenText(since, seen.now);
+  const to = until === undefined ? "" : `, until ${whenText(until, seen.now)}`;
+  return [`waits for  ${seen.standing.state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`]
+    .map((line) => line.replaceAll(/\s*\n\s*/g, " "))
+    .join("\n");
+};
+
+/** Reads the object, its checkpoint and its pods. */
+export const look = async (session: Session, target: Target, now: number): Promise<Seen> => {
+  const { kind, key } = target;
+  const { namespace, name } = key;
+  const cluster = openCluster(session.transport);
+  const { value: object, date } = await cluster.get({ resource: kind.resource, namespace, name });
+  if (object === undefined) {
+    throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
+  }
+  const query = { do: "list", resource: podResource, namespace, labels: kind.podLabels(name) } as const;
+  const [found, pods] = await Promise.all([recordOf(session, key), cluster.list(query)]);
+  return {
+    target,
+    object,
+    standing: kind.standingOf(object),
+    found,
+    pods: pods.value,
+    now: Number.isNaN(date) ? now : date,
+  };
+};

@@ -1,0 +1,46 @@
+/** What the commands ask of the world around them: a connection, a terminal, and the parts that other rooms hold. */
+import type { Transport } from "../core/http.ts";
+import type { Key } from "../core/key.ts";
+import type { Effect } from "../core/plan.ts";
+
+/** Where a kubeconfig leads. */
+export type Session = {
+  readonly transport: Transport;
+  readonly server: string;
+  /** Name of the kubeconfig's context; undefined inside a pod. */
+  readonly context: string | undefined;
+  /** The context's namespace. */
+  readonly namespace: string | undefined;
+  close(): void;
+};
+
+export type Where = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
+
+/** What the next step of a key would do, found out without doing it. */
+export type Preview =
+  | {
+      readonly would: "plan";
+      readonly stages: readonly (readonly Effect[])[];
+      readonly status: Readonly<Record<string, unknown>> | undefined;
+      readonly memory: unknown;
+      readonly waitsFor: string | undefined;
+      readonly wakeAt: number | undefined;
+      readonly again: boolean;
+    }
+  | { readonly would: "nothing"; readonly why: string };
+
+export type Tools = {
+  readonly version: string;
+  connect(where: Where): Promise<Session>;
+  preview(session: Session, key: Key): Promise<Preview>;
+  /** The texts of our CustomResourceDefinitions, one YAML document each. */
+  crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
+  /** Runs the host with these arguments until it ends; its exit code. */
+  host(args: readonly string[]): Promise<number>;
+  demo(args: readonly string[]): Promise<number>;
+  print(text: string): void;
+  warn(text: string): void;
+  /** Puts a question to the person at the terminal; false when there is none. */
+  confirm(question: string): Promise<boolean>;
+  now(): number;
+};

@@ -1,0 +1,126 @@
+/** `rekindle uninstall`: finds what `manifests` made, says what goes and what stays, and removes it. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
+import { type Ref, type Resource, refText, type Stored } from "../core/object.ts";
+import { ours } from "./installation/objects.ts";
+import { kinds } from "./target.ts";
+import type { Session } from "./tools.ts";
+
+const rbac = (plural: string, kind: string): Resource => ({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  plural,
+  kind,
+});
+
+const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
+const definitions: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+};
+
+/** In the order in which things go: first who acts, then what allows it, then what holds objects. */
+const made: readonly Resource[] = [
+  { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },
+  rbac("clusterrolebindings", "ClusterRoleBinding"),
+  rbac("rolebindings", "RoleBinding"),
+  rbac("clusterroles", "ClusterRole"),
+  rbac("roles", "Role"),
+  { group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount" },
+  namespaces,
+  definitions,
+];
+
+const selector = `app.kubernetes.io/managed-by=${ours["app.kubernetes.io/managed-by"]}`;
+
+export type Piece = { readonly ref: Ref; readonly uid: string };
+export type Removal = {
+  readonly goes: readonly Piece[];
+  readonly stays: readonly { readonly piece: Piece; readonly why: string }[];
+};
+
+const pieceOf = (resource: Resource, { metadata }: Stored): Piece => ({
+  ref: {
+    resource,
+    name: metadata.name,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  },
+  uid: metadata.uid,
+});
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The resource that a definition defines, in the version that it stores. */
+const definedBy = (definition: Stored): Resource | undefined => {
+  const { spec } = definition;
+  if (!isRecord(spec) || !isRecord(spec["names"])) return undefined;
+  const versions = Array.isArray(spec["versions"]) ? spec["versions"].filter(isRecord) : [];
+  const version = versions.find((each) => each["storage"] === true)?.["name"];
+  const { plural, kind } = spec["names"];
+  const texts = [spec["group"], version, plural, kind].filter((text) => typeof text === "string");
+  const [group = "", stored = "", many = "", one = ""] = texts;
+  return texts.length === 4 ? { group, version: stored, plural: many, kind: one } : undefined;
+};
+
+/** True when there is at least one object. */
+const hasAny = async ({ transport }: Session, resource: Resource, namespace = ""): Promise<boolean> => {
+  try {
+    for await (const page of pages(transport, { resource, namespace, limit: 1 })) return page.items.length > 0;
+    return false;
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return false;
+    throw cause;
+  }
+};
+
+/** Why an object stays, if it does. */
+const reasonToStay = async (
+  session: Session,
+  resource: Resource,
+  object: Stored,
+  withObjects: boolean,
+): Promise<string | undefined> => {
+  if (resource === definitions && !withObjects) {
+    const defined = definedBy(object);
+    const used = defined !== undefined && (await hasAny(session, defined));
+    return used ? `there are ${defined.plural}; --crds removes it and them` : undefined;
+  }
+  if (resource !== namespaces) return undefined;
+  for (const kind of kinds) {
+    if (await hasAny(session, kind.resource, object.metadata.name)) return `there are ${kind.resource.plural} in it`;
+  }
+  return undefined;
+};
+
+/** What an uninstallation would remove and keep. */
+export const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
+  const goes: Piece[] = [];
+  const stays: { piece: Piece; why: string }[] = [];
+  for (const resource of made) {
+    for await (const page of pages(session.transport, { resource, selector })) {
+      for (const object of page.items) {
+        const why = await reasonToStay(session, resource, object, withObjects);
+        const piece = pieceOf(resource, object);
+        if (why === undefined) goes.push(piece);
+        else stays.push({ piece, why });
+      }
+    }
+  }
+  return { goes, stays };
+};
+
+export const removalText = ({ goes, stays }: Removal): string =>
+  [
+    ...goes.map(({ ref }) => `remove  ${refText(ref)}`),
+    ...stays.map(({ piece, why }) => `keep    ${refText(piece.ref)}: ${why}`),
+  ].join("\n");
+
+/** Removes piece by piece, each by its UID: what was made anew meanwhile is somebody else's. */
+export const removeAll = async ({ transport }: Session, { goes }: Removal): Promise<void> => {
+  const cluster = openCluster(transport);
+  for (const { ref, uid } of goes) await cluster.remove(ref, { uid });
+};

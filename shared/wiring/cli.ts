@@ -1,0 +1,75 @@
+/** The command line's tools: connections, previews, files of the package, the terminal. */
+import { readdir, readFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import { clusterFromRecord, findCluster } from "../adapters/kubernetes/kubeconfig.ts";
+import type { Preview, Session, Tools, Where } from "../cli/tools.ts";
+import type { Key } from "../core/key.ts";
+
+export type CommandLine = {
+  /** The package's root, where infra/crds and package.json lie. */
+  readonly root: URL;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly host: Tools["host"];
+  readonly demo: Tools["demo"];
+};
+
+const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where): Promise<Session> => {
+  const record = await findCluster({ path: kubeconfig, context, env });
+  const { transport } = clusterFromRecord(record);
+  return {
+    transport,
+    server: record.endpoint.server,
+    context: record.context,
+    namespace: record.namespace,
+    close: () => transport.close(),
+  };
+};
+
+const preview = async (session: Session, key: Key): Promise<Preview> => {
+  const { preview: find } = await import("./preview.ts");
+  const found = await find(session.transport, key);
+  if (found.would === "nothing") return found;
+  const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
+  return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+};
+
+/** Definitions by their files, which are named `group_plural.yaml`. */
+const crds = async (root: URL): ReturnType<Tools["crds"]> => {
+  const folder = new URL("infra/crds/", root);
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
+  const texts = files.map(async (file) => ({
+    group: file.split("_")[0] ?? "",
+    text: await readFile(new URL(file, folder), "utf8"),
+  }));
+  return Promise.all(texts);
+};
+
+const confirm = async (question: string): Promise<boolean> => {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+};
+
+const versionIn = async (root: URL): Promise<string> => {
+  const found: unknown = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  const isVersioned = typeof found === "object" && found !== null && "version" in found;
+  return isVersioned && typeof found.version === "string" ? found.version : "0.0.0";
+};
+
+/** Everything that the commands ask for, on this machine. */
+export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
+  version: await versionIn(root),
+  connect: (where) => connect(env, where),
+  preview,
+  crds: () => crds(root),
+  host,
+  demo,
+  print: (text) => process.stdout.write(`${text}\n`),
+  warn: (text) => process.stderr.write(`${text}\n`),
+  confirm,
+  now: Date.now,
+});

@@ -43,9 +43,8 @@ const rebased = ({ memory, object }: Scene): Memory => {
   return { ...taken, submissions: 0, executions: 0, state: { phase: "INVALIDATING" } };
 };
 
-/** Leaves a phase for the next and says so; the next step takes it from there. */
-const enter = (scene: Scene, state: State): Decision<Memory> =>
-  planOf(scene, { ...scene.memory, state }, seenPods(scene), { again: true });
+/** Ends a run, and is at once what an ended application does. */
+const enter = (scene: Scene, state: State): Decision<Memory> => rest({ ...scene, memory: { ...scene.memory, state } });
 
 /** Enters a phase in which no driver is known any more. */
 const enterBare = (scene: Scene, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
@@ -64,7 +63,6 @@ const resubmit = (scene: Scene): Decision<Memory> =>
 const succeed = (scene: Scene): Decision<Memory> => {
   const { state } = scene.memory;
   if (policyOf(scene).type === "Always") return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
-  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
   return enter(scene, { phase: "COMPLETED", endedAt: "endedAt" in state ? state.endedAt : scene.view.now });
 };
 
@@ -72,8 +70,8 @@ const fail = (scene: Scene): Decision<Memory> => {
   const { state } = scene.memory;
   if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
   const { endedAt, error, retryAt } = state;
-  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
   if (retryAt === undefined) return enter(scene, { phase: "FAILED", endedAt, error });
+  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
   if (scene.view.now < retryAt)
     return planOf(scene, scene.memory, seenPods(scene), { wakeAt: retryAt, waitsFor: `its next try after: ${error}` });
   if (state.phase === "SUBMISSION_FAILED") return resubmit(scene);

@@ -27,11 +27,11 @@ const connected = async (tools: Tools, where: Where, act: (session: Session) => 
 
 const onCluster = (name: string): Command =>
   new Command(name)
-    .option("--kubeconfig FILE", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
-    .option("--context NAME", "context of the kubeconfig (default: the current one)");
+    .option("--kubeconfig <file>", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
+    .option("--context <name>", "context of the kubeconfig (default: the current one)");
 
 const onNamespace = (name: string): Command =>
-  onCluster(name).option("-n, --namespace NAME", "namespace of the application (default: the context's)");
+  onCluster(name).option("-n, --namespace <name>", "namespace of the application (default: the context's)");
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 
@@ -63,23 +63,23 @@ const manifests = (tools: Tools): Command =>
   new Command("manifests")
     .summary("print what installs Rekindle; pipe it into kubectl apply")
     .description("Prints CRDs, roles and one host as YAML:\n\n  rekindle manifests | kubectl apply --server-side -f -")
-    .option("--namespace NAME", "namespace of the host", "rekindle")
-    .option("--image IMAGE", "image of the host", `rekindle:${tools.version}`)
-    .option("--namespaces A,B", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
+    .option("--namespace <name>", "namespace of the host", "rekindle")
+    .option("--image <image>", "image of the host", `rekindle:${tools.version}`)
+    .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
     .option(
-      "--spark-namespace A,B",
-      "also an account with the rights of Spark drivers in these namespaces",
+      "--spark-namespace <a,b>",
+      "also accounts with the rights of Spark drivers in these namespaces",
       namesOf,
       [],
     )
     .option(
-      "--spark-account A,B",
+      "--spark-account <a,b>",
       "their names: ours, and the one that upstream's examples use",
       namesOf,
       sparkAccounts,
     )
     .option(
-      "--without-crds [GROUPS]",
+      "--without-crds [groups]",
       "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
       namesOrAll,
     )
@@ -96,7 +96,7 @@ const list = (tools: Tools): Command =>
   onNamespace("list")
     .alias("ls")
     .summary("every application, its state, and what it waits for")
-    .option("-o, --output FORM", "table or json", "table")
+    .option("-o, --output <form>", "table or json", "table")
     .action((options: Scoped & { readonly output: string }) =>
       connected(tools, options, async (session) => {
         const rows = await listed(session, options.namespace ?? "");

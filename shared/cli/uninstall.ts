@@ -3,7 +3,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import { type Ref, type Resource, refText, type Stored } from "../core/object.ts";
-import { ours } from "./installation/objects.ts";
+import { ofDrivers, ours } from "./installation/objects.ts";
 import { kinds } from "./target.ts";
 import type { Session } from "./tools.ts";
 
@@ -77,6 +77,14 @@ const hasAny = async ({ transport }: Session, resource: Resource, namespace = ""
   }
 };
 
+const component = "app.kubernetes.io/component";
+
+/** The namespace whose applications would lose something with this object. */
+const holds = (resource: Resource, { metadata }: Stored): string | undefined => {
+  if (resource === namespaces) return metadata.name;
+  return metadata.labels?.[component] === ofDrivers[component] ? metadata.namespace : undefined;
+};
+
 /** Why an object stays, if it does. */
 const reasonToStay = async (
   session: Session,
@@ -89,9 +97,10 @@ const reasonToStay = async (
     const used = defined !== undefined && (await hasAny(session, defined));
     return used ? `there are ${defined.plural}; --crds removes it and them` : undefined;
   }
-  if (resource !== namespaces) return undefined;
+  const within = holds(resource, object);
+  if (within === undefined) return undefined;
   for (const kind of kinds) {
-    if (await hasAny(session, kind.resource, object.metadata.name)) return `there are ${kind.resource.plural} in it`;
+    if (await hasAny(session, kind.resource, within)) return `there are ${kind.resource.plural} in namespace ${within}`;
   }
   return undefined;
 };

@@ -17,6 +17,9 @@ export type Installation = {
 /** On everything that an installation makes; how it is found again. */
 export const ours = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
 
+/** Additionally on what Spark's drivers run with: it stays as long as there may be drivers. */
+export const ofDrivers = { "app.kubernetes.io/component": "driver" } as const;
+
 const rbac = "rbac.authorization.k8s.io/v1";
 const account = "rekindle";
 
@@ -63,6 +66,11 @@ const hostGrants = ({ namespace, namespaces }: Installation): readonly Obj[] => 
     ...grant({ name: "rekindle-identity", within: "kube-system", rules: identityRules, to }),
   ];
 };
+
+const forDrivers = (object: Obj): Obj => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...ofDrivers } },
+});
 
 const driverGrants = ({ sparkNamespaces, sparkAccounts }: Installation): readonly Obj[] =>
   sparkNamespaces.flatMap((within) => [
@@ -132,6 +140,6 @@ export const objectsOf = (installation: Installation): readonly Obj[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: named(installation.namespace) },
   { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
   ...hostGrants(installation),
-  ...driverGrants(installation),
+  ...driverGrants(installation).map(forDrivers),
   ...(installation.host ? [deployment(installation)] : []),
 ];

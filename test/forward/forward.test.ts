@@ -1,0 +1,143 @@
+/** The forwarder on the simulated cluster: what happens there arrives as keys, whatever the queue does meanwhile. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Message } from "../../shared/core/key.ts";
+import { type ForwarderSettings, startForwarder } from "../../shared/forward/forward.ts";
+import type { Watcher } from "../../shared/forward/keys.ts";
+import { openSimulator } from "../../shared/simulator/simulator.ts";
+
+const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
+const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" } as const;
+
+/** Stands for an application and its child, of kinds that every server has. */
+const operator: Watcher = {
+  kind: "ConfigMap",
+  resource: configMaps,
+  watches: [
+    { resource: configMaps, ownerName: ({ metadata }) => metadata.name, matters: () => true },
+    { resource: secrets, selector: "app", ownerName: ({ metadata }) => metadata.labels?.["app"], matters: () => true },
+  ],
+};
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const until = async (what: () => boolean): Promise<void> => {
+  for (let turns = 0; turns < 10_000; turns += 1) {
+    if (what()) return;
+    await settled();
+  }
+  assert.fail("it never happened");
+};
+
+const start = (more: Partial<ForwarderSettings> = {}) => {
+  const { transport, handle } = openSimulator();
+  const sent: { message: Message; id: string }[] = [];
+  const ask = (method: "POST" | "DELETE", path: string, object?: unknown): void => {
+    const headers = { "content-type": "application/json" };
+    const answer = handle({ method, path, headers, ...(object === undefined ? {} : { body: JSON.stringify(object) }) });
+    assert.ok(answer.status < 300, answer.body);
+  };
+  const apply = (plural: string, kind: string, name: string, labels = {}): void =>
+    ask("POST", `/api/v1/namespaces/default/${plural}`, { apiVersion: "v1", kind, metadata: { name, labels } });
+  const run = () =>
+    startForwarder({
+      transport,
+      operators: [operator],
+      cluster: "c1",
+      namespaces: ["default"],
+      selector: undefined,
+      send: async (message, id) => {
+        sent.push({ message, id });
+      },
+      report: () => {},
+      now: Date.now,
+      random: () => 0,
+      ...more,
+    });
+  const names = (): readonly string[] => sent.map(({ message }) => message.name);
+  return { sent, names, ask, apply, run };
+};
+
+describe("the forwarder", () => {
+  it("sends what was there before, what comes, and what goes", async () => {
+    const { names, ask, apply, run } = start();
+    apply("configmaps", "ConfigMap", "before");
+    const forwarder = run();
+    await until(() => forwarder.synced());
+    apply("configmaps", "ConfigMap", "after");
+    apply("secrets", "Secret", "s1", { app: "parent" });
+    apply("secrets", "Secret", "s2");
+    await until(() => names().includes("parent"));
+    ask("DELETE", "/api/v1/namespaces/default/configmaps/before");
+    for (let turns = 0; turns < 20; turns += 1) await settled();
+    await forwarder.stop();
+    assert.deepEqual([...names()].filter((name) => name !== "kube-root-ca.crt").sort(), [
+      "after",
+      "before",
+      "before",
+      "parent",
+    ]);
+  });
+
+  it("of two at once, both send the same ids", async () => {
+    const { sent, apply, run } = start();
+    const [one, two] = [run(), run()];
+    await until(() => one.synced() && two.synced());
+    apply("configmaps", "ConfigMap", "a");
+    await until(() => sent.filter(({ message }) => message.name === "a").length === 2);
+    await Promise.all([one.stop(), two.stop()]);
+    assert.equal(new Set(sent.filter(({ message }) => message.name === "a").map(({ id }) => id)).size, 1);
+  });
+
+  it("keeps what the queue does not take, and gives it one more chance when it stops", async () => {
+    const taken: string[] = [];
+    const tried: string[] = [];
+    let open = false;
+    const { apply, run } = start({
+      send: async ({ name }) => {
+        tried.push(name);
+        if (!open) throw new Error("queue is away");
+        taken.push(name);
+      },
+    });
+    const forwarder = run();
+    await until(() => forwarder.synced());
+    apply("configmaps", "ConfigMap", "a");
+    await until(() => tried.includes("a"));
+    await settled();
+    open = true;
+    await forwarder.stop();
+    assert.ok(taken.includes("a"));
+  });
+
+  it("tries again by itself", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    const taken: string[] = [];
+    const tried: string[] = [];
+    const { apply, run } = start({
+      send: async ({ name }) => {
+        tried.push(name);
+        if (tried.length <= 2) throw new Error("queue is away");
+        taken.push(name);
+      },
+    });
+    const forwarder = run();
+    await until(() => forwarder.synced());
+    apply("configmaps", "ConfigMap", "a");
+    await until(() => tried.includes("a"));
+    for (let turns = 0; turns < 20; turns += 1) {
+      await settled();
+      t.mock.timers.tick(200);
+    }
+    assert.ok(taken.includes("a"));
+    await forwarder.stop();
+  });
+
+  it("stops while it waits for a server that does not answer", async () => {
+    const hanging = { send: () => new Promise<never>(() => {}), stream: () => new Promise<never>(() => {}) };
+    const forwarder = start({ transport: hanging }).run();
+    await settled();
+    assert.equal(forwarder.synced(), false);
+    await forwarder.stop();
+  });
+});

@@ -1,6 +1,25 @@
 /** A SparkApplication becomes the objects of one attempt: what to create before the driver pod, and the driver pod. */
 import type { Obj } from "../../core/object.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { withDefaults } from "../schema/defaults.ts";
+import { brokenRules } from "../schema/rules.ts";
+import { before, confs, driverOwner, executorOwner, podLabels, shared } from "./additions.ts";
+import type { Arguments } from "./arguments/arguments.ts";
+import { argumentsOf } from "./arguments/arguments.ts";
+import { metricsMap } from "./arguments/metricsMap.ts";
+import { needsMetricsMap } from "./arguments/monitoring.ts";
+import { wrongScratch } from "./arguments/scratch.ts";
+import type { Built } from "./client.ts";
+import { build } from "./client.ts";
+import type { Identity } from "./identity.ts";
+import { identityOf } from "./identity.ts";
+import { notesOf } from "./notes.ts";
+import { mutated } from "./pods/mutation.ts";
+import type { SparkPod } from "./pods/pod.ts";
+import { assembled, asTemplate } from "./pods/pod.ts";
+import { executorPod, owned, templateOf } from "./pods/templates.ts";
+import { prepare } from "./prepare.ts";
+import { rulesFor } from "./versions.ts";
 
 export type SubmissionInput = {
   readonly app: {
@@ -30,9 +49,88 @@ export type Submission = {
   readonly notes: readonly string[];
 };
 
-export type SubmissionResult = Submission | { readonly refused: string };
+type Refused = { readonly refused: string };
+
+export type SubmissionResult = Submission | Refused;
+
+/** The user that upstream's submitter and Spark's images run as. */
+const sparkUser = "spark";
+
+const labelled = (pod: SparkPod, labels: Readonly<Record<string, string>>): SparkPod => ({
+  ...pod,
+  metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...labels } },
+});
+
+const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
+  ...brokenRules({ name: app.name, namespace: app.namespace, spec }),
+  ...wrongScratch(spec),
+  ...(spec.mode === "client"
+    ? ["spec.mode: in client mode the driver would run inside the operator, which is no place for it; use cluster"]
+    : []),
+];
+
+/** The executors' template as the driver is to read it. JSON is YAML. */
+const executorTemplate = (input: SubmissionInput, submissionId: string): { readonly text: string } | Refused => {
+  const { app, spec, attempt } = input;
+  const start = executorPod(spec.executor.template);
+  if ("error" in start) return { refused: `spec.executor.template: ${start.error}` };
+  const marked = labelled(owned(start, executorOwner(app)), podLabels({ app, attempt, submissionId }));
+  const { pod, sidecars } = mutated(marked, { role: "executor", name: app.name, spec, own: spec.executor });
+  return { text: JSON.stringify(asTemplate(pod, sidecars)) };
+};
+
+const built = (input: SubmissionInput, identity: Identity, told: Arguments, executor: string): Built | Refused => {
+  const { app, spec } = input;
+  const prepared = prepare({
+    ...told,
+    master: `k8s://${input.apiServer}`,
+    name: app.name,
+    confs: [...confs(spec, rulesFor(spec.sparkVersion)), ...told.confs],
+    submittedAt: input.submittedAt,
+  });
+  if ("refused" in prepared) return prepared;
+  return build({
+    conf: prepared.conf,
+    sparkVersion: spec.sparkVersion,
+    identity,
+    program: prepared.program,
+    proxyUser: told.proxyUser,
+    machine: { user: sparkUser },
+    templates: { driver: templateOf("driver", spec.driver.template), executor },
+  });
+};
+
+const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
+  const { app, spec, attempt } = input;
+  const marked = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
+  const wished = mutated(marked, { role: "driver", name: app.name, spec, own: spec.driver });
+  const { metadata, spec: podSpec } = assembled(wished.pod, wished.sidecars);
+  return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
+};
 
 /** Pure: the same input, the same objects. */
-export const submit = (input: SubmissionInput): SubmissionResult => ({
-  refused: `submission of ${input.app.name} is not built yet`,
-});
+export const submit = (given: SubmissionInput): SubmissionResult => {
+  const input = { ...given, spec: withDefaults(given.spec) };
+  const { app, spec, attempt } = input;
+  const broken = inTheWay(input);
+  if (broken.length > 0) return { refused: broken.join("; ") };
+  const identity = identityOf(app.name, `${app.uid}/${attempt}`);
+  const { submissionId } = identity;
+  const told = argumentsOf({ ...app, labels: app.labels ?? {}, spec, submissionId });
+  const executor = executorTemplate(input, submissionId);
+  if ("refused" in executor) return executor;
+  const made = built(input, identity, told, executor.text);
+  if ("refused" in made) return made;
+  const mark = { app, attempt, submissionId };
+  return {
+    submissionId,
+    applicationId: made.applicationId,
+    driverPodName: made.driverPodName,
+    before: [
+      ...(needsMetricsMap(spec) ? [shared(metricsMap(app.name, spec), app)] : []),
+      ...made.objects.map((object) => before(object, mark)),
+    ],
+    driver: driverOf(input, made, submissionId),
+    notes: notesOf(spec),
+  };
+};

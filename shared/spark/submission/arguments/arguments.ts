@@ -1,0 +1,112 @@
+/** A SparkApplication as upstream hands it to `spark-submit`: confs in upstream's order, so that typed fields win over sparkConf. */
+import type { SparkApplicationSpec } from "../../schema/application.ts";
+import { driverConfs } from "./driver.ts";
+import { executorConfs } from "./executor.ts";
+import { monitored } from "./monitoring.ts";
+import type { Pair } from "./pairs.ts";
+import { each, given } from "./pairs.ts";
+
+/** What an application is called, and what its submission is. */
+export type Subject = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: SparkApplicationSpec;
+  readonly submissionId: string;
+};
+
+export type Arguments = {
+  readonly confs: readonly Pair[];
+  /** Options of the command line that have a conf of their own, by that conf. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly mainClass: string | undefined;
+  readonly resource: string;
+  readonly arguments: readonly string[];
+  readonly proxyUser: string | undefined;
+};
+
+const podNameKey = "spark.kubernetes.driver.pod.name";
+
+/** The field, then sparkConf, then upstream's form. */
+export const driverPodNameOf = (name: string, spec: SparkApplicationSpec): string => {
+  const own = spec.driver.podName ?? "";
+  if (own !== "") return own;
+  const conf = spec.sparkConf?.[podNameKey] ?? "";
+  return conf === "" ? `${name}-driver` : conf;
+};
+
+const dependencies = ({ deps }: SparkApplicationSpec): Record<string, string> => {
+  const lists: readonly (readonly [string, readonly string[] | undefined])[] = [
+    ["spark.jars", deps?.jars],
+    ["spark.jars.packages", deps?.packages],
+    ["spark.jars.excludes", deps?.excludePackages],
+    ["spark.jars.repositories", deps?.repositories],
+    ["spark.submit.pyFiles", deps?.pyFiles],
+    ["spark.files", deps?.files],
+    ["spark.archives", deps?.archives],
+  ];
+  return Object.fromEntries(
+    lists.flatMap(([key, list]) => (list === undefined || list.length === 0 ? [] : [[key, list.join(",")]])),
+  );
+};
+
+const images = (spec: SparkApplicationSpec): Pair[] => [
+  ...given("spark.kubernetes.container.image", spec.image),
+  ...given("spark.kubernetes.container.image.pullPolicy", spec.imagePullPolicy),
+  ...given(
+    "spark.kubernetes.container.image.pullSecrets",
+    spec.imagePullSecrets?.length ? spec.imagePullSecrets.join(",") : undefined,
+  ),
+];
+
+const dynamicAllocation = ({ dynamicAllocation: asked }: SparkApplicationSpec): Pair[] =>
+  asked?.enabled !== true
+    ? []
+    : [
+        ["spark.dynamicAllocation.enabled", "true"],
+        ...given("spark.dynamicAllocation.initialExecutors", asked.initialExecutors),
+        ...given("spark.dynamicAllocation.minExecutors", asked.minExecutors),
+        ...given("spark.dynamicAllocation.maxExecutors", asked.maxExecutors),
+        ["spark.dynamicAllocation.shuffleTracking.enabled", `${asked.shuffleTrackingEnabled ?? true}`],
+        ...given("spark.dynamicAllocation.shuffleTracking.timeout", asked.shuffleTrackingTimeout),
+      ];
+
+/** Where upstream leaves the two pod templates; nothing reads them there, the driver's conf names another file. */
+const templates = (submissionId: string): Pair[] =>
+  ["driver", "executor"].flatMap((role): Pair[] => [
+    [`spark.kubernetes.${role}.podTemplateFile`, `/tmp/spark/${submissionId}/${role}-pod-template.yaml`],
+    [`spark.kubernetes.${role}.podTemplateContainerName`, `spark-kubernetes-${role}`],
+  ]);
+
+const confsOf = (subject: Subject): Pair[] => {
+  const { spec, submissionId } = subject;
+  const users = Object.entries(spec.sparkConf ?? {}).filter(([key]) => key !== podNameKey);
+  return [
+    ["spark.kubernetes.namespace", subject.namespace],
+    ...images(spec),
+    ...given("spark.kubernetes.pyspark.pythonVersion", spec.pythonVersion),
+    ...given("spark.kubernetes.memoryOverheadFactor", spec.memoryOverheadFactor),
+    ["spark.kubernetes.submission.waitAppCompletion", "false"],
+    ...users,
+    ...each("spark.hadoop.", spec.hadoopConf),
+    [podNameKey, driverPodNameOf(subject.name, spec)],
+    ...driverConfs(subject),
+    ...executorConfs(subject),
+    ...each("spark.kubernetes.node.selector.", spec.nodeSelector),
+    ...dynamicAllocation(spec),
+    ...templates(submissionId),
+  ];
+};
+
+/** Metrics are written into the spec first, as upstream's controller does. */
+export const argumentsOf = (subject: Subject): Arguments => {
+  const spec = monitored(subject);
+  return {
+    confs: confsOf({ ...subject, spec }),
+    options: dependencies(spec),
+    mainClass: spec.mainClass,
+    resource: spec.mainApplicationFile,
+    arguments: spec.arguments ?? [],
+    proxyUser: spec.proxyUser === "" ? undefined : spec.proxyUser,
+  };
+};

@@ -1,0 +1,146 @@
+/**
+ * Confs become objects, as Spark's own submission client makes them: the steps in its order, then the confs that the
+ * driver is to read, in a ConfigMap. What that client refuses is refused.
+ */
+import type { Obj } from "../../core/object.ts";
+import type { Conf } from "./conf.ts";
+import { listOf } from "./conf.ts";
+import type { Identity } from "./identity.ts";
+import { driverLabels } from "./labels.ts";
+import type { SparkPod } from "./pods/pod.ts";
+import { emptyPod, podOf, withEnv, withVolume } from "./pods/pod.ts";
+import { propertiesText } from "./properties.ts";
+import { refusalOf } from "./refusals.ts";
+import { basic } from "./steps/basic.ts";
+import { command } from "./steps/command.ts";
+import { credentials } from "./steps/credentials.ts";
+import { hadoop } from "./steps/hadoop.ts";
+import { kerberos } from "./steps/kerberos.ts";
+import { localDirs } from "./steps/localDirs.ts";
+import { network } from "./steps/network.ts";
+import { secretEnv, secrets } from "./steps/secrets.ts";
+import { service } from "./steps/service.ts";
+import type { Context, Machine, Program, Step } from "./steps/step.ts";
+import { executorTemplateConf, template } from "./steps/template.ts";
+import { volumes } from "./steps/volumes.ts";
+import { rulesFor } from "./versions.ts";
+
+export type Request = {
+  readonly conf: Conf;
+  readonly sparkVersion: string;
+  readonly identity: Identity;
+  readonly program: Program;
+  readonly proxyUser: string | undefined;
+  readonly machine: Machine;
+  /** The driver's pod template as an object, and the executors' as the text that the driver will read. */
+  readonly templates: { readonly driver?: unknown; readonly executor?: string };
+};
+
+/** The driver's pod is left open, so that its fields can still be added to. */
+export type Built = {
+  readonly namespace: string;
+  readonly applicationId: string;
+  readonly driverPodName: string;
+  readonly pod: SparkPod;
+  /** In the order in which the real client creates them, after the driver pod. */
+  readonly objects: readonly Obj[];
+  /** What the driver reads as its confs. */
+  readonly confs: Conf;
+};
+
+const features = "org.apache.spark.deploy.k8s.features";
+
+/** Spark's order. The class names are what users exclude steps by. */
+const steps: readonly (readonly [string, Step])[] = [
+  ["BasicDriverFeatureStep", basic],
+  ["DriverKubernetesCredentialsFeatureStep", credentials],
+  ["DriverServiceFeatureStep", service],
+  ["NetworkPolicyFeatureStep", network],
+  ["MountSecretsFeatureStep", secrets],
+  ["EnvSecretsFeatureStep", secretEnv],
+  ["MountVolumesFeatureStep", volumes],
+  ["DriverCommandFeatureStep", command],
+  ["HadoopConfDriverFeatureStep", hadoop],
+  ["KerberosConfDriverFeatureStep", kerberos],
+  ["PodTemplateConfigMapStep", template],
+  ["LocalDirsFeatureStep", localDirs],
+];
+
+const stepsFor = ({ conf, rules }: Context): readonly Step[] => {
+  const excluded = rules.excludableSteps ? listOf(conf.get("spark.kubernetes.driver.pod.excludedFeatureSteps")) : [];
+  return steps.flatMap(([name, step]) => (excluded.includes(`${features}.${name}`) ? [] : [step]));
+};
+
+const contextOf = (request: Request): Context => {
+  const { conf, identity } = request;
+  const appName = conf.get("spark.app.name") ?? "spark";
+  const rules = rulesFor(request.sparkVersion);
+  return {
+    ...request,
+    rules,
+    applicationId: identity.applicationId,
+    appName,
+    namespace: conf.get("spark.kubernetes.namespace") ?? "default",
+    driverPodName: conf.get("spark.kubernetes.driver.pod.name") ?? `${identity.prefix}-driver`,
+    labels: driverLabels(request, rules, appName),
+    proxyUser: request.proxyUser,
+    executorTemplate: conf.has(executorTemplateConf) ? request.templates.executor : undefined,
+  };
+};
+
+const confFolder = "/opt/spark/conf";
+const propertiesFile = "spark.properties";
+
+const confMap = (context: Context, confs: Conf): Obj => {
+  const name = context.identity.confMapName;
+  const title = `Java properties built from Kubernetes config map with name: ${name}`;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: context.namespace },
+    immutable: true,
+    data: {
+      ...context.machine.confFiles,
+      [propertiesFile]: propertiesText(title, confs),
+      "spark.kubernetes.namespace": context.namespace,
+    },
+  };
+};
+
+const withConfMap = (context: Context, pod: SparkPod): SparkPod => {
+  const name = "spark-conf-volume-driver";
+  const files = [...Object.keys(context.machine.confFiles ?? {}), propertiesFile].sort();
+  const items = files.map((key) => ({ key, mode: 0o644, path: key }));
+  return withEnv(
+    withVolume(
+      pod,
+      { name, configMap: { name: context.identity.confMapName, items } },
+      { name, mountPath: confFolder },
+    ),
+    [{ name: "SPARK_CONF_DIR", value: confFolder }],
+  );
+};
+
+const startOf = (request: Request): SparkPod | { readonly error: string } =>
+  request.templates.driver === undefined
+    ? emptyPod
+    : podOf(request.templates.driver, request.conf.get("spark.kubernetes.driver.podTemplateContainerName"));
+
+export const build = (request: Request): Built | { readonly refused: string } => {
+  const refused = refusalOf(request);
+  if (refused !== undefined) return { refused };
+  const start = startOf(request);
+  if ("error" in start) return { refused: `the driver's pod template is not a pod: ${start.error}` };
+  const context = contextOf(request);
+  const given = stepsFor(context).map((step) => step(context));
+  const pod = given.reduce((before, { pod: edit }) => edit?.(before) ?? before, start);
+  const confs = new Map([...request.conf, ...given.flatMap(({ confs: added }) => Object.entries(added ?? {}))]);
+  return {
+    namespace: context.namespace,
+    applicationId: context.applicationId,
+    driverPodName: context.driverPodName,
+    pod: withConfMap(context, pod),
+    objects: [...given.flatMap(({ objects }) => objects ?? []), confMap(context, confs)],
+    confs,
+  };
+};

@@ -1,0 +1,35 @@
+/** The labels that Spark finds its driver by, and the user's beside them. */
+import type { Conf, Texts } from "./conf.ts";
+import { below } from "./conf.ts";
+import type { Identity } from "./identity.ts";
+import { labelOf } from "./identity.ts";
+import { withIds } from "./steps/step.ts";
+import type { Rules } from "./versions.ts";
+
+const prefix = "spark.kubernetes.driver.label.";
+
+/** Labels that a user may not set, for Spark keeps its books by them. */
+export const reservedLabels: readonly string[] = [
+  "spark-version",
+  "spark-app-selector",
+  "spark-app-name",
+  "spark-role",
+];
+
+export const userLabels = (conf: Conf): Texts => below(conf, prefix);
+
+export const driverLabels = (
+  submission: { readonly conf: Conf; readonly sparkVersion: string; readonly identity: Identity },
+  rules: Rules,
+  appName: string,
+): Texts => {
+  const { conf, identity, sparkVersion } = submission;
+  const own = userLabels(conf);
+  return {
+    ...(rules.idsInLabels ? withIds(own, identity.applicationId) : own),
+    "spark-version": sparkVersion,
+    "spark-app-selector": identity.applicationId,
+    "spark-app-name": labelOf(appName),
+    "spark-role": "driver",
+  };
+};

@@ -1,0 +1,35 @@
+/** What an application says that has another effect than upstream's webhook would give it, told to people. */
+import type { SparkApplicationSpec } from "../schema/application.ts";
+
+type Rule = (spec: SparkApplicationSpec) => string | undefined;
+
+const memoryLimit: Rule = ({ executor }) =>
+  executor.memoryLimit === undefined
+    ? undefined
+    : "spec.executor.memoryLimit needs the admission webhook: Spark overwrites the limit of a pod template";
+
+/** Names that Spark gives every executor after the template's. */
+const sparks =
+  /^SPARK_(DRIVER_URL|EXECUTOR_(CORES|MEMORY|ID|POD_IP|POD_NAME)|APPLICATION_ID|CONF_DIR|RESOURCE_PROFILE_ID|USER|LOCAL_DIRS|JAVA_OPT_\d+)$/;
+
+const executorEnv: Rule = ({ executor }) => {
+  const names = (executor.env ?? []).map(({ name }) => `${name}`).filter((name) => sparks.test(name));
+  return names.length === 0
+    ? undefined
+    : `spec.executor.env: Spark sets ${names.join(", ")} itself, and its value wins`;
+};
+
+const sparkConfigMap: Rule = ({ sparkConfigMap: name }) =>
+  name === undefined
+    ? undefined
+    : `spec.sparkConfigMap: in executors ${name} is mounted at /etc/spark/conf, but Spark's SPARK_CONF_DIR wins`;
+
+const gangs: Rule = ({ batchScheduler }) =>
+  batchScheduler ? `spec.batchScheduler: pods go to ${batchScheduler}, but no PodGroup is made for them` : undefined;
+
+const packages: Rule = ({ deps }) =>
+  deps?.packages?.length ? "spec.deps.packages are resolved by the driver, not before it starts" : undefined;
+
+const rules: readonly Rule[] = [memoryLimit, executorEnv, sparkConfigMap, gangs, packages];
+
+export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);

@@ -1,0 +1,161 @@
+/**
+ * The pod fields that upstream's webhook writes into pods at their creation, written where pods are made: into the
+ * driver pod, and into the executors' template. In the webhook's order, for later ones see what earlier ones added.
+ */
+import type { Json } from "../../../kube/answers.ts";
+import type { SparkApplicationSpec } from "../../schema/application.ts";
+import type { SparkPodSpec } from "../../schema/pod.ts";
+import type { Role } from "../arguments/pod.ts";
+import { isScratch } from "../arguments/scratch.ts";
+import { configMaps, metrics, sharedConfigMaps } from "./configMaps.ts";
+import type { SparkPod } from "./pod.ts";
+import { inContainer, inSpec, withEnv, withMount } from "./pod.ts";
+
+/** `sidecars` stay apart until the end: Spark's container comes before them. */
+export type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };
+
+export type Wish = {
+  readonly role: Role;
+  readonly name: string;
+  readonly spec: SparkApplicationSpec;
+  readonly own: SparkPodSpec;
+};
+
+type Edit = (pod: SparkPod, wish: Wish) => SparkPod;
+
+const env: Edit = (pod, { own }) => withEnv(pod, own.env ?? []);
+
+const envFrom: Edit = (pod, { own }) =>
+  own.envFrom === undefined ? pod : inContainer(pod, { envFrom: [...(pod.container.envFrom ?? []), ...own.envFrom] });
+
+const volumes: Edit = (pod, { own, spec }) =>
+  (own.volumeMounts ?? [])
+    .filter((mount) => !isScratch(mount["name"]))
+    .reduce<SparkPod>((before, mount) => {
+      const volume = spec.volumes?.find(({ name }) => name === mount["name"]);
+      if (volume === undefined) return before;
+      const there = before.spec.volumes ?? [];
+      const known = there.some(({ name }) => name === volume["name"]);
+      return withMount(known ? before : inSpec(before, { volumes: [...there, volume] }), mount);
+    }, pod);
+
+const ports: Edit = (pod, { own }) =>
+  own.ports === undefined
+    ? pod
+    : inContainer(pod, {
+        ports: [
+          ...(pod.container.ports ?? []),
+          ...own.ports.map(({ name, containerPort, protocol }) => ({ name, containerPort, protocol })),
+        ],
+      });
+
+const hostNetwork: Edit = (pod, { own }) =>
+  own.hostNetwork === true ? inSpec(pod, { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" }) : pod;
+
+const hostAliases: Edit = (pod, { own }) =>
+  own.hostAliases === undefined
+    ? pod
+    : inSpec(pod, { hostAliases: [...(pod.spec.hostAliases ?? []), ...own.hostAliases] });
+
+const lacking = (there: readonly Json[], wished: readonly Json[]): readonly Json[] =>
+  wished.filter((one) => !there.some((other) => other["name"] === one["name"] && other["image"] === one["image"]));
+
+const initContainers: Edit = (pod, { own }) => {
+  if (own.initContainers === undefined) return pod;
+  const there = pod.spec.initContainers ?? [];
+  return inSpec(pod, { initContainers: [...there, ...lacking(there, own.initContainers)] });
+};
+
+const dns: Edit = (pod, { own }) => (own.dnsConfig === undefined ? pod : inSpec(pod, { dnsConfig: own.dnsConfig }));
+
+/** The numbers follow from the class: what a template says of them would contradict it. */
+const priority: Edit = (pod, { own }) => {
+  if (!own.priorityClassName) return pod;
+  const { priority: _number, preemptionPolicy: _policy, ...rest } = pod.spec;
+  return { ...pod, spec: { ...rest, priorityClassName: own.priorityClassName } };
+};
+
+const scheduler: Edit = (pod, { own, spec }) => {
+  const schedulerName = spec.batchScheduler ?? own.schedulerName;
+  return schedulerName ? inSpec(pod, { schedulerName }) : pod;
+};
+
+const nodeSelector: Edit = (pod, { own }) =>
+  own.nodeSelector === undefined
+    ? pod
+    : inSpec(pod, { nodeSelector: { ...pod.spec.nodeSelector, ...own.nodeSelector } });
+
+const affinity: Edit = (pod, { own }) => (own.affinity === undefined ? pod : inSpec(pod, { affinity: own.affinity }));
+
+const tolerations: Edit = (pod, { own }) =>
+  own.tolerations === undefined
+    ? pod
+    : inSpec(pod, { tolerations: [...(pod.spec.tolerations ?? []), ...own.tolerations] });
+
+const withLimit = (pod: SparkPod, name: string, amount: string): SparkPod =>
+  inContainer(pod, {
+    resources: { ...pod.container.resources, limits: { ...pod.container.resources?.limits, [name]: amount } },
+  });
+
+/** Java's units become Kubernetes'; what has Kubernetes' stays. */
+export const kubernetesSize = (text: string): string => {
+  const match = /^(\d+)\s*([kmgtp])b?$/i.exec(text.trim());
+  const unit = match?.[2];
+  if (match?.[1] === undefined || unit === undefined) return text;
+  return `${match[1]}${unit.toUpperCase()}i`;
+};
+
+const memoryLimit: Edit = (pod, { own }) =>
+  own.memoryLimit === undefined || own.memoryLimit === ""
+    ? pod
+    : withLimit(pod, "memory", kubernetesSize(own.memoryLimit));
+
+const gpu: Edit = (pod, { own }) => (own.gpu === undefined ? pod : withLimit(pod, own.gpu.name, `${own.gpu.quantity}`));
+
+const securityContext: Edit = (pod, { own }) =>
+  own.securityContext === undefined ? pod : inContainer(pod, { securityContext: own.securityContext });
+
+const podSecurityContext: Edit = (pod, { own }) =>
+  own.podSecurityContext === undefined ? pod : inSpec(pod, { securityContext: own.podSecurityContext });
+
+const grace: Edit = (pod, { own }) =>
+  own.terminationGracePeriodSeconds === undefined
+    ? pod
+    : inSpec(pod, { terminationGracePeriodSeconds: own.terminationGracePeriodSeconds });
+
+const lifecycle: Edit = (pod, { own }) =>
+  own.lifecycle === undefined ? pod : inContainer(pod, { lifecycle: own.lifecycle });
+
+const processes: Edit = (pod, { own }) =>
+  own.shareProcessNamespace === true ? inSpec(pod, { shareProcessNamespace: true }) : pod;
+
+const edits: readonly Edit[] = [
+  env,
+  envFrom,
+  sharedConfigMaps,
+  configMaps,
+  volumes,
+  ports,
+  hostNetwork,
+  hostAliases,
+  initContainers,
+  dns,
+  priority,
+  scheduler,
+  nodeSelector,
+  affinity,
+  tolerations,
+  memoryLimit,
+  gpu,
+  metrics,
+  securityContext,
+  podSecurityContext,
+  grace,
+  lifecycle,
+  processes,
+];
+
+export const mutated = (pod: SparkPod, wish: Wish): Mutated => ({
+  pod: edits.reduce((before, edit) => edit(before, wish), pod),
+  sidecars: lacking(pod.spec.containers ?? [], wish.own.sidecars ?? []),
+});

@@ -1,0 +1,138 @@
+/** A pod while it is being put together: Spark's own container apart from the rest, every edit a new value. */
+import * as z from "zod";
+import type { Json } from "../../../kube/answers.ts";
+import { isRecord } from "../../../kube/answers.ts";
+
+const any = z.looseObject({});
+const list = z.array(any).optional();
+const texts = z.record(z.string(), z.string()).optional();
+const amounts = z.record(z.string(), z.union([z.string(), z.number()]));
+
+const containerSchema = z.looseObject({
+  name: z.string().optional(),
+  image: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  env: list,
+  envFrom: list,
+  ports: list,
+  volumeMounts: list,
+  resources: z.looseObject({ requests: amounts.optional(), limits: amounts.optional() }).optional(),
+  securityContext: any.optional(),
+});
+
+const metadataSchema = z.looseObject({ labels: texts, annotations: texts, ownerReferences: list });
+
+const specSchema = z.looseObject({
+  containers: z.array(containerSchema).optional(),
+  initContainers: list,
+  volumes: list,
+  tolerations: list,
+  hostAliases: list,
+  imagePullSecrets: list,
+  nodeSelector: texts,
+});
+
+const templateSchema = z.looseObject({ metadata: metadataSchema.optional(), spec: specSchema.optional() });
+
+export type Container = z.infer<typeof containerSchema>;
+export type PodMetadata = z.infer<typeof metadataSchema>;
+export type PodSpec = z.infer<typeof specSchema>;
+
+/** `spec.containers` are the others; `at` is where Spark's stood among them in its template. */
+export type SparkPod = {
+  readonly metadata: PodMetadata;
+  readonly spec: PodSpec;
+  readonly container: Container;
+  readonly at: number;
+};
+
+export const emptyPod: SparkPod = { metadata: {}, spec: {}, container: {}, at: 0 };
+
+/** Nulls say nothing in Kubernetes' YAML: they are as good as absent. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== null)
+      .map(([key, item]) => [key, withoutNulls(item)]),
+  );
+};
+
+/** The container that Spark takes as its own: the named one, or else the first. */
+const chosen = (containers: readonly Container[], name: string | undefined): number => {
+  const named = containers.flatMap((container, at) => (container.name === name ? [at] : []));
+  return named.length === 1 ? (named[0] ?? 0) : 0;
+};
+
+/** A pod template, or what is wrong with it. */
+export const podOf = (template: unknown, containerName: string | undefined): SparkPod | { readonly error: string } => {
+  const parsed = templateSchema.safeParse(withoutNulls(template));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return { error: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not a pod"}` };
+  }
+  const { metadata = {}, spec = {} } = parsed.data;
+  const containers = spec.containers ?? [];
+  const at = chosen(containers, containerName);
+  return {
+    metadata,
+    spec: { ...spec, containers: containers.filter((_, index) => index !== at) },
+    container: containers[at] ?? {},
+    at,
+  };
+};
+
+export const inContainer = (pod: SparkPod, fields: Container): SparkPod => ({
+  ...pod,
+  container: { ...pod.container, ...fields },
+});
+
+export const inSpec = (pod: SparkPod, fields: PodSpec): SparkPod => ({ ...pod, spec: { ...pod.spec, ...fields } });
+
+/** One volume, and where Spark's container sees it. */
+export const withVolume = (pod: SparkPod, volume: Json, mount: Json): SparkPod =>
+  withMount(inSpec(pod, { volumes: [...(pod.spec.volumes ?? []), volume] }), mount);
+
+export const withMount = (pod: SparkPod, mount: Json): SparkPod =>
+  inContainer(pod, { volumeMounts: [...(pod.container.volumeMounts ?? []), mount] });
+
+export const withEnv = (pod: SparkPod, env: readonly Json[]): SparkPod =>
+  env.length === 0 ? pod : inContainer(pod, { env: [...(pod.container.env ?? []), ...env] });
+
+type Whole = { readonly metadata: Json; readonly spec: Json };
+
+const whole = (pod: SparkPod, containers: readonly Json[]): Whole => ({
+  metadata: filled(pod.metadata),
+  spec: filled({ ...pod.spec, containers }),
+});
+
+/** A pod as Spark's client puts it together: its own container after the others. */
+export const assembled = (pod: SparkPod, sidecars: readonly Json[] = []): Whole =>
+  whole(pod, [...(pod.spec.containers ?? []), pod.container, ...sidecars]);
+
+/** A template: the containers in their order, for Spark takes the first when none has the name it looks for. */
+export const asTemplate = (pod: SparkPod, sidecars: readonly Json[] = []): Whole => {
+  const others = pod.spec.containers ?? [];
+  return whole(pod, [...others.slice(0, pod.at), pod.container, ...others.slice(pod.at), ...sidecars]);
+};
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0);
+
+const collections = new Set([
+  "labels",
+  "annotations",
+  "nodeSelector",
+  "volumes",
+  "imagePullSecrets",
+  "ownerReferences",
+]);
+
+/** Without empty collections, and without what is undefined. */
+const filled = (fields: Json): Json =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([key, value]) => value !== undefined && !(collections.has(key) && isEmpty(value))),
+  );

@@ -1,0 +1,60 @@
+/** Fields of pods as core/v1 has them: a template is schemaless, and what is misplaced in it would make a strict server refuse the pod. */
+import type { Json } from "../../../kube/answers.ts";
+import { isRecord } from "../../../kube/answers.ts";
+
+const known = (words: string): ReadonlySet<string> => new Set(words.split(" "));
+
+const podFields = known(
+  "activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks " +
+    "ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets " +
+    "initContainers nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates " +
+    "resourceClaims resources restartPolicy runtimeClassName schedulerName schedulingGates securityContext " +
+    "serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain " +
+    "terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes workloadRef schedulingGroup",
+);
+
+const containerFields = known(
+  "args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy " +
+    "resources restartPolicy restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath " +
+    "terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
+);
+
+const podSecurityFields = known(
+  "appArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxChangePolicy seLinuxOptions " +
+    "seccompProfile supplementalGroups supplementalGroupsPolicy sysctls windowsOptions",
+);
+
+const containerSecurityFields = known(
+  "allowPrivilegeEscalation appArmorProfile capabilities privileged procMount readOnlyRootFilesystem runAsGroup " +
+    "runAsNonRoot runAsUser seLinuxOptions seccompProfile windowsOptions",
+);
+
+const only = (value: Json, fields: ReadonlySet<string>): Json =>
+  Object.fromEntries(Object.entries(value).filter(([key]) => fields.has(key)));
+
+/** One field of an object changed, when it is there. */
+const mapped = (value: Json, field: string, change: (one: unknown) => unknown): Json =>
+  value[field] === undefined ? value : { ...value, [field]: change(value[field]) };
+
+const container = (value: unknown): unknown =>
+  isRecord(value)
+    ? mapped(only(value, containerFields), "securityContext", (one) =>
+        isRecord(one) ? only(one, containerSecurityFields) : one,
+      )
+    : value;
+
+const containers = (value: unknown): unknown => (Array.isArray(value) ? value.map(container) : value);
+
+const spec = (value: unknown): unknown => {
+  if (!isRecord(value)) return value;
+  const pod = mapped(only(value, podFields), "securityContext", (one) =>
+    isRecord(one) ? only(one, podSecurityFields) : one,
+  );
+  return mapped(mapped(pod, "containers", containers), "initContainers", containers);
+};
+
+/** A pod template with nothing in its pod, containers and security contexts that core/v1 does not have. */
+export const pruned = (template: Json): Json => ({
+  ...(template["metadata"] === undefined ? {} : { metadata: template["metadata"] }),
+  ...(template["spec"] === undefined ? {} : { spec: spec(template["spec"]) }),
+});

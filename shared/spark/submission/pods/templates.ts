@@ -1,0 +1,23 @@
+/** The two pod templates: the user's or Spark's container alone, owned by the application, without what Kubernetes does not know. */
+import type { Json } from "../../../kube/answers.ts";
+import type { Role } from "../arguments/pod.ts";
+import type { SparkPod } from "./pod.ts";
+import { podOf } from "./pod.ts";
+import { pruned } from "./prune.ts";
+
+export const containerName = (role: Role): string => `spark-kubernetes-${role}`;
+
+const bare = (role: Role): Json => ({ spec: { containers: [{ name: containerName(role) }] } });
+
+/** The user's template with what is not of a pod taken out, as a typed client would; the bare one when there is none. */
+export const templateOf = (role: Role, template: Json | undefined): Json =>
+  template === undefined ? bare(role) : pruned(template);
+
+export const owned = (pod: SparkPod, owner: Json): SparkPod => ({
+  ...pod,
+  metadata: { ...pod.metadata, ownerReferences: [...(pod.metadata.ownerReferences ?? []), owner] },
+});
+
+/** The executors' template as a pod that can be added to. */
+export const executorPod = (template: Json | undefined): SparkPod | { readonly error: string } =>
+  podOf(templateOf("executor", template), containerName("executor"));

@@ -1,0 +1,68 @@
+/** What `spark-submit` makes of its command line before the Kubernetes client sees it: the program, and the final confs. */
+import type { Conf } from "./conf.ts";
+import { listOf } from "./conf.ts";
+import type { Program } from "./steps/step.ts";
+
+export type CommandLine = {
+  readonly master: string;
+  readonly name: string;
+  readonly mainClass: string | undefined;
+  readonly resource: string;
+  readonly arguments: readonly string[];
+  /** `--conf` in their order: of two with one key the later wins. */
+  readonly confs: readonly (readonly [string, string])[];
+  /** Options that have a conf of their own, by that conf; they win over `confs`. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly submittedAt: number;
+};
+
+export type Prepared =
+  | { readonly conf: Conf; readonly program: Program; readonly notes: readonly string[] }
+  | { readonly refused: string };
+
+const internal = "spark-internal";
+
+const languageOf = (resource: string): Program["language"] => {
+  if (resource.endsWith(".py")) return "python";
+  return resource.toLowerCase().endsWith(".r") ? "r" : "java";
+};
+
+const runners = { python: "org.apache.spark.deploy.PythonRunner", r: "org.apache.spark.deploy.RRunner" } as const;
+
+const programOf = (line: CommandLine): Program | undefined => {
+  const language = line.resource === internal ? "java" : languageOf(line.resource);
+  const mainClass = language === "java" ? line.mainClass : runners[language];
+  if (mainClass === undefined) return undefined;
+  const { resource, arguments: given } = line;
+  return { language, mainClass, resource, arguments: given };
+};
+
+/** Lists are trimmed, and a jar that is the program is one of the jars too. */
+const listed = (confs: Map<string, string>, program: Program): void => {
+  for (const key of ["spark.jars", "spark.files", "spark.archives"]) {
+    const text = confs.get(key);
+    if (text !== undefined) confs.set(key, listOf(text).join(","));
+  }
+  if (program.language === "java") {
+    const own = program.resource === internal ? [] : [program.resource];
+    confs.set("spark.jars", [...listOf(confs.get("spark.jars")), ...own].join(","));
+  }
+  confs.set("spark.submit.pyFiles", listOf(confs.get("spark.submit.pyFiles")).join(","));
+};
+
+export const prepare = (line: CommandLine): Prepared => {
+  const program = programOf(line);
+  if (program === undefined) {
+    return { refused: `${line.resource} does not say which class to run: set spec.mainClass` };
+  }
+  const ours = line.confs.filter(([key]) => key.startsWith("spark."));
+  const conf = new Map([...ours, ...Object.entries(line.options)]);
+  conf.set("spark.master", line.master);
+  conf.set("spark.submit.deployMode", "cluster");
+  conf.set("spark.app.name", line.name);
+  conf.delete("spark.driver.host");
+  listed(conf, program);
+  if (!conf.has("spark.app.submitTime")) conf.set("spark.app.submitTime", `${line.submittedAt}`);
+  const ignored = line.confs.filter(([key]) => !key.startsWith("spark.")).map(([key]) => key);
+  return { conf, program, notes: ignored.map((key) => `${key} is ignored: it is no conf of Spark`) };
+};

@@ -1,0 +1,22 @@
+/** Java's properties format, as `java.util.Properties` writes and reads it: the driver reads its confs from such a text. */
+
+const named: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f" };
+
+const escapeOne = (character: string): string =>
+  named[character] ?? ("\\=:#!".includes(character) ? `\\${character}` : character);
+
+const escaped = (text: string, spaces: boolean): string =>
+  text
+    .split("")
+    .map((character, at) => (character === " " ? (spaces || at === 0 ? "\\ " : " ") : escapeOne(character)))
+    .join("");
+
+/** The text for a map, in the order of its keys so that equal maps give equal texts. */
+export const propertiesText = (title: string, values: ReadonlyMap<string, string>): string =>
+  [
+    `#${title}`,
+    ...[...values]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => `${escaped(key, true)}=${escaped(value, false)}`),
+    "",
+  ].join("\n");

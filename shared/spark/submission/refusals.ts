@@ -1,0 +1,190 @@
+/** What Spark's submission client refuses, and what only it could do, each with what to change. */
+import { bytesOf, isQuantity, mebibytesOf, ratioOf } from "../schema/quantity.ts";
+import type { Request } from "./client.ts";
+import type { Conf } from "./conf.ts";
+import { below, listOf } from "./conf.ts";
+import { reservedLabels, userLabels } from "./labels.ts";
+import { imageOf } from "./steps/basic.ts";
+import { wrongResources } from "./steps/resources.ts";
+import { executorTemplateConf } from "./steps/template.ts";
+import type { Rules } from "./versions.ts";
+import { rulesFor } from "./versions.ts";
+import { wrongVolumes } from "./wrongVolumes.ts";
+
+type Check = (request: Request, rules: Rules) => readonly string[];
+
+const image: Check = (request, rules) =>
+  (imageOf({ ...request, rules }) ?? "") === ""
+    ? ["Must specify the driver container image: set spec.image or spec.driver.image"]
+    : [];
+
+const labels: Check = ({ conf }) =>
+  reservedLabels
+    .filter((key) => Object.hasOwn(userLabels(conf), key))
+    .map(
+      (key) =>
+        `Label with key ${key} is not allowed as it is reserved for Spark bookkeeping operations: choose another`,
+    );
+
+const named = (conf: Conf, keys: readonly string[], fits: (text: string) => boolean, form: string): string[] =>
+  keys.flatMap((key) => {
+    const text = conf.get(key);
+    return text === undefined || fits(text) ? [] : [`${key}: ${JSON.stringify(text)} is not ${form}`];
+  });
+
+const positiveCount = (text: string): boolean => /^\+?\d+$/.test(text.trim()) && Number(text) > 0;
+
+const numbers: Check = ({ conf }) => [
+  ...named(
+    conf,
+    ["spark.driver.memory", "spark.executor.memory"],
+    (text) => (mebibytesOf(text) ?? 0) > 0 && (bytesOf(text, "b") ?? 0) > 0,
+    'a size that Spark reads; write it like "512m" or "2g"',
+  ),
+  ...named(
+    conf,
+    ["spark.driver.memoryOverhead", "spark.executor.memoryOverhead", "spark.driver.minMemoryOverhead"],
+    (text) => mebibytesOf(text) !== undefined,
+    'a size that Spark reads; write it like "512m" or "2g"',
+  ),
+  ...named(
+    conf,
+    ["spark.kubernetes.memoryOverheadFactor", "spark.driver.memoryOverheadFactor"],
+    (text) => (ratioOf(text) ?? -1) >= 0,
+    'a ratio; write it like "0.1"',
+  ),
+  ...named(
+    conf,
+    ["spark.kubernetes.driver.request.cores", "spark.kubernetes.driver.limit.cores"],
+    isQuantity,
+    'a quantity; write it like "500m" or "2"',
+  ),
+  ...named(conf, ["spark.driver.cores", "spark.executor.cores"], positiveCount, "a positive whole number"),
+  ...named(
+    conf,
+    ["spark.driver.port", "spark.driver.blockManager.port", "spark.blockManager.port", "spark.ui.port"],
+    (text) => /^\d+$/.test(text.trim()),
+    "a port",
+  ),
+];
+
+const executors: Check = ({ conf }) =>
+  conf.get("spark.dynamicAllocation.enabled")?.toLowerCase() === "true"
+    ? []
+    : named(conf, ["spark.executor.instances"], positiveCount, "a positive number of executors");
+
+const choices: Check = ({ conf }) => {
+  const among = (key: string, values: readonly string[]): string[] =>
+    named(conf, [key], (text) => values.includes(text), `one of ${values.join(", ")}`);
+  return [
+    ...among("spark.kubernetes.container.image.pullPolicy", ["Always", "Never", "IfNotPresent"]),
+    ...among("spark.kubernetes.driver.service.ipFamilyPolicy", ["SingleStack", "PreferDualStack", "RequireDualStack"]),
+    ...among("spark.kubernetes.driver.service.ipFamilies", ["IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4"]),
+  ];
+};
+
+const addresses: Check = ({ conf }) =>
+  conf.has("spark.driver.bindAddress")
+    ? ["spark.driver.bindAddress is not supported in Kubernetes mode, as it is the driver pod's IP address: remove it"]
+    : [];
+
+const secretKeys: Check = ({ conf }) =>
+  Object.entries(below(conf, "spark.kubernetes.driver.secretKeyRef."))
+    .filter(([, reference]) => reference.split(":").filter((part) => part !== "").length !== 2)
+    .map(([name]) => `spark.kubernetes.driver.secretKeyRef.${name} must be in the form name:key`);
+
+const pairs: readonly (readonly [string, string])[] = [
+  ["spark.kerberos.keytab", "spark.kerberos.principal"],
+  ["spark.kubernetes.kerberos.tokenSecret.name", "spark.kubernetes.kerberos.tokenSecret.itemKey"],
+];
+
+const together: Check = ({ conf }) =>
+  pairs
+    .filter(([one, other]) => conf.has(one) !== conf.has(other))
+    .map(([one, other]) => `${one} and ${other} go together: set both or neither`);
+
+const apart: Check = ({ conf, machine, proxyUser }) => [
+  ...(conf.has("spark.kubernetes.hadoop.configMapName") && machine.hadoopFiles !== undefined
+    ? ["spark.kubernetes.hadoop.configMapName and HADOOP_CONF_DIR exclude each other: keep one"]
+    : []),
+  ...(conf.has("spark.kubernetes.kerberos.krb5.configMapName") && conf.has("spark.kubernetes.kerberos.krb5.path")
+    ? ["spark.kubernetes.kerberos.krb5.configMapName and krb5.path exclude each other: keep the ConfigMap"]
+    : []),
+  ...(proxyUser !== undefined && conf.has("spark.kerberos.principal")
+    ? ["Only one of a proxy user and a Kerberos principal can be provided"]
+    : []),
+];
+
+/** `file:` and bare paths are on the submitter's disk, and there is none. */
+const isLocal = (uri: string): boolean => /^file:/.test(uri) || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri);
+
+const uploads: Check = ({ conf, program }) => {
+  const lists = ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"];
+  const uris = lists.flatMap((key) => listOf(conf.get(key)));
+  const main = program.language === "python" && program.resource !== "spark-internal" ? [program.resource] : [];
+  return [...new Set([...main, ...uris])]
+    .filter(isLocal)
+    .map((uri) => `${uri} is a file of the submitting machine, which has none: use local:// (in the image) or a URL`);
+};
+
+const onDisk = [
+  "spark.kubernetes.authenticate.driver.caCertFile",
+  "spark.kubernetes.authenticate.driver.clientKeyFile",
+  "spark.kubernetes.authenticate.driver.clientCertFile",
+  "spark.kubernetes.kerberos.krb5.path",
+];
+
+const files: Check = ({ conf }) => [
+  ...onDisk
+    .filter((key) => conf.has(key))
+    .map((key) => `${key} names a file of the submitting machine, which has none: put it into the cluster instead`),
+  ...(isLocal(conf.get("spark.kerberos.keytab") ?? "local:")
+    ? ["spark.kerberos.keytab names a file of the submitting machine, which has none: use local:// (in the image)"]
+    : []),
+];
+
+const templateFiles: Check = ({ conf, templates }) => [
+  ...(conf.has("spark.kubernetes.driver.podTemplateFile") && templates.driver === undefined
+    ? [`Could not load pod from template file ${conf.get("spark.kubernetes.driver.podTemplateFile")}`]
+    : []),
+  ...(conf.has(executorTemplateConf) && templates.executor === undefined
+    ? [`Could not load pod from template file ${conf.get(executorTemplateConf)}`]
+    : []),
+];
+
+const customSteps: Check = ({ conf }) =>
+  conf.has("spark.kubernetes.driver.pod.featureSteps")
+    ? ["spark.kubernetes.driver.pod.featureSteps names classes, and no JVM runs here: use spec.driver.template"]
+    : [];
+
+const devices: Check = ({ conf }) => wrongResources(conf, "spark.driver");
+
+const spaces: Check = ({ conf }, rules) => [
+  ...wrongVolumes(conf, "spark.kubernetes.driver.volumes.", rules),
+  ...wrongVolumes(conf, "spark.kubernetes.executor.volumes.", rules),
+];
+
+const checks: readonly Check[] = [
+  numbers,
+  executors,
+  choices,
+  image,
+  labels,
+  addresses,
+  spaces,
+  secretKeys,
+  devices,
+  together,
+  apart,
+  files,
+  uploads,
+  templateFiles,
+  customSteps,
+];
+
+/** Everything that is in the way, in one text; undefined when nothing is. */
+export const refusalOf = (request: Request): string | undefined => {
+  const rules = rulesFor(request.sparkVersion);
+  const found = checks.flatMap((check) => check(request, rules));
+  return found.length === 0 ? undefined : found.join("; ");
+};

@@ -1,0 +1,132 @@
+/** The driver pod's frame: name, labels, image, ports, amounts; as Spark's BasicDriverFeatureStep. */
+import type { Json } from "../../../kube/answers.ts";
+import type { Conf, Texts } from "../conf.ts";
+import { below, countOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../conf.ts";
+import type { Container, PodMetadata, PodSpec, SparkPod } from "../pods/pod.ts";
+import { gpusOf } from "./resources.ts";
+import type { Context, Contribution } from "./step.ts";
+import { withIds } from "./step.ts";
+
+export const ports = { driver: 7078, blockManager: 7079, ui: 4040, connect: 15002 } as const;
+
+/** Pods fall back to `spark.blockManager.port`, services do not: so does Spark. */
+export const blockManagerPort = (conf: Conf): number =>
+  countOf(conf, "spark.driver.blockManager.port", countOf(conf, "spark.blockManager.port", ports.blockManager));
+
+export const connectPortOf = (conf: Conf): number => countOf(conf, "spark.connect.grpc.binding.port", ports.connect);
+
+const nonJvmFactor = 0.4;
+
+/** The factor that executors inherit: the user's, or the default of the program's language. */
+const overheadFactor = ({ conf, program }: Context): number =>
+  ratioIn(conf, "spark.kubernetes.memoryOverheadFactor") ?? (program.language === "java" ? 0.1 : nonJvmFactor);
+
+const leastOverhead = ({ conf, rules }: Context): number =>
+  (rules.minOverheadConf ? mebibytesIn(conf, "spark.driver.minMemoryOverhead") : undefined) ?? 384;
+
+const memoryOf = (context: Context): number => {
+  const { conf } = context;
+  const heap = mebibytesIn(conf, "spark.driver.memory") ?? 1024;
+  const factor = ratioIn(conf, "spark.driver.memoryOverheadFactor") ?? overheadFactor(context);
+  const overhead =
+    mebibytesIn(conf, "spark.driver.memoryOverhead") ?? Math.max(Math.trunc(factor * heap), leastOverhead(context));
+  return heap + overhead;
+};
+
+const amounts = (context: Context, container: Container): Container["resources"] => {
+  const { conf } = context;
+  const memory = `${memoryOf(context)}Mi`;
+  const limit = conf.get("spark.kubernetes.driver.limit.cores");
+  const cpu = conf.get("spark.kubernetes.driver.request.cores") ?? `${countOf(conf, "spark.driver.cores", 1)}`;
+  return {
+    ...container.resources,
+    requests: { ...container.resources?.requests, cpu, memory },
+    limits: {
+      ...container.resources?.limits,
+      ...(limit === undefined ? {} : { cpu: limit }),
+      memory,
+      ...gpusOf(conf, "spark.driver"),
+    },
+  };
+};
+
+const portsOf = ({ conf, rules }: Context): Json[] => [
+  { name: "driver-rpc-port", containerPort: countOf(conf, "spark.driver.port", ports.driver), protocol: "TCP" },
+  { name: "blockmanager", containerPort: blockManagerPort(conf), protocol: "TCP" },
+  { name: "spark-ui", containerPort: countOf(conf, "spark.ui.port", ports.ui), protocol: "TCP" },
+  ...(rules.connectPort === "none"
+    ? []
+    : [{ name: "spark-connect", containerPort: connectPortOf(conf), protocol: "TCP" }]),
+];
+
+const envOf = (context: Context): Json[] => [
+  { name: "SPARK_USER", value: context.proxyUser ?? context.machine.user },
+  { name: "SPARK_APPLICATION_ID", value: context.applicationId },
+  ...Object.entries(below(context.conf, "spark.kubernetes.driverEnv.")).map(([name, value]) => ({ name, value })),
+  {
+    name: "SPARK_DRIVER_BIND_ADDRESS",
+    valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } },
+  },
+];
+
+/** The image that a role runs, or undefined when nobody named one. */
+export const imageOf = (context: Pick<Context, "conf" | "rules" | "sparkVersion">): string | undefined => {
+  const { conf, rules, sparkVersion } = context;
+  const image = conf.get("spark.kubernetes.driver.container.image") ?? conf.get("spark.kubernetes.container.image");
+  return rules.versionInImage ? image?.replaceAll("{{SPARK_VERSION}}", sparkVersion) : image;
+};
+
+const containerOf = (context: Context, container: Container): Container => ({
+  ...container,
+  name: container.name ?? "spark-kubernetes-driver",
+  image: imageOf(context) ?? "",
+  imagePullPolicy: context.conf.get("spark.kubernetes.container.image.pullPolicy") ?? "IfNotPresent",
+  ports: [...(container.ports ?? []), ...portsOf(context)],
+  env: [...(container.env ?? []), ...envOf(context)],
+  resources: amounts(context, container),
+  ...(context.rules.shielded
+    ? { securityContext: { ...container.securityContext, allowPrivilegeEscalation: false } }
+    : {}),
+});
+
+const metadataOf = (context: Context, metadata: PodMetadata): PodMetadata => {
+  const annotations = withIds(below(context.conf, "spark.kubernetes.driver.annotation."), context.applicationId);
+  return {
+    ...metadata,
+    name: context.driverPodName,
+    labels: { ...metadata.labels, ...context.labels },
+    annotations: { ...metadata.annotations, ...annotations },
+  };
+};
+
+const specOf = ({ conf }: Context, spec: PodSpec): PodSpec => {
+  const scheduler = conf.get("spark.kubernetes.driver.scheduler.name") ?? conf.get("spark.kubernetes.scheduler.name");
+  const secrets = listOf(conf.get("spark.kubernetes.container.image.pullSecrets")).map((name) => ({ name }));
+  const nodeSelector: Texts = {
+    ...spec.nodeSelector,
+    ...below(conf, "spark.kubernetes.node.selector."),
+    ...below(conf, "spark.kubernetes.driver.node.selector."),
+  };
+  return {
+    ...spec,
+    restartPolicy: "Never",
+    nodeSelector,
+    imagePullSecrets: [...(spec.imagePullSecrets ?? []), ...secrets],
+    ...(scheduler === undefined ? {} : { schedulerName: scheduler }),
+  };
+};
+
+export const basic = (context: Context): Contribution => ({
+  pod: (pod: SparkPod): SparkPod => ({
+    ...pod,
+    metadata: metadataOf(context, pod.metadata),
+    spec: specOf(context, pod.spec),
+    container: containerOf(context, pod.container),
+  }),
+  confs: {
+    "spark.kubernetes.driver.pod.name": context.driverPodName,
+    "spark.app.id": context.applicationId,
+    "spark.kubernetes.submitInDriver": "true",
+    "spark.kubernetes.memoryOverheadFactor": javaDouble(overheadFactor(context)),
+  },
+});

@@ -1,0 +1,20 @@
+/** Executors take connections from their own application alone; as NetworkPolicyFeatureStep of the versions that have it. */
+import type { Context, Contribution } from "./step.ts";
+
+export const network = (context: Context): Contribution => {
+  if (!context.rules.shielded) return {};
+  const own = { "spark-app-selector": context.applicationId };
+  return {
+    objects: [
+      {
+        apiVersion: "networking.k8s.io/v1",
+        kind: "NetworkPolicy",
+        metadata: { name: `${context.identity.prefix}-policy`, namespace: context.namespace, labels: own },
+        spec: {
+          podSelector: { matchLabels: { ...own, "spark-role": "executor" } },
+          ingress: [{ from: [{ podSelector: { matchLabels: own } }] }],
+        },
+      },
+    ],
+  };
+};

@@ -1,0 +1,32 @@
+/** Devices such as GPUs, as Spark's confs ask for them. */
+import type { Conf, Texts } from "../conf.ts";
+import { below } from "../conf.ts";
+
+const namesOf = (settings: Texts): readonly string[] => [
+  ...new Set(Object.keys(settings).map((key) => key.split(".")[0] ?? key)),
+];
+
+const asked = (settings: Texts): readonly string[] =>
+  namesOf(settings).filter((name) => Number.parseInt(settings[`${name}.amount`] ?? "", 10) > 0);
+
+/** Limits by the devices' names as their plugins register them: `vendor/name`. */
+export const gpusOf = (conf: Conf, role: string): Texts => {
+  const settings = below(conf, `${role}.resource.`);
+  return Object.fromEntries(
+    asked(settings).map((name) => [`${settings[`${name}.vendor`]}/${name}`, settings[`${name}.amount`] ?? ""]),
+  );
+};
+
+/** What a role asks for wrongly: without an amount, or without a vendor. */
+export const wrongResources = (conf: Conf, role: string): readonly string[] => {
+  const settings = below(conf, `${role}.resource.`);
+  const uncounted = namesOf(settings).filter((name) => !/^\d+$/.test(settings[`${name}.amount`] ?? ""));
+  const unsold = asked(settings).filter((name) => settings[`${name}.vendor`] === undefined);
+  return [
+    ...uncounted.map((name) => `You must specify an amount for ${name}: set ${role}.resource.${name}.amount`),
+    ...unsold.map(
+      (name) =>
+        `Resource: ${name} was requested, but vendor was not specified: set ${role}.resource.${name}.vendor, such as nvidia.com`,
+    ),
+  ];
+};

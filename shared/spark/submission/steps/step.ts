@@ -1,0 +1,61 @@
+/** What every step of Spark's submission client works from, and what it gives: edits of the pod, confs, objects. */
+import type { Obj } from "../../../core/object.ts";
+import type { Conf, Texts } from "../conf.ts";
+import type { Identity } from "../identity.ts";
+import type { SparkPod } from "../pods/pod.ts";
+import type { Rules } from "../versions.ts";
+
+/** The main program: a JVM class (with or without a jar), a Python file or an R file. */
+export type Program = {
+  readonly language: "java" | "python" | "r";
+  readonly mainClass: string;
+  /** `spark-internal` when the class is in the image already. */
+  readonly resource: string;
+  readonly arguments: readonly string[];
+};
+
+/** What the real client takes from the machine it runs on. A function has none of it but the user's name. */
+export type Machine = {
+  readonly user: string;
+  readonly localDirs?: string;
+  readonly python?: string;
+  readonly driverPython?: string;
+  /** The files of SPARK_CONF_DIR and HADOOP_CONF_DIR, by name. */
+  readonly confFiles?: Texts;
+  readonly hadoopFiles?: Texts;
+};
+
+export type Context = {
+  readonly conf: Conf;
+  readonly rules: Rules;
+  readonly sparkVersion: string;
+  readonly identity: Identity;
+  readonly applicationId: string;
+  readonly appName: string;
+  readonly namespace: string;
+  readonly driverPodName: string;
+  /** The driver's labels: the user's, and those that Spark finds its pods by. */
+  readonly labels: Texts;
+  readonly program: Program;
+  readonly proxyUser: string | undefined;
+  readonly machine: Machine;
+  /** The executors' template as the driver is to read it. */
+  readonly executorTemplate: string | undefined;
+};
+
+export type Contribution = {
+  readonly pod?: (pod: SparkPod) => SparkPod;
+  readonly confs?: Texts;
+  readonly objects?: readonly Obj[];
+};
+
+export type Step = (context: Context) => Contribution;
+
+/** Fills in what Spark lets labels and annotations refer to. A driver has no executor id. */
+export const withIds = (texts: Texts, applicationId: string): Texts =>
+  Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [
+      key,
+      text.replaceAll("{{APP_ID}}", applicationId).replaceAll("{{EXECUTOR_ID}}", ""),
+    ]),
+  );

@@ -1,0 +1,104 @@
+/** Volumes that confs describe, and the claims they make on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
+import type { Obj } from "../../../core/object.ts";
+import type { Json } from "../../../kube/answers.ts";
+import type { Conf, Texts } from "../conf.ts";
+import { below, flagOf } from "../conf.ts";
+import { withVolume } from "../pods/pod.ts";
+import type { Context, Contribution } from "./step.ts";
+
+/** One volume: everything below its `type.name.`. */
+export type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
+
+/** In the order of their names: Spark's own order is that of a hash table. */
+export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
+  const settings = below(conf, prefix);
+  const pairs = new Set(
+    Object.keys(settings)
+      .map((key) => key.split("."))
+      .filter((parts) => parts.length > 1)
+      .map(([type, name]) => `${type}.${name}`),
+  );
+  return [...pairs].sort().map((pair) => {
+    const at = pair.indexOf(".");
+    return {
+      type: pair.slice(0, at),
+      name: pair.slice(at + 1),
+      options: below(new Map(Object.entries(settings)), `${pair}.`),
+    };
+  });
+};
+
+type Claim = { readonly source: Json; readonly objects: readonly Obj[] };
+
+const claimOf = (context: Context, { options }: Asked, index: number): Claim => {
+  const claimName = (options["options.claimName"] ?? "").replaceAll(
+    "OnDemand",
+    `${context.identity.prefix}-driver-pvc-${index}`,
+  );
+  const source = { persistentVolumeClaim: { claimName, readOnly: options["mount.readOnly"] === "true" } };
+  const storageClassName = options["options.storageClass"];
+  const storage = options["options.sizeLimit"];
+  if (storageClassName === undefined || storage === undefined) return { source, objects: [] };
+  const rich = context.rules.richVolumes;
+  const told = new Map(Object.entries(options));
+  const annotations = rich ? below(told, "annotation.") : {};
+  const legacy = flagOf(context.conf, "spark.kubernetes.legacy.useReadWriteOnceAccessMode");
+  const claim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: {
+      name: claimName,
+      labels: { ...(rich ? below(told, "label.") : {}), "spark-app-selector": context.applicationId },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+    spec: {
+      storageClassName,
+      accessModes: [legacy ? "ReadWriteOnce" : "ReadWriteOncePod"],
+      resources: { requests: { storage } },
+    },
+  };
+  return { source, objects: [claim] };
+};
+
+const sourceOf = (context: Context, asked: Asked, index: number): Claim => {
+  const { options } = asked;
+  const only = (source: Json): Claim => ({ source, objects: [] });
+  switch (asked.type) {
+    case "hostPath":
+      return only({
+        hostPath: {
+          path: options["options.path"],
+          type: (context.rules.richVolumes ? options["options.type"] : undefined) ?? "",
+        },
+      });
+    case "persistentVolumeClaim":
+      return claimOf(context, asked, index);
+    case "nfs":
+      return only({ nfs: { path: options["options.path"], server: options["options.server"] } });
+    default: {
+      const sizeLimit = options["options.sizeLimit"];
+      const medium = options["options.medium"] ?? "";
+      return only({ emptyDir: { medium, ...(sizeLimit === undefined ? {} : { sizeLimit }) } });
+    }
+  }
+};
+
+const mountOf = ({ rules }: Context, { name, options }: Asked): Json => ({
+  name,
+  mountPath: options["mount.path"],
+  readOnly: options["mount.readOnly"] === "true",
+  subPath: options["mount.subPath"] ?? "",
+  ...(rules.richVolumes ? { subPathExpr: options["mount.subPathExpr"] ?? "" } : {}),
+});
+
+export const volumes = (context: Context): Contribution => {
+  const all = volumesIn(context.conf, "spark.kubernetes.driver.volumes.").map((asked, index) => ({
+    ...sourceOf(context, asked, index),
+    name: asked.name,
+    mount: mountOf(context, asked),
+  }));
+  return {
+    pod: (pod) => all.reduce((before, { name, source, mount }) => withVolume(before, { name, ...source }, mount), pod),
+    objects: all.flatMap(({ objects }) => objects),
+  };
+};

@@ -1,6 +1,6 @@
 /** The objects of an installation, as `rekindle manifests` prints them and `rekindle uninstall` finds them. */
 import type { Obj } from "../../core/object.ts";
-import { driverRules, hostRules, identityRules, type Rule } from "./roles.ts";
+import { driverRules, hostRules, identityRules, lookoutRules, type Rule } from "./roles.ts";
 
 export type Installation = {
   readonly namespace: string;
@@ -59,7 +59,8 @@ const grant = ({ name, within, rules, to }: Grant): readonly Obj[] => {
 const hostGrants = ({ namespace, namespaces }: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
   if (namespaces.length === 0) {
-    return grant({ name: "rekindle-host", within: undefined, rules: [...hostRules, ...identityRules], to });
+    const rules = [...hostRules, ...lookoutRules, ...identityRules];
+    return grant({ name: "rekindle-host", within: undefined, rules, to });
   }
   return [
     ...namespaces.flatMap((within) => grant({ name: "rekindle-host", within, rules: hostRules, to })),

@@ -23,7 +23,10 @@ export const hostRules: readonly Rule[] = [
   rule("", ["services", "configmaps"], ["get", "list", "create", "delete"]),
   rule("", ["events"], ["create"]),
   rule("rekindle.dev", ["checkpoints"], ["get", "list", "watch", "create", "update", "delete"]),
-  // To see whether another controller of these kinds is alive.
+];
+
+/** To see whether another controller of these kinds is alive, wherever it lives; without it the host says that it is blind. */
+export const lookoutRules: readonly Rule[] = [
   rule("coordination.k8s.io", ["leases"], ["get", "list"]),
   rule("apps", ["deployments"], ["list"]),
 ];

@@ -1,0 +1,155 @@
+/** What `rekindle manifests` prints is an installation that a cluster takes, with the least rights that do. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import type { Obj } from "../../shared/core/object.ts";
+import { application, make, openTerminal } from "./terminal.ts";
+
+const documents = (text: string): readonly Obj[] => parseAllDocuments(text).map((document) => document.toJS());
+const printed = async (...args: readonly string[]): Promise<readonly Obj[]> => {
+  const { code, out, err } = await openTerminal().run("manifests", ...args);
+  assert.equal(code, 0, err);
+  return documents(out);
+};
+const named = (objects: readonly Obj[]): readonly string[] =>
+  objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join("/"));
+
+describe("rekindle manifests", () => {
+  test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
+    assert.deepEqual(named(await printed()), [
+      "CustomResourceDefinition/checkpoints.rekindle.dev",
+      "CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io",
+      "Namespace/rekindle",
+      "ServiceAccount/rekindle/rekindle",
+      "ClusterRole/rekindle-host",
+      "ClusterRoleBinding/rekindle-host",
+      "Deployment/rekindle/rekindle",
+    ]);
+  });
+
+  test("a cluster takes all of it", async () => {
+    const { simulator } = openTerminal({ crds: false });
+    await make(simulator, ...(await printed()));
+  });
+
+  const choices: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
+    [["--without-crds"], ["Deployment/rekindle/rekindle"], ["CustomResourceDefinition/checkpoints.rekindle.dev"]],
+    [
+      ["--without-crds", "sparkoperator.k8s.io"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev"],
+      ["CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io"],
+    ],
+    [
+      ["--without-deployment"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev", "ClusterRole/rekindle-host"],
+      ["Deployment/rekindle/rekindle"],
+    ],
+    [
+      ["--rbac-only"],
+      ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle", "ClusterRole/rekindle-host"],
+      ["Deployment/rekindle/rekindle", "CustomResourceDefinition/checkpoints.rekindle.dev"],
+    ],
+    [
+      ["--namespaces", "a,b", "--namespace=batch"],
+      ["Role/a/rekindle-host", "RoleBinding/b/rekindle-host", "Role/kube-system/rekindle-identity", "Namespace/batch"],
+      ["ClusterRole/rekindle-host", "ClusterRoleBinding/rekindle-host", "Namespace/rekindle"],
+    ],
+    [
+      ["--spark-namespace", "default"],
+      ["ServiceAccount/default/spark", "ServiceAccount/default/spark-operator-spark", "Role/default/rekindle-driver"],
+      [],
+    ],
+    [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
+  ];
+  for (const [args, there, absent] of choices) {
+    test(`${args.join(" ")} prints what it says`, async () => {
+      const names = named(await printed(...args));
+      assert.deepEqual(
+        there.filter((name) => !names.includes(name)),
+        [],
+      );
+      assert.deepEqual(
+        absent.filter((name) => names.includes(name)),
+        [],
+      );
+    });
+  }
+
+  test("no right is a wildcard, none reaches secrets, and only status is patched", async () => {
+    const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
+    const text = JSON.stringify(roles);
+    assert.ok(roles.length === 2);
+    assert.doesNotMatch(text, /"\*"|secrets|escalate|impersonate|"bind"/);
+    const host = JSON.stringify(roles.filter(({ metadata }) => metadata.name === "rekindle-host"));
+    assert.equal(host.match(/"patch"/g)?.length, 1);
+    assert.match(host, /\["sparkapplications\/status"\],"verbs":\["patch"\]/);
+  });
+
+  test("the host runs alone, as nobody, on a file system that it cannot write", async () => {
+    const [deployment] = (await printed()).filter(({ kind }) => kind === "Deployment");
+    const text = JSON.stringify(deployment);
+    for (const part of [
+      '"replicas":1',
+      '"type":"Recreate"',
+      '"runAsNonRoot":true',
+      '"readOnlyRootFilesystem":true',
+      '"path":"/healthz"',
+      '"path":"/readyz"',
+      '"enableServiceLinks":false',
+      '"image":"rekindle:1.2.3"',
+    ]) {
+      assert.ok(text.includes(part), part);
+    }
+  });
+
+  const mistakes = [["--namespace=A_"], ["--namespaces", "a,-b"], ["--spark-namespace=x.y"], ["--image="]];
+  for (const args of mistakes) {
+    test(`${args.join(" ")} is refused in one line before anything is printed`, async () => {
+      const { code, out, err } = await openTerminal().run("manifests", ...args);
+      assert.equal(code, 1);
+      assert.equal(out, "");
+      assert.match(err, /^rekindle: "[^\n]*" is no (name for Kubernetes|image)[^\n]*$/);
+    });
+  }
+});
+
+describe("rekindle uninstall", () => {
+  const installed = async (answer: boolean) => {
+    const terminal = openTerminal({ answer, crds: false });
+    await make(terminal.simulator, ...(await printed("--spark-namespace", "default")));
+    return terminal;
+  };
+
+  test("lists what it removes, removes it, and then finds nothing", async () => {
+    const terminal = await installed(true);
+    const { code, out } = await terminal.run("uninstall");
+    assert.equal(code, 0);
+    assert.match(out, /remove {2}deployments rekindle\/rekindle/);
+    assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
+    assert.match(out, /removed 11$/);
+    const again = await terminal.run("uninstall", "--yes");
+    assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
+  });
+
+  test("keeps CRDs with objects and what running drivers need, unless --crds", async () => {
+    const terminal = await installed(true);
+    await make(terminal.simulator, application("spark-pi"));
+    const { out } = await terminal.run("uninstall", "--yes");
+    assert.match(
+      out,
+      /keep {4}customresourcedefinitions sparkapplications\.sparkoperator\.k8s\.io: there are sparkapplications/,
+    );
+    assert.match(out, /keep {4}roles default\/rekindle-driver: there are sparkapplications in namespace default/);
+    assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
+    const all = await terminal.run("uninstall", "--yes", "--crds");
+    assert.match(all.out, /remove {2}customresourcedefinitions sparkapplications/);
+  });
+
+  test("without a yes nothing is removed", async () => {
+    const terminal = await installed(false);
+    const { code, err } = await terminal.run("uninstall");
+    assert.equal(code, 1);
+    assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 11$/);
+  });
+});

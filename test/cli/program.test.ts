@@ -1,0 +1,71 @@
+/** The command line itself: help, exit codes, and one line for whatever goes wrong. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ApiError } from "../../shared/core/errors.ts";
+import type { HttpResponse, Transport } from "../../shared/core/http.ts";
+import { openTerminal } from "./terminal.ts";
+
+const answering = (status: number, reason: string, message: string): Transport => {
+  const body = JSON.stringify({ kind: "Status", status: "Failure", code: status, reason, message });
+  const response: HttpResponse = { status, headers: {}, body };
+  return { send: async () => response, stream: async () => Promise.reject(new Error("not asked for")) };
+};
+
+const silent: Transport = {
+  send: async () => {
+    throw new ApiError({ status: 0, reason: "Unreachable", message: "GET /x: connect ECONNREFUSED 127.0.0.1:1" });
+  },
+  stream: async () => Promise.reject(new Error("not asked for")),
+};
+
+describe("the command line", () => {
+  test("help tells the first steps and every command", async () => {
+    const { code, out } = await openTerminal().run("--help");
+    assert.equal(code, 0);
+    for (const word of ["First steps", "rekindle demo", "manifests", "status", "uninstall"])
+      assert.ok(out.includes(word));
+    assert.equal((await openTerminal().run("status", "--help")).code, 0);
+    assert.equal((await openTerminal().run("--version")).out, "1.2.3");
+  });
+
+  const misunderstood = [["lst"], ["status"], ["list", "--nope"], ["list", "-n"], []];
+  for (const args of misunderstood) {
+    test(`not understood: "${args.join(" ")}" ends with 2`, async () => {
+      const { code, err } = await openTerminal().run(...args);
+      assert.equal(code, 2);
+      assert.notEqual(err, "");
+    });
+  }
+
+  test("host gets its arguments as they are, and its exit code comes back", async () => {
+    assert.equal((await openTerminal().run("host", "--help", "--resync", "5m")).code, 3);
+  });
+
+  const failures: readonly (readonly [string, Transport, RegExp])[] = [
+    [
+      "no answer",
+      silent,
+      /^rekindle: cannot reach the API server at https:\/\/cluster\.example:6443: .*ECONNREFUSED.*--context\?$/,
+    ],
+    ["nobody", answering(401, "Unauthorized", "Unauthorized"), /does not know who you are; log in again/],
+    [
+      "no rights",
+      answering(403, "Forbidden", 'sparkapplications is forbidden: User "me" cannot list'),
+      /User "me" cannot list; ask for this right, or choose a namespace that you may see with -n NAME$/,
+    ],
+  ];
+  for (const [name, transport, line] of failures) {
+    test(`${name}: one line, exit code 1`, async () => {
+      const { code, err } = await openTerminal({ transport }).run("list", "-n", "default");
+      assert.equal(code, 1);
+      assert.match(err, line);
+      assert.equal(err.split("\n").length, 1);
+    });
+  }
+
+  test("a cluster without the CRD is told how to install it", async () => {
+    const { code, err } = await openTerminal({ crds: false }).run("list");
+    assert.equal(code, 1);
+    assert.match(err, /Install with: rekindle manifests \| kubectl apply --server-side -f -$/);
+  });
+});

@@ -1,0 +1,226 @@
+/** list, status, plan, pause: read from objects, checkpoints and pods alone, as if host and queue were down. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Obj } from "../../shared/core/object.ts";
+import { application, make, openTerminal } from "./terminal.ts";
+
+const start = Date.UTC(2026, 10, 2, 8, 0, 0);
+
+const checkpoint = (name: string, record: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "rekindle.dev/v1alpha1",
+  kind: "Checkpoint",
+  metadata: { name: `sparkapplication.${name}`, namespace: "default" },
+  spec: { schema: 1, cluster: "c", uid: "u", saves: 3, memory: { attempt: 1 }, ...record },
+});
+
+const driver = (name: string, status: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name: `${name}-driver`,
+    namespace: "default",
+    labels: { "sparkoperator.k8s.io/app-name": name, "spark-role": "driver" },
+  },
+  spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }] },
+  status,
+});
+
+const waiting = (reason: string, message: string) => ({
+  phase: "Pending",
+  containerStatuses: [{ name: "spark-kubernetes-driver", state: { waiting: { reason, message } } }],
+});
+
+const running = { applicationState: { state: "RUNNING" }, lastSubmissionAttemptTime: "2026-11-02T07:58:00Z" };
+const submitted = { ...running, applicationState: { state: "SUBMITTED" } };
+const failed = {
+  applicationState: { state: "FAILED", errorMessage: "driver container failed with ExitCode: 3, Reason: Error" },
+  terminationTime: "2026-11-02T07:59:00Z",
+};
+
+type Case = { readonly name: string; readonly objects: readonly Obj[]; readonly lines: readonly RegExp[] };
+
+const cases: readonly Case[] = [
+  {
+    name: "new, and nobody has looked at it",
+    objects: [application("app")],
+    lines: [
+      /^waits for {2}NEW: a host to look at it$/,
+      /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/,
+      /^do .*rekindle host/,
+    ],
+  },
+  {
+    name: "running, with a timer",
+    objects: [
+      application("app", running),
+      checkpoint("app", { waitsFor: "the driver to finish", wakeAt: start + 90_000 }),
+    ],
+    lines: [
+      /RUNNING: the driver to finish$/,
+      /07:58:00Z \(2m ago\), until 2026-11-02T08:01:30Z \(in 1m30s\)$/,
+      /nothing/,
+    ],
+  },
+  {
+    name: "failed",
+    objects: [application("app", failed), driver("app", { phase: "Failed" })],
+    lines: [
+      /FAILED: nothing, it has failed: driver container failed with ExitCode: 3/,
+      /07:59:00Z/,
+      /kubectl logs -n default app-driver$/,
+    ],
+  },
+  {
+    name: "an image that cannot be pulled",
+    objects: [application("app", submitted), driver("app", waiting("ImagePullBackOff", "no such image"))],
+    lines: [
+      /SUBMITTED: pod app-driver: ImagePullBackOff: no such image$/,
+      /since/,
+      /kubectl describe pod -n default app-driver$/,
+    ],
+  },
+  {
+    name: "the platform is in the way",
+    objects: [
+      application("app", submitted),
+      checkpoint("app", { trouble: { reason: "Forbidden", message: "exceeded quota", since: start - 5_000 } }),
+    ],
+    lines: [/the platform \(Forbidden\): exceeded quota$/, /5s ago/, /keeps trying/],
+  },
+  {
+    name: "paused",
+    objects: [
+      {
+        ...application("app"),
+        metadata: { name: "app", namespace: "default", annotations: { "rekindle.dev/paused": "true" } },
+      },
+    ],
+    lines: [/somebody to resume it/, /since/, /rekindle resume default\/app$/],
+  },
+  {
+    name: "a timer that nobody heard",
+    objects: [application("app", running), checkpoint("app", { waitsFor: "its retry", wakeAt: start - 3_600_000 })],
+    lines: [/RUNNING: its retry$/, /until 2026-11-02T07:00:00Z \(1h ago\)$/, /is a host running\?/],
+  },
+];
+
+describe("rekindle status", () => {
+  for (const { name, objects, lines } of cases) {
+    test(`three lines: ${name}`, async () => {
+      const terminal = openTerminal();
+      await make(terminal.simulator, ...objects);
+      const { code, out, err } = await terminal.run("status", "default/app");
+      assert.equal(code, 0, err);
+      const told = out.split("\n");
+      assert.equal(told.length, 3, out);
+      for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
+    });
+  }
+
+  test("every way of naming an application leads to it", async () => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, application("app"));
+    for (const args of [
+      ["app"],
+      ["default/app"],
+      ["sparkapp/default/app"],
+      ["SparkApplication/app"],
+      ["app", "-n", "default"],
+    ]) {
+      assert.equal((await terminal.run("status", ...args)).code, 0, args.join(" "));
+    }
+  });
+
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [["default/none"], /^rekindle: there is no SparkApplication default\/none; see them all with: rekindle list$/],
+    [["a/b/c/d"], /^rekindle: "a\/b\/c\/d": write NAME, NAMESPACE\/NAME or KIND\/NAMESPACE\/NAME$/],
+    [["Deployment/default/x"], /^rekindle: Deployment is no kind that Rekindle runs \(SparkApplication\)$/],
+    [["../x"], /is not a name|there is no/],
+  ];
+  for (const [args, line] of wrong) {
+    test(`told in one line: status ${args.join(" ")}`, async () => {
+      const { code, err } = await openTerminal().run("status", ...args);
+      assert.equal(code, 1);
+      assert.match(err, line);
+    });
+  }
+});
+
+describe("rekindle list", () => {
+  test("shows every application with its state and what it waits for", async () => {
+    const terminal = openTerminal();
+    const objects = [application("a", running), application("b", failed), application("c")];
+    await make(terminal.simulator, ...objects, checkpoint("a", { waitsFor: "the driver to finish" }));
+    const { out } = await terminal.run("list");
+    const [head = "", ...rows] = out.split("\n");
+    assert.match(head, /^NAMESPACE +NAME +STATE +ATTEMPTS +AGE +WAITS FOR$/);
+    assert.deepEqual(
+      rows.map((row) => row.split(/ {3,}/)),
+      [
+        ["default", "a", "RUNNING", "0", "0s", "the driver to finish"],
+        ["default", "b", "FAILED", "0", "0s", "-"],
+        ["default", "c", "NEW", "0", "0s", "a host to look at it"],
+      ],
+    );
+    const parsed: unknown = JSON.parse((await terminal.run("list", "-n", "default", "-o", "json")).out);
+    assert.ok(Array.isArray(parsed) && parsed.length === 3);
+  });
+
+  test("says so when there are none", async () => {
+    assert.equal((await openTerminal().run("ls")).out, "no applications");
+  });
+});
+
+describe("rekindle plan", () => {
+  test("shows view, record, timers and the next step", async () => {
+    const terminal = openTerminal({
+      preview: async () => ({
+        would: "plan",
+        stages: [[{ do: "delete", ref: { resource: pods, namespace: "default", name: "app-driver" }, uid: "u1" }]],
+        status: { applicationState: { state: "FAILING" } },
+        memory: {},
+        waitsFor: "its pods to end",
+        wakeAt: start + 10_000,
+        again: false,
+      }),
+    });
+    await make(
+      terminal.simulator,
+      application("app", running),
+      driver("app", { phase: "Running" }),
+      checkpoint("app", { wakeAt: start + 5_000 }),
+    );
+    const { out, code } = await terminal.run("plan", "sparkapp/app");
+    assert.equal(code, 0);
+    for (const part of [
+      "view",
+      "pod app-driver: Running",
+      "record",
+      "attempt: 1",
+      "timers",
+      "(in 5s)",
+      "next step",
+      "stage 1: delete pods default/app-driver (uid u1)",
+      "waits for its pods to end",
+      "state: FAILING",
+    ]) {
+      assert.ok(out.includes(part), `${part} in ${out}`);
+    }
+  });
+});
+
+const pods = { group: "", version: "v1", plural: "pods", kind: "Pod" } as const;
+
+describe("rekindle pause", () => {
+  test("annotates, and resume takes it back", async () => {
+    const terminal = openTerminal();
+    await make(terminal.simulator, application("app"));
+    assert.match((await terminal.run("pause", "default/app")).out, /^default\/app is paused/);
+    assert.match((await terminal.run("list")).out, /\(paused\)/);
+    assert.match((await terminal.run("resume", "default/app")).out, /goes on$/);
+    assert.doesNotMatch((await terminal.run("list")).out, /\(paused\)/);
+    const { code, err } = await terminal.run("pause", "default/none");
+    assert.equal(code, 1);
+    assert.equal(err, "rekindle: there is no SparkApplication default/none");
+  });
+});

@@ -1,0 +1,106 @@
+/** A terminal for tests: the whole command line against the simulator, what it printed, and its exit code. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { run } from "../../shared/cli/program.ts";
+import type { Tools } from "../../shared/cli/tools.ts";
+import type { Transport } from "../../shared/core/http.ts";
+import type { Obj } from "../../shared/core/object.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
+
+const crds = readdirSync(folder).map((file) => ({
+  group: file.split("_")[0] ?? "",
+  text: readFileSync(join(folder, file), "utf8"),
+}));
+
+export type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+export type Terminal = {
+  readonly simulator: Simulator;
+  run(...args: readonly string[]): Promise<Ran>;
+};
+
+export type Setting = {
+  readonly transport?: Transport;
+  readonly crds?: boolean;
+  readonly answer?: boolean;
+  readonly preview?: Tools["preview"];
+};
+
+export const openTerminal = (setting: Setting = {}): Terminal => {
+  const simulator = openSimulator({ crds: setting.crds === false ? [] : crds.map(({ text }) => parse(text)) });
+  const transport = setting.transport ?? simulator.transport;
+  return {
+    simulator,
+    run: async (...args) => {
+      const out: string[] = [];
+      const err: string[] = [];
+      const tools: Tools = {
+        version: "1.2.3",
+        connect: async () => ({
+          transport,
+          server: "https://cluster.example:6443",
+          context: "example",
+          namespace: undefined,
+          close: () => {},
+        }),
+        preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
+        crds: async () => crds,
+        host: async (given) => given.length,
+        demo: async () => 0,
+        print: (text) => void out.push(text),
+        warn: (text) => void err.push(text),
+        confirm: async () => setting.answer ?? false,
+        now: () => simulator.clock.now(),
+      };
+      const code = await run(tools, args);
+      return { code, out: out.join("\n"), err: err.join("\n") };
+    },
+  };
+};
+
+const plurals: Readonly<Record<string, string>> = {
+  Namespace: "api/v1/namespaces",
+  ServiceAccount: "api/v1/namespaces/NS/serviceaccounts",
+  Pod: "api/v1/namespaces/NS/pods",
+  Deployment: "apis/apps/v1/namespaces/NS/deployments",
+  ClusterRole: "apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles",
+  RoleBinding: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
+  CustomResourceDefinition: "apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  SparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/sparkapplications",
+  Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",
+};
+
+const pathOf = ({ kind, metadata }: Obj): string =>
+  `/${plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
+
+/** Creates objects, and writes the status of those that have one. */
+export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {
+  for (const object of objects) {
+    await request(transport, "POST", pathOf(object), object);
+    if (object["status"] === undefined) continue;
+    const path = `${pathOf(object)}/${object.metadata.name}`;
+    const made = await request(transport, "GET", path);
+    await request(transport, "PUT", `${path}/status`, { ...made, status: object["status"] });
+  }
+};
+
+/** A SparkApplication as users write it, in a state. */
+export const application = (name: string, state?: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace: "default" },
+  spec: {
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    driver: {},
+    executor: { instances: 1 },
+  },
+  ...(state === undefined ? {} : { status: { driverInfo: {}, ...state } }),
+});

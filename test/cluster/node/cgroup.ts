@@ -1,0 +1,84 @@
+/** A real memory limit for a container, where this machine lets us make control groups; version 1 or 2. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type Group = {
+  /** Whoever writes its pid here is in it. */
+  readonly procs: string;
+  readonly wasOomKilled: () => boolean;
+  readonly peakBytes: () => number | undefined;
+  readonly close: () => void;
+};
+
+export type Groups = {
+  readonly limited: (name: string, bytes: number) => Group | undefined;
+  readonly close: () => void;
+};
+
+type Version = { readonly limit: string; readonly events: string; readonly peak: string };
+
+const one: Version = {
+  limit: "memory.limit_in_bytes",
+  events: "memory.oom_control",
+  peak: "memory.max_usage_in_bytes",
+};
+const two: Version = { limit: "memory.max", events: "memory.events", peak: "memory.peak" };
+
+const readable = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** Groups with processes in them stay: they are not ours to take away. */
+const removeTree = (dir: string): void => {
+  try {
+    for (const entry of readdirSync(dir, { withFileTypes: true }))
+      if (entry.isDirectory()) removeTree(join(dir, entry.name));
+    rmdirSync(dir);
+  } catch {
+    return;
+  }
+};
+
+const group = (dir: string, version: Version): Group => ({
+  procs: join(dir, "cgroup.procs"),
+  wasOomKilled: () => /^oom_kill [1-9]/m.test(readable(join(dir, version.events))),
+  peakBytes: () => Number(readable(join(dir, version.peak))) || undefined,
+  close: () => {
+    // The kernel lets go of a group a moment after its last process ended.
+    removeTree(dir);
+    if (existsSync(dir)) setTimeout(() => removeTree(dir), 500).unref();
+  },
+});
+
+const none: Groups = { limited: () => undefined, close: () => {} };
+
+const openUnder = (top: string, name: string, version: Version): Groups => {
+  const root = join(top, name);
+  removeTree(root);
+  mkdirSync(root, { recursive: true });
+  if (version === two) writeFileSync(join(root, "cgroup.subtree_control"), "+memory");
+  return {
+    limited: (container, bytes) => {
+      const dir = join(root, container);
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(join(dir, version.limit), String(bytes));
+      return group(dir, version);
+    },
+    close: () => removeTree(root),
+  };
+};
+
+/** Without a writable controller containers run unlimited, and `say` tells so once. */
+export const openGroups = (name: string, say: (line: string) => void): Groups => {
+  const version = existsSync("/sys/fs/cgroup/cgroup.controllers") ? two : one;
+  try {
+    return openUnder(version === one ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", name, version);
+  } catch (error) {
+    say(`no memory limits here: ${String(error)}`);
+    return none;
+  }
+};

@@ -1,0 +1,99 @@
+/** Which software of this machine answers for which image name; every other name cannot be pulled. */
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+
+export type Bind = { readonly from: string; readonly to: string };
+
+export type Image = {
+  /** What really runs, as the status tells it. */
+  readonly id: string;
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDir: string;
+  readonly user: number;
+  /** Read-only parts of this machine's file system that are seen inside. */
+  readonly binds: readonly Bind[];
+  /** Folders that anybody inside may write to. */
+  readonly writable: readonly string[];
+};
+
+const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const sparkHome = "/opt/spark";
+const javaHome = "/opt/java/openjdk";
+const entrypoint = "/opt/entrypoint.sh";
+const parts = ["bin", "sbin", "jars", "python", "examples", "data", "licenses"];
+
+/** Absolute path of a program; the agent hands pods' environments to programs and must not search by theirs. */
+export const programPath = (name: string): string => {
+  const dirs = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+  const found = dirs.map((dir) => join(dir, name)).find((file) => file.startsWith("/") && existsSync(file));
+  if (found === undefined) throw new Error(`${name} is not on this machine`);
+  return found;
+};
+
+const jdk = (): string => dirname(dirname(realpathSync(programPath("java"))));
+
+const sparkImage = (cache: string, version: string): Image | undefined => {
+  const home = join(cache, "spark", version);
+  if (!existsSync(join(home, "bin", "spark-submit"))) return undefined;
+  const there = parts.filter((part) => existsSync(join(home, part)));
+  return {
+    id: `pypi/pyspark@${version}`,
+    entrypoint: [entrypoint],
+    command: [],
+    env: {
+      PATH: `${javaHome}/bin:${path}`,
+      SPARK_HOME: sparkHome,
+      JAVA_HOME: javaHome,
+      PYSPARK_PYTHON: "python3",
+      LANG: "C.UTF-8",
+    },
+    workingDir: `${sparkHome}/work-dir`,
+    user: 185,
+    binds: [
+      { from: jdk(), to: javaHome },
+      ...there.map((part) => ({ from: join(home, part), to: `${sparkHome}/${part}` })),
+      { from: join(import.meta.dirname, "spark-entrypoint.sh"), to: entrypoint },
+    ],
+    writable: [`${sparkHome}/work-dir`],
+  };
+};
+
+const plain: Omit<Image, "id" | "command"> = {
+  entrypoint: [],
+  env: { PATH: path, LANG: "C.UTF-8" },
+  workingDir: "/",
+  user: 0,
+  binds: [],
+  writable: [],
+};
+
+const nodeImage = (): Image => ({
+  ...plain,
+  id: `node@${process.version}`,
+  command: ["node"],
+  env: { ...plain.env, PATH: `/opt/node/bin:${path}` },
+  binds: [{ from: process.execPath, to: "/opt/node/bin/node" }],
+});
+
+/** Registry and folders before the name do not matter, nor does what follows the version. */
+const table: readonly {
+  readonly name: RegExp;
+  readonly image: (cache: string, version: string) => Image | undefined;
+}[] = [
+  { name: /^(?:.+\/)?spark(?:-py)?:v?(\d+\.\d+\.\d+)(?:-[\w.-]+)?$/, image: sparkImage },
+  {
+    name: /^(?:.+\/)?(?:busybox|alpine|debian)(?::[\w.-]+)?()$/,
+    image: () => ({ ...plain, id: "host/sh", command: ["/bin/sh"] }),
+  },
+  { name: /^(?:.+\/)?node:24[\w.-]*()$/, image: nodeImage },
+];
+
+export const imageOf = (cache: string, name: string): Image | undefined => {
+  for (const row of table) {
+    const found = row.name.exec(name);
+    if (found !== null) return row.image(cache, found[1] ?? "");
+  }
+  return undefined;
+};

@@ -1,7 +1,7 @@
 /** CustomResourceDefinitions: what they make the server serve, and the conditions it puts on them. */
 
 import { at, fieldsAt, isFields, itemsAt, numberAt, textAt, withAt } from "./json.ts";
-import { builtIn, builtInAt, builtInOf, type Column, type Kind, tableOf } from "./kinds.ts";
+import { apiVersionOf, builtIn, builtInAt, builtInOf, type Column, type Kind, tableOf } from "./kinds.ts";
 import type { Draft, Item } from "./metadata.ts";
 import type { Store } from "./store.ts";
 
@@ -92,11 +92,17 @@ export const kindOfTable = (store: Store, table: string): Kind | undefined => {
 /** Every kind served now, built-in ones first. */
 export const allKinds = (store: Store): readonly Kind[] => [...builtIn, ...store.list(crdTable).flatMap(kindsOf)];
 
+const builtInNamed: ReadonlyMap<string, Kind> = new Map(
+  builtIn.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]),
+);
+
 /** The kind that an ownerReference speaks of. */
-export const kindNamed = (store: Store, apiVersion: string, kind: string): Kind | undefined => {
-  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  return allKinds(store).find((each) => each.kind === kind && each.group === group && each.version === version);
-};
+export const kindNamed = (store: Store, apiVersion: string, kind: string): Kind | undefined =>
+  builtInNamed.get(`${apiVersion}/${kind}`) ??
+  store
+    .list(crdTable)
+    .flatMap(kindsOf)
+    .find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
 
 const condition = (type: string, reason: string, message: string, time: string) => ({
   type,

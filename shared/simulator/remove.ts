@@ -1,5 +1,7 @@
 /** DELETE: fences, grace, finalizers. What an object leaves behind is the garbage collector's affair. */
+
 import { stamp } from "./clock.ts";
+import { crdTable } from "./crds.ts";
 import { fieldsAt, isFields, numberAt, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { type Item, metaOf } from "./metadata.ts";
@@ -63,8 +65,16 @@ const graceOf = (kind: Kind, item: Item, asked: number | undefined): number => {
 const collectorFinalizers: Readonly<Record<string, string>> = { Orphan: "orphan", Foreground: "foregroundDeletion" };
 const isCollectors = (finalizer: string): boolean => Object.values(collectorFinalizers).includes(finalizer);
 
-const finalizersFor = (item: Item, propagation: string | undefined): readonly string[] => {
-  const own = item.metadata.finalizers ?? [];
+/** A definition waits for the objects that it defines. */
+const cleanup = "customresourcecleanup.apiextensions.k8s.io";
+
+const ownFinalizers = ({ store }: Server, kind: Kind, { metadata }: Item): readonly string[] => {
+  const own = metadata.finalizers ?? [];
+  const defines = kind.table === crdTable && store.list(metadata.name).length > 0;
+  return defines && !own.includes(cleanup) ? [...own, cleanup] : own;
+};
+
+const finalizersFor = (own: readonly string[], propagation: string | undefined): readonly string[] => {
   if (propagation === undefined) return own;
   const wanted = collectorFinalizers[propagation];
   const kept = own.filter((each) => !isCollectors(each) || each === wanted);
@@ -117,7 +127,7 @@ export const removeItem = (server: Server, kind: Kind, item: Item, options: Remo
   const running = began && options.graceSeconds === undefined ? item.metadata.deletionGracePeriodSeconds : undefined;
   const ending: Ending = {
     grace: running ?? graceOf(kind, item, options.graceSeconds),
-    finalizers: finalizersFor(item, options.propagation),
+    finalizers: finalizersFor(ownFinalizers(server, kind, item), options.propagation),
   };
   if (!waits(kind, ending)) {
     if (!options.dryRun) server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));

@@ -1,21 +1,44 @@
-/** An in-memory Kubernetes under a virtual clock: the API server, and the controllers and kubelets around it. */
+/**
+ * An in-memory Kubernetes under a virtual clock: the API server, and around it a scheduler, kubelets, a garbage
+ * collector and scripted Spark. Nothing moves but by requests and by turning the clock; the same inputs give the same
+ * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
+ */
 import type { Transport } from "../core/http.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
+import { collector } from "./collector.ts";
+import { contents } from "./contents.ts";
 import { type Answer, type Ask, type Door, openDoor } from "./door.ts";
+import { exitTask, kubelet } from "./kubelet.ts";
+import { type Exit, evicted } from "./lifecycle.ts";
+import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
+import { type Memories, openMemory } from "./memory.ts";
+import { type Part, rewrite } from "./part.ts";
+import { scheduler } from "./scheduler.ts";
+import type { Scripts } from "./script.ts";
 import type { Server } from "./server.ts";
-import { type Change, openStore, type Store, type StoreState } from "./store.ts";
+import { sides } from "./sides.ts";
+import { scriptsOf, spark } from "./spark.ts";
+import { type Change, keyOf, openStore, type Store, type StoreState } from "./store.ts";
 import { transportTo } from "./transport.ts";
-import { furnish, furnishNamespace } from "./world.ts";
+import { furnish } from "./world.ts";
 
-export type SimulatorState = { readonly clock: ClockState; readonly store: StoreState };
+export type SimulatorState = { readonly clock: ClockState; readonly store: StoreState; readonly memories: Memories };
 
 export type Options = {
   /** Epoch ms at which the simulation begins. */
   readonly start?: number;
+  /** Makes the identities of two simulators differ. */
   readonly seed?: string;
   readonly managedFields?: boolean;
   /** CustomResourceDefinitions served from the beginning. */
   readonly crds?: readonly unknown[];
+  /** Objects of built-in kinds that stand from the beginning, as `[plural, namespace, body]`. */
+  readonly objects?: readonly (readonly [table: string, namespace: string | undefined, body: unknown])[];
+  readonly nodes?: readonly NodeSpec[];
+  /** Scripts of drivers by application name, of other pods by pod name; "*" for all others. */
+  readonly scripts?: Scripts;
+  /** Names of schedulers that bind pods. */
+  readonly schedulers?: readonly string[];
 };
 
 export type Simulator = {
@@ -24,26 +47,55 @@ export type Simulator = {
   readonly door: Door;
   readonly transport: Transport;
   handle(ask: Ask): Answer;
+  /** Hears every change synchronously. */
   subscribe(listener: (change: Change) => void): () => void;
+  /** Ends the process of a pod now, as its own exit would. */
+  killPod(namespace: string, name: string, exit: Exit): void;
+  /** The kubelet ends a pod for want of resources: Failed, reason Evicted. */
+  evictPod(namespace: string, name: string): void;
+  readonly nodes: {
+    add(spec: NodeSpec): void;
+    remove(name: string): void;
+    freeze(name: string): void;
+    thaw(name: string): void;
+  };
   snapshot(): SimulatorState;
   restore(state: SimulatorState): void;
 };
 
 const defaultStart = Date.UTC(2026, 10, 2, 8, 0, 0);
+const defaultNodes: readonly NodeSpec[] = [{ name: "node-1" }, { name: "node-2" }, { name: "node-3" }];
+
+/** The clock needs somebody who does what is due before the parts exist that do it. */
+type Hands = { parts: readonly Part[] };
+
+const doTask = ({ parts }: Hands, task: Task): void => {
+  for (const { tasks } of parts) tasks[task.do]?.(task);
+};
 
 export const openSimulator = (options: Options = {}): Simulator => {
+  const { scripts = {}, schedulers = ["default-scheduler"], nodes = defaultNodes } = options;
+  const hands: Hands = { parts: [] };
   const store = openStore();
-  const run = (_what: Task): void => {};
-  const clock = openClock(options.start ?? defaultStart, run);
-  const server: Server = {
-    store,
-    clock,
-    seed: options.seed ?? "rekindle",
-    managedFields: options.managedFields ?? false,
-  };
-  const door = openDoor(server, {});
-  store.subscribe((change) => furnishNamespace(server, change));
-  furnish(server, options.crds ?? []);
+  const clock = openClock(options.start ?? defaultStart, (task) => doTask(hands, task));
+  const managedFields = options.managedFields ?? false;
+  const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields };
+  const memory = openMemory();
+  const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts) };
+  hands.parts = [
+    contents(server),
+    collector(server),
+    machines(server),
+    scheduler(server, schedulers),
+    spark(kubelets, scripts),
+    kubelet(kubelets),
+  ];
+  store.subscribe((change) => {
+    for (const { onChange } of hands.parts) onChange(change);
+  });
+  furnish(server, options.crds ?? [], options.objects ?? []);
+  for (const node of nodes) addNode(server, node);
+  const door = openDoor(server, sides(kubelets));
   return {
     store,
     clock,
@@ -51,10 +103,25 @@ export const openSimulator = (options: Options = {}): Simulator => {
     transport: transportTo(door),
     handle: door.handle,
     subscribe: store.subscribe,
-    snapshot: () => ({ clock: clock.snapshot(), store: store.snapshot() }),
+    killPod: (namespace, name, exit) => {
+      const pod = store.get("pods", keyOf(namespace, name));
+      if (pod !== undefined) doTask(hands, exitTask(pod, exit));
+    },
+    evictPod: (namespace, name) => {
+      const pod = store.get("pods", keyOf(namespace, name));
+      if (pod !== undefined) rewrite(server, "pods", pod, evicted(pod, clock.now()));
+    },
+    nodes: {
+      add: (spec) => addNode(server, spec),
+      remove: (name) => removeNode(server, name),
+      freeze: (name) => freeze(server, name),
+      thaw: (name) => thaw(server, name),
+    },
+    snapshot: () => ({ clock: clock.snapshot(), store: store.snapshot(), memories: memory.snapshot() }),
     restore: (state) => {
       clock.restore(state.clock);
       store.restore(state.store);
+      memory.restore(state.memories);
     },
   };
 };

@@ -1,0 +1,133 @@
+/** The garbage collector: what all its owners have left goes, and a deletion that waits for dependents is finished. */
+import type { OwnerReference } from "../core/object.ts";
+import type { Task } from "./clock.ts";
+import { kindNamed } from "./crds.ts";
+import { textAt } from "./json.ts";
+import { type Item, metaOf, ownersOf } from "./metadata.ts";
+import { about, discard, keyOfItem, later, type Part, rewrite, subject } from "./part.ts";
+import type { Server } from "./server.ts";
+import { type Change, keyOf } from "./store.ts";
+
+const delayMs = 100;
+const foreground = "foregroundDeletion";
+const orphan = "orphan";
+
+/** An owner that a dependent may count on; one of an unknown kind is let be. */
+const ownerOf = ({ store }: Server, dependent: Item, owner: OwnerReference): Item | "unknown" | undefined => {
+  const kind = kindNamed(store, owner.apiVersion, owner.kind);
+  if (kind === undefined) return "unknown";
+  const item = store.get(kind.table, keyOf(kind.namespaced ? dependent.metadata.namespace : undefined, owner.name));
+  return item?.metadata.uid === owner.uid ? item : undefined;
+};
+
+const goesInForeground = (owner: Item): boolean =>
+  owner.metadata.deletionTimestamp !== undefined && owner.metadata.finalizers?.includes(foreground) === true;
+
+const withMeta = (item: Item, change: Partial<Pick<Item["metadata"], "ownerReferences" | "finalizers">>): Item => {
+  const { uid, resourceVersion } = item.metadata;
+  const { ownerReferences, finalizers } = { ...item.metadata, ...change };
+  const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined => (list?.length ? list : undefined);
+  const meta = metaOf({ ...item.metadata, ownerReferences: some(ownerReferences), finalizers: some(finalizers) });
+  return { ...item, metadata: { ...meta, uid, resourceVersion } };
+};
+
+type Place = { readonly table: string; readonly item: Item };
+
+const dependentsOf = ({ store }: Server, uid: string): readonly Place[] =>
+  store
+    .tables()
+    .filter((table) => table !== "events")
+    .flatMap((table) =>
+      store
+        .list(table)
+        .filter((item) => ownersOf(item).some((owner) => owner.uid === uid))
+        .map((item) => ({ table, item })),
+    );
+
+/** Decides about one object by the owners it has left. */
+const examine = (server: Server, { table, item }: Place): void => {
+  const owners = ownersOf(item).map((ref) => ({ ref, owner: ownerOf(server, item, ref) }));
+  if (owners.length === 0 || item.metadata.deletionTimestamp !== undefined) return;
+  const solid = owners.filter(({ owner }) => owner !== undefined && (owner === "unknown" || !goesInForeground(owner)));
+  const waiting = owners.some(({ owner }) => owner !== undefined && owner !== "unknown" && goesInForeground(owner));
+  if (solid.length === 0) {
+    const foremost = waiting && dependentsOf(server, item.metadata.uid).length > 0;
+    discard(server, table, item, { propagation: foremost ? "Foreground" : "Background" });
+  } else if (solid.length < owners.length)
+    rewrite(server, table, item, withMeta(item, { ownerReferences: solid.map(({ ref }) => ref) }));
+};
+
+const dropFinalizer = (server: Server, table: string, owner: Item, finalizer: string): void => {
+  const finalizers = owner.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+  if (finalizers.length > 0) rewrite(server, table, owner, withMeta(owner, { finalizers }));
+  else server.store.remove(table, keyOfItem(owner));
+};
+
+const release = (server: Server, table: string, owner: Item): void => {
+  const { uid } = owner.metadata;
+  for (const { table: theirs, item } of dependentsOf(server, uid)) {
+    const ownerReferences = ownersOf(item).filter((ref) => ref.uid !== uid);
+    rewrite(server, theirs, item, withMeta(item, { ownerReferences }));
+  }
+  dropFinalizer(server, table, owner, orphan);
+};
+
+const finishForeground = (server: Server, table: string, owner: Item): void => {
+  const { uid } = owner.metadata;
+  for (const place of dependentsOf(server, uid)) examine(server, place);
+  const blocking = dependentsOf(server, uid).some(({ item }) =>
+    ownersOf(item).some((ref) => ref.uid === uid && ref.blockOwnerDeletion === true),
+  );
+  if (!blocking) dropFinalizer(server, table, owner, foreground);
+};
+
+const collect = (server: Server, task: Task): void => {
+  for (const place of dependentsOf(server, textAt(task, "uid") ?? "")) examine(server, place);
+};
+
+const finalize = (server: Server, task: Task): void => {
+  const table = textAt(task, "table") ?? "";
+  const owner = subject(server, task);
+  if (owner?.metadata.deletionTimestamp === undefined) return;
+  if (owner.metadata.finalizers?.includes(orphan)) release(server, table, owner);
+  else if (owner.metadata.finalizers?.includes(foreground)) finishForeground(server, table, owner);
+};
+
+const isFinalized = ({ metadata }: Item): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (metadata.finalizers?.some((each) => each === orphan || each === foreground) ?? false);
+
+/** Owners that wait for this object to go. */
+const wakeOwners = (server: Server, item: Item): void => {
+  for (const ref of ownersOf(item)) {
+    const owner = ownerOf(server, item, ref);
+    const kind = kindNamed(server.store, ref.apiVersion, ref.kind);
+    if (owner !== undefined && owner !== "unknown" && kind !== undefined && goesInForeground(owner))
+      later(server, delayMs, about("collector.finalize", owner, { table: kind.table }));
+  }
+};
+
+const orphaned = (server: Server, item: Item): boolean =>
+  ownersOf(item).some((ref) => ownerOf(server, item, ref) === undefined);
+
+const hear = (server: Server, { type, table, object }: Change): void => {
+  if (table === "events") return;
+  if (type === "DELETED") {
+    if (dependentsOf(server, object.metadata.uid).length > 0)
+      later(server, delayMs, about("collector.collect", object));
+    wakeOwners(server, object);
+  } else if (isFinalized(object)) later(server, delayMs, about("collector.finalize", object, { table }));
+  else if (orphaned(server, object)) later(server, delayMs, about("collector.examine", object, { table }));
+};
+
+export const collector = (server: Server): Part => ({
+  onChange: (change) => hear(server, change),
+  tasks: {
+    "collector.collect": (task) => collect(server, task),
+    "collector.finalize": (task) => finalize(server, task),
+    "collector.examine": (task) => {
+      const item = subject(server, task);
+      if (item !== undefined) examine(server, { table: textAt(task, "table") ?? "", item });
+    },
+  },
+});

@@ -1,0 +1,130 @@
+/** What a running Spark driver does of its own accord: it reads its confs, makes executors, ends its job, cleans up. */
+import type { Task } from "./clock.ts";
+import { configName, confOf, executorPod, ownerOf } from "./executors.ts";
+import { exitTask, type Kubelets } from "./kubelet.ts";
+import { isOver, isUp, mainExit } from "./lifecycle.ts";
+import type { Driver, Memory } from "./memory.ts";
+import type { Item } from "./metadata.ts";
+import { fileIn, propertiesOf } from "./mounted.ts";
+import { discard, later } from "./part.ts";
+import { Refusal } from "./refusal.ts";
+import type { Server } from "./server.ts";
+import { make } from "./world.ts";
+
+export const allocateMs = 1000;
+export const reapMs = 90;
+export const farewellMs = 200;
+export const stopMs = 1000;
+const batch = 10;
+
+export const labelOf = (item: Item, key: string): string => item.metadata.labels?.[key] ?? "";
+export const isDriver = (item: Item): boolean => labelOf(item, "spark-role") === "driver";
+export const isExecutor = (item: Item): boolean => labelOf(item, "spark-role") === "executor";
+
+/** The newest driver of an executor's application. */
+export const driverOf = (memory: Memory, executor: Item): Driver | undefined =>
+  memory.newest(executor.metadata.namespace ?? "", labelOf(executor, "spark-app-selector"));
+
+const driverIn = (memory: Memory, pod: Item): Driver | undefined => {
+  const driver = memory.driver(pod.metadata.uid);
+  return driver?.ended === true || !isUp(pod) ? undefined : driver;
+};
+
+export const taskOf = (name: string, { key, uid }: Driver): Task => ({ do: name, key, uid });
+
+const ofApp = ({ store }: Server, table: string, { appId, namespace }: Driver): readonly Item[] =>
+  store
+    .list(table)
+    .filter((item) => item.metadata.namespace === namespace && labelOf(item, "spark-app-selector") === appId);
+
+export const executorsOf = (server: Server, driver: Driver): readonly Item[] =>
+  ofApp(server, "pods", driver).filter(isExecutor);
+
+const isOn = (driver: Driver, key: string): boolean => confOf(driver, key, "false") === "true";
+
+/** Whether ended executors stay, labelled, instead of being deleted. */
+export const keepsEnded = (driver: Driver): boolean =>
+  confOf(driver, "spark.kubernetes.executor.deleteOnTermination", "true") === "false";
+
+/** A driver's own creations; one that is refused is tried again with the next round. */
+const makes = (server: Server, table: string, { namespace }: Driver, body: unknown): boolean => {
+  try {
+    make(server, table, namespace, body);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+};
+
+/** The context comes up. */
+export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
+  const driver = driverIn(memory, pod);
+  if (driver === undefined) return;
+  const text = fileIn(server.store, pod, "/opt/spark/conf/spark.properties") ?? "";
+  const ready = memory.remember({ ...driver, conf: propertiesOf(text), booted: true });
+  const metadata = {
+    name: configName(ready),
+    labels: { "spark-app-selector": ready.appId, "spark-role": "executor" },
+    ownerReferences: [ownerOf(ready)],
+  };
+  const data = { "spark.kubernetes.namespace": ready.namespace, "spark.properties": "" };
+  if (!isOn(ready, "spark.kubernetes.executor.disableConfigMap"))
+    makes(server, "configmaps", ready, { metadata, immutable: true, data });
+  later(server, 0, taskOf("spark.allocate", ready));
+};
+
+/** How many executors the driver wants. */
+export const wantedBy = (driver: Driver): number => {
+  if (!isOn(driver, "spark.dynamicAllocation.enabled")) return Number(confOf(driver, "spark.executor.instances", "2"));
+  const least = confOf(driver, "spark.dynamicAllocation.minExecutors", "0");
+  const initial = confOf(driver, "spark.dynamicAllocation.initialExecutors", least);
+  return Math.max(Number(least), Number(initial), Number(confOf(driver, "spark.executor.instances", "0")));
+};
+
+const isActive = (pod: Item): boolean =>
+  labelOf(pod, "spark-exec-inactive") !== "true" && mainExit(pod) === undefined && !isOver(pod);
+
+/** One round of the allocator. */
+export const allocate = ({ server, memory }: Kubelets, pod: Item): void => {
+  const driver = driverIn(memory, pod);
+  if (driver?.booted !== true) return;
+  const missing = wantedBy(driver) - executorsOf(server, driver).filter(isActive).length;
+  const most = Number(confOf(driver, "spark.kubernetes.allocation.batch.size", String(batch)));
+  let { nextId } = driver;
+  let refused = false;
+  for (let left = Math.min(most, missing); left > 0 && !refused; left -= 1, nextId += 1)
+    refused = !makes(server, "pods", driver, executorPod(server.store, pod, driver, nextId));
+  memory.remember({ ...driver, nextId });
+  if (missing > most || refused) later(server, allocateMs, taskOf("spark.allocate", driver));
+};
+
+/** Executors learn that their driver is done, or find it gone. */
+export const dismiss = (server: Server, driver: Driver, delayMs: number, code: number): void => {
+  for (const pod of executorsOf(server, driver)) if (isUp(pod)) later(server, delayMs, exitTask(pod, { code }));
+};
+
+/** The job is done, unless nobody is left to do it: then it waits for the next executor. */
+export const finish = ({ server, memory }: Kubelets, pod: Item): void => {
+  const driver = driverIn(memory, pod);
+  if (driver === undefined) return;
+  if (!executorsOf(server, driver).some(isUp)) {
+    memory.remember({ ...driver, jobSince: undefined });
+    return;
+  }
+  memory.remember({ ...driver, ended: true });
+  dismiss(server, driver, farewellMs, 0);
+  later(server, farewellMs + reapMs, taskOf("spark.clean", driver));
+  later(server, stopMs, exitTask(pod, { code: driver.script.exitCode ?? 0, reason: driver.script.reason }));
+};
+
+/** What a context that stops takes with it, by label. */
+export const clean = ({ server, memory }: Kubelets, pod: Item): void => {
+  const driver = memory.driver(pod.metadata.uid);
+  if (driver === undefined) return;
+  for (const table of ["services", "persistentvolumeclaims"])
+    for (const item of ofApp(server, table, driver)) discard(server, table, item);
+  if (keepsEnded(driver)) return;
+  for (const table of ["pods", "configmaps"])
+    for (const item of ofApp(server, table, driver)) if (isExecutor(item)) discard(server, table, item);
+};

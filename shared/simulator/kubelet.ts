@@ -1,0 +1,179 @@
+/** The kubelets: they start pods bound to their node, report how they fare, and end them when told. */
+import type { Task } from "./clock.ts";
+import { at, itemsAt, numberAt, textAt } from "./json.ts";
+import { backingOff, type Exit, ended, isOver, isUp, restartsOf, running, waiting } from "./lifecycle.ts";
+import { isSilent, nodeOf } from "./machines.ts";
+import type { Memory } from "./memory.ts";
+import type { Item } from "./metadata.ts";
+import { about, discard, later, type Part, rewrite, subject } from "./part.ts";
+import type { PodScript } from "./script.ts";
+import type { Server } from "./server.ts";
+import { type Change, keyOf } from "./store.ts";
+
+export type Kubelets = {
+  readonly server: Server;
+  readonly memory: Memory;
+  readonly scriptOf: (pod: Item) => PodScript;
+};
+
+const startMs = 300;
+const stopMs = 500;
+const mountMs = 100;
+const pullBackOffMs = 15_000;
+const maxBackOffMs = 300_000;
+
+/** Does something on the pod's machine: later if the machine stands still, never if it is gone. */
+export const onMachine = (
+  { server, memory }: Pick<Kubelets, "server" | "memory">,
+  task: Task,
+  act: (pod: Item) => void,
+): void => {
+  const pod = subject(server, task);
+  const node = pod === undefined ? undefined : nodeOf(server, pod);
+  if (pod === undefined || node === undefined) return;
+  if (isSilent(node)) memory.hold(task);
+  else act(pod);
+};
+
+const isBound = (pod: Item | undefined): boolean => (textAt(pod, "spec", "nodeName") ?? "") !== "";
+
+/** Names of what a pod mounts and cannot do without. */
+const mountsOf = (pod: Item): readonly (readonly [table: string, name: string])[] =>
+  itemsAt(pod, "spec", "volumes").flatMap((volume): (readonly [string, string])[] => {
+    const configMap = textAt(volume, "configMap", "name");
+    const secret = textAt(volume, "secret", "secretName");
+    if (configMap !== undefined && at(volume, "configMap", "optional") !== true) return [["configmaps", configMap]];
+    return secret !== undefined && at(volume, "secret", "optional") !== true ? [["secrets", secret]] : [];
+  });
+
+const missingMount = ({ store }: Server, pod: Item): string | undefined =>
+  mountsOf(pod)
+    .filter(([table, name]) => store.get(table, keyOf(pod.metadata.namespace, name)) === undefined)
+    .map(([table, name]) => `${table.slice(0, -1)} "${name}" not found`)[0];
+
+const pullFails = (pod: Item, script: PodScript): boolean =>
+  script.pull === "fails" ||
+  itemsAt(pod, "spec", "containers").some((each) => textAt(each, "image")?.includes("does-not-exist"));
+
+const refusePull = ({ server }: Kubelets, pod: Item): void => {
+  const image = textAt(itemsAt(pod, "spec", "containers")[0], "image") ?? "";
+  const now = server.clock.now();
+  rewrite(
+    server,
+    "pods",
+    pod,
+    waiting(pod, now, "ErrImagePull", `failed to pull and unpack image "${image}": not found`),
+  );
+  later(server, pullBackOffMs, about("kubelet.backoff", pod, { image }));
+};
+
+const start = (kubelets: Kubelets, pod: Item): void => {
+  const { server, scriptOf } = kubelets;
+  if (isOver(pod) || isUp(pod) || pod.metadata.deletionTimestamp !== undefined) return;
+  const now = server.clock.now();
+  const script = scriptOf(pod);
+  if (missingMount(server, pod) !== undefined) {
+    rewrite(server, "pods", pod, waiting(pod, now, "ContainerCreating"));
+  } else if (pullFails(pod, script)) refusePull(kubelets, pod);
+  else {
+    const up = rewrite(server, "pods", pod, running(pod, now));
+    if (script.runMs !== undefined)
+      later(server, script.runMs, exitTask(up, { code: script.exitCode ?? 0, reason: script.reason }));
+  }
+};
+
+/** The end of a pod's process, of the run that it is in now. */
+export const exitTask = (pod: Item, { code, reason }: Exit): Task =>
+  about("kubelet.exit", pod, { code, run: restartsOf(pod), ...(reason !== undefined && { reason }) });
+
+const comesBack = (pod: Item, code: number): boolean => {
+  const policy = textAt(pod, "spec", "restartPolicy");
+  return (
+    pod.metadata.deletionTimestamp === undefined && (policy === "Always" || (policy === "OnFailure" && code !== 0))
+  );
+};
+
+const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
+  const code = numberAt(task, "code") ?? 0;
+  if (!isUp(pod) || restartsOf(pod) !== (numberAt(task, "run") ?? 0)) return;
+  const outcome = { code, reason: textAt(task, "reason") };
+  const now = server.clock.now();
+  if (!comesBack(pod, code)) {
+    rewrite(server, "pods", pod, ended(pod, now, outcome, false));
+    return;
+  }
+  const down = rewrite(server, "pods", pod, backingOff(pod, now, outcome));
+  later(server, Math.min(maxBackOffMs, 10_000 * 2 ** restartsOf(pod)), about("kubelet.start", down));
+};
+
+/** A pod told to end is reported ended, then let go. */
+const stop = ({ server }: Kubelets, pod: Item): void => {
+  if (pod.metadata.deletionTimestamp === undefined) return;
+  const now = server.clock.now();
+  const last = isOver(pod) || !isUp(pod) ? pod : rewrite(server, "pods", pod, ended(pod, now, { code: 143 }, true));
+  discard(server, "pods", last, { graceSeconds: 0 });
+};
+
+const backOff = ({ server }: Kubelets, pod: Item, task: Task): void => {
+  const image = textAt(task, "image") ?? "";
+  const waits = itemsAt(pod, "status", "containerStatuses").some(
+    (each) => textAt(each, "state", "waiting", "reason") === "ErrImagePull",
+  );
+  if (waits)
+    rewrite(
+      server,
+      "pods",
+      pod,
+      waiting(pod, server.clock.now(), "ImagePullBackOff", `Back-off pulling image "${image}"`),
+    );
+};
+
+const hearPod = ({ server, scriptOf }: Kubelets, { before, object }: Change): void => {
+  if (!isBound(object)) return;
+  const script = scriptOf(object);
+  if (!isBound(before)) later(server, script.startMs ?? startMs, about("kubelet.start", object));
+  const grace = object.metadata.deletionGracePeriodSeconds ?? 0;
+  const told = object.metadata.deletionTimestamp !== undefined;
+  const news = told && before?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
+  if (news && grace > 0) later(server, Math.min(script.stopMs ?? stopMs, grace * 1000), about("kubelet.stop", object));
+  const images = (pod: Item | undefined) =>
+    itemsAt(pod, "spec", "containers")
+      .map((each) => textAt(each, "image"))
+      .join();
+  if (before !== undefined && images(before) !== images(object)) later(server, startMs, about("kubelet.start", object));
+};
+
+const isCreating = (pod: Item): boolean =>
+  itemsAt(pod, "status", "containerStatuses").some(
+    (each) => textAt(each, "state", "waiting", "reason") === "ContainerCreating",
+  );
+
+/** Something that can be mounted has come. */
+const hearMount = ({ server }: Kubelets, { object }: Change): void => {
+  for (const pod of server.store.list("pods"))
+    if (pod.metadata.namespace === object.metadata.namespace && isCreating(pod))
+      later(server, mountMs, about("kubelet.start", pod));
+};
+
+/** A machine goes on: so does all that stood still on it. */
+const hearNode = ({ server, memory }: Kubelets, { before, object }: Change): void => {
+  if (!isSilent(before) || isSilent(object)) return;
+  for (const task of memory.release()) later(server, 0, task);
+};
+
+const hear = (kubelets: Kubelets, change: Change): void => {
+  const { type, table } = change;
+  if (table === "pods" && type !== "DELETED") hearPod(kubelets, change);
+  else if (type === "ADDED" && (table === "configmaps" || table === "secrets")) hearMount(kubelets, change);
+  else if (table === "nodes") hearNode(kubelets, change);
+};
+
+export const kubelet = (kubelets: Kubelets): Part => ({
+  onChange: (change) => hear(kubelets, change),
+  tasks: {
+    "kubelet.start": (task) => onMachine(kubelets, task, (pod) => start(kubelets, pod)),
+    "kubelet.exit": (task) => onMachine(kubelets, task, (pod) => exit(kubelets, pod, task)),
+    "kubelet.stop": (task) => onMachine(kubelets, task, (pod) => stop(kubelets, pod)),
+    "kubelet.backoff": (task) => onMachine(kubelets, task, (pod) => backOff(kubelets, pod, task)),
+  },
+});

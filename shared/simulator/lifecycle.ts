@@ -1,0 +1,236 @@
+/** The status of a pod as a kubelet reports it: waiting, running, ended. */
+import { createHash } from "node:crypto";
+import { stamp } from "./clock.ts";
+import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
+import type { Item } from "./metadata.ts";
+
+/** How Spark names the container that matters; a template's own comes last. */
+const mains = new Set(["spark-kubernetes-driver", "spark-kubernetes-executor"]);
+
+const nameOf = (container: unknown): string => textAt(container, "name") ?? "";
+
+const containersOf = (pod: Item): readonly unknown[] => itemsAt(pod, "spec", "containers");
+
+/** Whether a container's end is the end of what the pod is for; in a Spark pod the others go on. */
+const isMain = (pod: Item, name: string): boolean => {
+  if (pod.metadata.labels?.["spark-role"] === undefined) return true;
+  const names = containersOf(pod).map(nameOf);
+  return name === (names.find((each) => mains.has(each)) ?? names.at(-1));
+};
+
+const idOf = (pod: Item, name: string, run: number): string =>
+  `containerd://${createHash("sha256").update(`${pod.metadata.uid}/${name}/${run}`).digest("hex")}`;
+
+const statusOf = (pod: Item, name: string): unknown =>
+  itemsAt(pod, "status", "containerStatuses").find((each) => nameOf(each) === name);
+
+/** How often the pod's containers were started again. */
+export const restartsOf = (pod: Item): number =>
+  Math.max(0, ...itemsAt(pod, "status", "containerStatuses").map((each) => numberAt(each, "restartCount") ?? 0));
+
+const addressOf = (pod: Item): string => {
+  const digest = Number.parseInt(pod.metadata.uid.slice(0, 8), 16);
+  return `10.244.${(digest >>> 8) % 256}.${(digest % 254) + 1}`;
+};
+
+const condition = (pod: Item, type: string, holds: boolean, time: string, reason?: string): Fields => {
+  const old = itemsAt(pod, "status", "conditions").find((each) => textAt(each, "type") === type);
+  const status = holds ? "True" : "False";
+  const since = textAt(old, "status") === status ? (textAt(old, "lastTransitionTime") ?? time) : time;
+  return { type, status, lastProbeTime: null, lastTransitionTime: since, ...(reason !== undefined && { reason }) };
+};
+
+const reported = new Set(["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"]);
+
+const conditionsOf = (pod: Item, own: readonly Fields[]): readonly unknown[] => [
+  ...own,
+  ...itemsAt(pod, "status", "conditions").filter((each) => !reported.has(textAt(each, "type") ?? "")),
+];
+
+const initStatus = (pod: Item, container: unknown, time: string): Fields => ({
+  name: nameOf(container),
+  state: {
+    terminated: {
+      exitCode: 0,
+      reason: "Completed",
+      startedAt: time,
+      finishedAt: time,
+      containerID: idOf(pod, nameOf(container), 0),
+    },
+  },
+  lastState: {},
+  ready: true,
+  restartCount: 0,
+  image: textAt(container, "image"),
+  imageID: `simulated/${textAt(container, "image")}`,
+  containerID: idOf(pod, nameOf(container), 0),
+  started: false,
+});
+
+const placed = (pod: Item, time: string): Fields => ({
+  ...fieldsAt(pod, "status"),
+  hostIP: "10.0.0.1",
+  hostIPs: [{ ip: "10.0.0.1" }],
+  startTime: textAt(pod, "status", "startTime") ?? time,
+});
+
+/** The pod waits: for a mount, for an image, or to be started again. */
+export const waiting = (pod: Item, now: number, reason: string, message?: string): Item => {
+  const time = stamp(now);
+  const containerStatuses = containersOf(pod).map((each) => {
+    const old = statusOf(pod, nameOf(each));
+    return {
+      name: nameOf(each),
+      state: { waiting: { reason, ...(message !== undefined && { message }) } },
+      lastState: fieldsAt(old, "lastState"),
+      ready: false,
+      restartCount: numberAt(old, "restartCount") ?? 0,
+      image: textAt(each, "image"),
+      imageID: "",
+      started: false,
+    };
+  });
+  const conditions = conditionsOf(pod, [
+    condition(pod, "Initialized", true, time),
+    condition(pod, "Ready", false, time, "ContainersNotReady"),
+    condition(pod, "ContainersReady", false, time, "ContainersNotReady"),
+  ]);
+  return { ...pod, status: { ...placed(pod, time), conditions, containerStatuses } };
+};
+
+/** All containers run. */
+export const running = (pod: Item, now: number): Item => {
+  const time = stamp(now);
+  const run = restartsOf(pod);
+  const podIP = addressOf(pod);
+  const inits = itemsAt(pod, "spec", "initContainers");
+  const containerStatuses = containersOf(pod).map((each) => ({
+    name: nameOf(each),
+    state: { running: { startedAt: time } },
+    lastState: fieldsAt(statusOf(pod, nameOf(each)), "lastState"),
+    ready: true,
+    restartCount: run,
+    image: textAt(each, "image"),
+    imageID: `simulated/${textAt(each, "image")}`,
+    containerID: idOf(pod, nameOf(each), run),
+    started: true,
+  }));
+  const up = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"];
+  return {
+    ...pod,
+    status: {
+      ...placed(pod, time),
+      phase: "Running",
+      conditions: conditionsOf(
+        pod,
+        up.map((type) => condition(pod, type, true, time)),
+      ),
+      podIP,
+      podIPs: [{ ip: podIP }],
+      ...(inits.length > 0 && { initContainerStatuses: inits.map((each) => initStatus(pod, each, time)) }),
+      containerStatuses,
+    },
+  };
+};
+
+export type Exit = { readonly code: number; readonly reason?: string | undefined };
+
+const terminated = (pod: Item, name: string, now: number, { code, reason }: Exit): Fields => {
+  const old = statusOf(pod, name);
+  return {
+    exitCode: code,
+    reason: reason ?? (code === 0 ? "Completed" : "Error"),
+    startedAt: textAt(old, "state", "running", "startedAt") ?? stamp(now),
+    finishedAt: stamp(now),
+    containerID: textAt(old, "containerID") ?? "",
+  };
+};
+
+const ends = (pod: Item, container: unknown, all: boolean): boolean => all || isMain(pod, nameOf(container));
+
+const endedStatus = (pod: Item, container: unknown, now: number, exit: Exit): Fields => {
+  const name = nameOf(container);
+  const old = fieldsAt(statusOf(pod, name));
+  const over = at(old, "state", "terminated");
+  return {
+    name,
+    restartCount: 0,
+    image: textAt(container, "image"),
+    imageID: "",
+    lastState: {},
+    ...old,
+    state: { terminated: over ?? terminated(pod, name, now, exit) },
+    ready: false,
+    started: false,
+  };
+};
+
+/** The processes end; `all` also takes the containers beside the main one. */
+export const ended = (pod: Item, now: number, exit: Exit, all: boolean): Item => {
+  const time = stamp(now);
+  const goOn = containersOf(pod).some((each) => !ends(pod, each, all));
+  const containerStatuses = containersOf(pod).map((each) =>
+    ends(pod, each, all) ? endedStatus(pod, each, now, exit) : fieldsAt(statusOf(pod, nameOf(each))),
+  );
+  const failed = containerStatuses.some((each) => (numberAt(each, "state", "terminated", "exitCode") ?? 0) !== 0);
+  const reason = failed ? "PodFailed" : "PodCompleted";
+  const conditions = conditionsOf(pod, [
+    condition(pod, "PodReadyToStartContainers", goOn, time),
+    condition(pod, "Initialized", true, time, goOn || failed ? undefined : "PodCompleted"),
+    condition(pod, "Ready", false, time, goOn ? "ContainersNotReady" : reason),
+    condition(pod, "ContainersReady", false, time, goOn ? "ContainersNotReady" : reason),
+  ]);
+  const over = failed ? "Failed" : "Succeeded";
+  return {
+    ...pod,
+    status: { ...fieldsAt(pod, "status"), phase: goOn ? "Running" : over, conditions, containerStatuses },
+  };
+};
+
+/** The kubelet took the pod's resources back. */
+export const evicted = (pod: Item, now: number): Item => {
+  const down = ended(pod, now, { code: 137 }, true);
+  const disruption = {
+    type: "DisruptionTarget",
+    status: "True",
+    lastProbeTime: null,
+    lastTransitionTime: stamp(now),
+    reason: "TerminationByKubelet",
+  };
+  const status = fieldsAt(down, "status");
+  const conditions = [...itemsAt(status, "conditions"), disruption];
+  return {
+    ...down,
+    status: {
+      ...status,
+      phase: "Failed",
+      reason: "Evicted",
+      message: "The node was low on resource: memory.",
+      conditions,
+    },
+  };
+};
+
+/** The containers ended but the restart policy brings them back. */
+export const backingOff = (pod: Item, now: number, exit: Exit): Item => {
+  const held = waiting(pod, now, "CrashLoopBackOff", "back-off restarting failed container");
+  const containerStatuses = itemsAt(held, "status", "containerStatuses").map((each) => ({
+    ...fieldsAt(each),
+    lastState: { terminated: terminated(pod, nameOf(each), now, exit) },
+    restartCount: restartsOf(pod) + 1,
+  }));
+  return { ...held, status: { ...fieldsAt(held, "status"), containerStatuses } };
+};
+
+export const phaseOf = (pod: Item): string => textAt(pod, "status", "phase") ?? "Pending";
+export const isOver = (pod: Item): boolean => phaseOf(pod) === "Succeeded" || phaseOf(pod) === "Failed";
+export const isUp = (pod: Item): boolean =>
+  phaseOf(pod) === "Running" &&
+  itemsAt(pod, "status", "containerStatuses").some((each) => at(each, "state", "running") !== undefined);
+
+/** Whether the process that the pod is for has ended, though containers beside it may run on. */
+export const mainExit = (pod: Item): Exit | undefined => {
+  const main = itemsAt(pod, "status", "containerStatuses").find((each) => isMain(pod, nameOf(each)));
+  const code = numberAt(main, "state", "terminated", "exitCode");
+  return code === undefined ? undefined : { code, reason: textAt(main, "state", "terminated", "reason") };
+};

@@ -1,0 +1,98 @@
+/** What the simulated machines know beside the objects: running drivers, and what stands still on silent nodes. */
+import type { Task } from "./clock.ts";
+import type { DriverScript } from "./script.ts";
+
+/** A driver process. Replaced on every change, never altered, so that a snapshot shares it. */
+export type Driver = {
+  readonly uid: string;
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly app: string;
+  readonly appId: string;
+  readonly attempt: number;
+  readonly script: DriverScript;
+  readonly conf: Readonly<Record<string, string>>;
+  readonly nextId: number;
+  readonly failures: number;
+  readonly booted: boolean;
+  /** When the first executor ran. */
+  readonly jobSince: number | undefined;
+  /** The context is being stopped or the process is gone: nothing is replaced any more. */
+  readonly ended: boolean;
+};
+
+export type Memories = {
+  readonly drivers: ReadonlyMap<string, Driver>;
+  /** The UID of the newest driver of `namespace/appId`. */
+  readonly newest: ReadonlyMap<string, string>;
+  /** How many drivers an application has had, by `namespace/app`. */
+  readonly attempts: ReadonlyMap<string, number>;
+  readonly held: readonly Task[];
+};
+
+export type Memory = {
+  driver(uid: string): Driver | undefined;
+  newest(namespace: string, appId: string): Driver | undefined;
+  /** Stores a driver as it is now, and gives it back. */
+  remember(driver: Driver): Driver;
+  /** Which attempt of its application a new driver is. */
+  count(namespace: string, app: string): number;
+  /** Keeps a task until its machine goes on. */
+  hold(task: Task): void;
+  /** All tasks that were held. */
+  release(): readonly Task[];
+  snapshot(): Memories;
+  restore(state: Memories): void;
+};
+
+/** Maps are copied when written for the first time after a snapshot. */
+export const openMemory = (): Memory => {
+  let drivers = new Map<string, Driver>();
+  let newest = new Map<string, string>();
+  let attempts = new Map<string, number>();
+  let held: readonly Task[] = [];
+  let shared = false;
+  const own = (): void => {
+    if (!shared) return;
+    shared = false;
+    drivers = new Map(drivers);
+    newest = new Map(newest);
+    attempts = new Map(attempts);
+  };
+  return {
+    driver: (uid) => drivers.get(uid),
+    newest: (namespace, appId) => drivers.get(newest.get(`${namespace}/${appId}`) ?? ""),
+    remember: (driver) => {
+      own();
+      if (!drivers.has(driver.uid)) newest.set(`${driver.namespace}/${driver.appId}`, driver.uid);
+      drivers.set(driver.uid, driver);
+      return driver;
+    },
+    count: (namespace, app) => {
+      own();
+      const n = (attempts.get(`${namespace}/${app}`) ?? 0) + 1;
+      attempts.set(`${namespace}/${app}`, n);
+      return n;
+    },
+    hold: (task) => {
+      held = [...held, task];
+    },
+    release: () => {
+      const all = held;
+      held = [];
+      return all;
+    },
+    snapshot: () => {
+      shared = true;
+      return { drivers, newest, attempts, held };
+    },
+    restore: (state) => {
+      shared = false;
+      drivers = new Map(state.drivers);
+      newest = new Map(state.newest);
+      attempts = new Map(state.attempts);
+      held = state.held;
+    },
+  };
+};

@@ -1,0 +1,139 @@
+/** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
+import { microStamp, stamp } from "./clock.ts";
+import type { Call, Result, Sides } from "./door.ts";
+import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
+import { confOf } from "./executors.ts";
+import { fieldsAt, itemsAt, parsed, textAt } from "./json.ts";
+import { isUp, mainExit } from "./lifecycle.ts";
+import type { Driver, Memory } from "./memory.ts";
+import type { Item } from "./metadata.ts";
+import { badRequest, conflict, Refusal } from "./refusal.ts";
+import { removeItem, removeOptions } from "./remove.ts";
+import { bind } from "./scheduler.ts";
+import type { PodScript } from "./script.ts";
+import { found, type Server } from "./server.ts";
+
+type Logs = { readonly memory: Memory; readonly scriptOf: (pod: Item) => PodScript };
+
+const success = (code: number): Result => ({
+  status: code,
+  text: JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code }),
+});
+
+const driverLines = (server: Server, driver: Driver, pod: Item): readonly string[] => {
+  const name = confOf(driver, "spark.app.name", driver.app);
+  const exit = mainExit(pod);
+  return [
+    "INFO SparkContext: Running Spark",
+    ...(driver.booted ? [`INFO SparkContext: Submitted application: ${name}`] : []),
+    ...(driver.jobSince === undefined ? [] : [`INFO DAGScheduler: Job 0 started at ${microStamp(driver.jobSince)}`]),
+    ...(driver.booted ? [`INFO ExecutorPodsAllocator: ${executorsOf(server, driver).length} executors known`] : []),
+    ...(exit?.code === 0 ? ["Pi is roughly 3.1415926535", "INFO SparkContext: Successfully stopped SparkContext"] : []),
+    ...(exit !== undefined && exit.code !== 0 ? [`ERROR Driver ended with exit code ${exit.code}`] : []),
+  ];
+};
+
+const linesOf = (server: Server, { memory, scriptOf }: Logs, pod: Item): readonly string[] => {
+  const { log } = scriptOf(pod);
+  if (log !== undefined) return log.replace(/\n$/, "").split("\n");
+  const driver = memory.driver(pod.metadata.uid);
+  if (driver !== undefined) return driverLines(server, driver, pod);
+  return isExecutor(pod) ? [`INFO Executor: Starting executor ID ${labelOf(pod, "spark-exec-id")}`] : ["started"];
+};
+
+const log =
+  (logs: Logs) =>
+  (server: Server, { target, query }: Call): Result => {
+    const pod = found(server, target);
+    if (!isUp(pod) && mainExit(pod) === undefined)
+      throw badRequest(
+        `container "${textAt(itemsAt(pod, "spec", "containers")[0], "name") ?? ""}" in pod "${pod.metadata.name}" is waiting to start: ContainerCreating`,
+      );
+    const all = linesOf(server, logs, pod);
+    const tail = query.get("tailLines");
+    const shown = tail === null ? all : all.slice(Math.max(0, all.length - Number(tail)));
+    return { status: 200, text: shown.map((line) => `${line}\n`).join(""), type: "text/plain" };
+  };
+
+const evict = (server: Server, { target, ask, query }: Call): Result => {
+  const pod = found(server, target);
+  removeItem(server, target.kind, pod, removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query));
+  return success(201);
+};
+
+const binding = (server: Server, { target, ask }: Call): Result => {
+  const pod = found(server, target);
+  const node = textAt(parsed(ask.body ?? ""), "target", "name") ?? "";
+  const now = textAt(pod, "spec", "nodeName") ?? "";
+  if (now !== "")
+    throw conflict(target.kind, pod.metadata.name, `pod ${pod.metadata.name} is already assigned to node "${now}"`);
+  bind(server, pod, node);
+  return success(201);
+};
+
+const day = 86_400_000;
+
+const token = (server: Server, { target, ask }: Call): Result => {
+  const account = found(server, target);
+  const spec = fieldsAt(parsed(ask.body ?? ""), "spec");
+  const until = stamp(server.clock.now() + day / 24);
+  const secret = Buffer.from(`${account.metadata.namespace}/${account.metadata.name}/${until}`).toString("base64url");
+  return {
+    status: 201,
+    text: JSON.stringify({
+      kind: "TokenRequest",
+      apiVersion: "authentication.k8s.io/v1",
+      metadata: { name: account.metadata.name, namespace: account.metadata.namespace },
+      spec,
+      status: { token: `simulated.${secret}`, expirationTimestamp: until },
+    }),
+  };
+};
+
+const unreachable = (): Refusal =>
+  new Refusal(503, "ServiceUnavailable", "error trying to reach service: connect: connection refused");
+
+const executorView = (pod: Item) => ({
+  id: labelOf(pod, "spark-exec-id"),
+  hostPort: `${textAt(pod, "status", "podIP") ?? ""}:7079`,
+  isActive: isUp(pod),
+  addTime: textAt(pod, "status", "startTime"),
+  totalTasks: 0,
+  ...(mainExit(pod) !== undefined && { removeReason: `exit code ${mainExit(pod)?.code}` }),
+});
+
+/** The driver's own REST API, as the API server passes it on. */
+const proxy =
+  ({ memory }: Logs) =>
+  (server: Server, { target }: Call): Result => {
+    const [name = ""] = (target.name ?? "").split(":");
+    const pod = found(server, { ...target, name });
+    const driver = memory.driver(pod.metadata.uid);
+    if (driver === undefined || !isUp(pod) || !driver.booted || driver.ended) throw unreachable();
+    const application = { id: driver.appId, name: confOf(driver, "spark.app.name", driver.app) };
+    const own = { id: "driver", hostPort: `${textAt(pod, "status", "podIP") ?? ""}:7079`, isActive: true };
+    const all = [
+      own,
+      ...executorsOf(server, driver)
+        .filter((each) => isUp(each) || mainExit(each) !== undefined)
+        .map(executorView),
+    ];
+    const routes: Readonly<Record<string, unknown>> = {
+      "api/v1/applications": [application],
+      [`api/v1/applications/${driver.appId}`]: application,
+      [`api/v1/applications/${driver.appId}/executors`]: all.filter(({ isActive }) => isActive),
+      [`api/v1/applications/${driver.appId}/allexecutors`]: all,
+    };
+    const body = routes[target.rest];
+    return body === undefined
+      ? { status: 404, text: "not found", type: "text/html" }
+      : { status: 200, text: JSON.stringify(body) };
+  };
+
+export const sides = (logs: Logs): Sides => ({
+  "pods/log": log(logs),
+  "pods/eviction": evict,
+  "pods/binding": binding,
+  "pods/proxy": proxy(logs),
+  "serviceaccounts/token": token,
+});

@@ -162,7 +162,6 @@ const prepared = async (life: Life, image: Image): Promise<Prepared> => {
     command: commandOf(life, image, env),
   };
   await prepareRoot(sandbox);
-  await mkdir(join(sandbox.root, sandbox.workingDir), { recursive: true });
   return { sandbox, env, messageFile, group };
 };
 

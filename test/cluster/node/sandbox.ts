@@ -1,6 +1,6 @@
 /** A container as a command line: bubblewrap with the image's software, the pod's files and nothing else of this machine. */
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { chmod, chown, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Bind, type Image, programPath } from "./images.ts";
 
@@ -42,7 +42,7 @@ const accounts = (user: User): string => {
 };
 
 /** The empty root that the rest is mounted into; what a container writes outside its volumes lands here. */
-export const prepareRoot = async ({ root, image, user, hostname }: Sandbox): Promise<void> => {
+export const prepareRoot = async ({ root, image, user, hostname, mounts, workingDir }: Sandbox): Promise<void> => {
   const under = (path: string): string => join(root, path);
   const plain = ["etc", "opt", "root", "home", "run", "var/run", "usr", "proc", "dev", "mnt", "srv", "sys"];
   for (const path of plain) await mkdir(under(path), { recursive: true });
@@ -59,7 +59,9 @@ export const prepareRoot = async ({ root, image, user, hostname }: Sandbox): Pro
     await mkdir(dirname(under(to)), { recursive: true });
     if (lstatSync(from).isFile() && from.endsWith(".sh")) await copyFile(from, under(to));
   }
-  await chown(root, 0, 0);
+  // Folders that bubblewrap makes on the way to a mount would be closed to other users.
+  for (const path of [...mounts.map(({ to }) => dirname(to)), workingDir])
+    await mkdir(under(path), { recursive: true });
 };
 
 const systemArgs = (): string[] =>

@@ -7,7 +7,7 @@ import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
-import { type Forwarder, startForwarder } from "../forward/forward.ts";
+import { type Forwarder, startForwarder } from "../forward/start.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { resync } from "./resync.ts";
 import { openWorld, operatorsFor } from "./world.ts";

@@ -10,9 +10,9 @@ export const checkpointResource: Resource = {
   kind: "Checkpoint",
 };
 
-export const wakeAtAnnotation = "rekindle.dev/wake-at";
-export const kindLabel = "rekindle.dev/kind";
-export const clusterLabel = "rekindle.dev/cluster";
+const wakeAtAnnotation = "rekindle.dev/wake-at";
+const kindLabel = "rekindle.dev/kind";
+const clusterLabel = "rekindle.dev/cluster";
 const nameAnnotation = "rekindle.dev/name";
 const uidAnnotation = "rekindle.dev/uid";
 const generationAnnotation = "rekindle.dev/generation";

@@ -16,8 +16,6 @@ import {
 } from "./kubefile.ts";
 import { loginOf } from "./login.ts";
 
-export { KubeconfigError };
-
 /** A cluster to talk to, and how people call it. */
 export type ClusterRecord = {
   readonly endpoint: Endpoint;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../../shared/core/key.ts";
-import { type ForwarderSettings, startForwarder } from "../../shared/forward/forward.ts";
 import type { Watcher } from "../../shared/forward/keys.ts";
+import { type ForwarderSettings, startForwarder } from "../../shared/forward/start.ts";
 import { openSimulator } from "../../shared/simulator/simulator.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;

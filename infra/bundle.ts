@@ -25,6 +25,8 @@ const options = (names: readonly string[]): BuildOptions => ({
   splitting: true,
   format: "esm",
   platform: "node",
+  // The CommonJS form of a package, which Node would take first, has no named exports once it is a lazy chunk.
+  mainFields: ["module", "main"],
   target: "node22",
   minify: true,
   metafile: true,

@@ -1,0 +1,122 @@
+/** `npm run bench -- bundle`: what each function loads before its first event, and what that costs in a cold process. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+import * as z from "zod";
+import { bundle, functionNames, loadedBy } from "../../infra/bundle.ts";
+import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { apiServer, queue } from "./fakes.ts";
+import type { Figure } from "./figures.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const crds = join(root, "infra", "crds");
+const runs = 7;
+
+const spansShape = z.object({
+  importMs: z.number(),
+  eventMs: z.array(z.number()),
+  answers: z.array(z.object({ batchItemFailures: z.array(z.unknown()) })),
+});
+type Spans = z.infer<typeof spansShape>;
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** One cold process. */
+const cold = async (name: string, events: readonly unknown[], env: Record<string, string> = {}): Promise<Spans> => {
+  const args = [join(import.meta.dirname, "cold.mjs"), join(root, "dist", `${name}.mjs`), JSON.stringify(events)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  return spansShape.parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
+};
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+const accounts = "/api/v1/namespaces/default/serviceaccounts";
+
+const application = (name: string) => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace: "default" },
+  spec: {
+    type: "Scala",
+    mode: "cluster",
+    sparkVersion: "4.1.1",
+    image: "example/spark:4.1.1",
+    mainClass: "org.apache.spark.examples.SparkPi",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
+    executor: { instances: 1, cores: 1, memory: "512m" },
+  },
+});
+
+const eventFor = (name: string) => ({
+  Records: [
+    {
+      messageId: name,
+      body: JSON.stringify({ cluster: "c", kind: "SparkApplication", namespace: "default", name, reason: "bench" }),
+    },
+  ],
+});
+
+/** Work was done: each application has a driver, and no message comes back. */
+const proven = async ({ transport }: Simulator, spans: Spans, names: readonly string[]): Promise<void> => {
+  if (spans.answers.some(({ batchItemFailures }) => batchItemFailures.length > 0))
+    throw new Error("a message came back");
+  const pods = JSON.stringify(await request(transport, "GET", "/api/v1/namespaces/default/pods"));
+  const missing = names.filter((name) => !pods.includes(`"${name}-driver`));
+  if (missing.length > 0) throw new Error(`no driver pod of ${missing.join(", ")}`);
+};
+
+/** How much longer the first event takes than the second, which does the same work for another application. */
+const firstEvent = async (): Promise<number> => {
+  const texts = readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8")));
+  const simulator = openSimulator({ crds: texts });
+  const [api, sqs] = await Promise.all([apiServer(simulator), queue()]);
+  const names = ["first", "second"];
+  try {
+    await request(simulator.transport, "POST", accounts, { metadata: { name: "spark" } });
+    for (const name of names) await request(simulator.transport, "POST", applications, application(name));
+    const spans = await cold("reconcile", names.map(eventFor), {
+      REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: api.url }),
+      REKINDLE_FIFO_URL: `${sqs.url}/0/keys.fifo`,
+      REKINDLE_DELAY_URL: `${sqs.url}/0/later`,
+      AWS_REGION: "eu-west-1",
+      AWS_ACCESS_KEY_ID: "bench",
+      AWS_SECRET_ACCESS_KEY: "bench",
+    });
+    await proven(simulator, spans, names);
+    const [first = Number.NaN, second = Number.NaN] = spans.eventMs;
+    return first - second;
+  } finally {
+    api.close();
+    sqs.close();
+  }
+};
+
+const medianOf = async (measure: () => Promise<number>): Promise<number> => {
+  const values: number[] = [];
+  for (let run = 0; run < runs; run++) values.push(await measure());
+  return median(values);
+};
+
+/** Aims are for the function that a cold start costs most. */
+const aims = (name: string, aim: number): { readonly aim?: number } => (name === "reconcile" ? { aim } : {});
+
+/** Builds, then measures. Throws when a function did not do its work. */
+export const benchBundle = async (): Promise<readonly Figure[]> => {
+  const meta = await bundle(true);
+  const figures: Figure[] = [];
+  for (const name of functionNames()) {
+    const { atOnce, ever } = loadedBy(meta, name);
+    const importMs = await medianOf(async () => (await cold(name, [])).importMs);
+    figures.push(
+      { name: `bundle.${name}.before-first-event`, value: atOnce.bytes / 1_000, unit: "kB", ...aims(name, 400) },
+      { name: `bundle.${name}.all-chunks`, value: ever.bytes / 1_000, unit: "kB" },
+      { name: `bundle.${name}.import`, value: importMs, unit: "ms", ...aims(name, 120) },
+    );
+  }
+  return [...figures, { name: "bundle.reconcile.first-event-extra", value: await medianOf(firstEvent), unit: "ms" }];
+};

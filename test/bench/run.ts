@@ -1,0 +1,46 @@
+/** `npm run bench`: figures, each beside its aim. A missed aim is told; only wrong or missing work is a failure. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { type Figure, figureLine } from "./figures.ts";
+
+const help = `npm run bench -- bundle | submit [--count N] [--json FILE]
+
+  bundle  per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
+  submit  N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host`;
+
+const measure = async (name: string | undefined, count: number): Promise<readonly Figure[] | undefined> => {
+  if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
+  if (name === "submit") return (await import("./submit.ts")).benchSubmit(count);
+  return undefined;
+};
+
+const main = async (): Promise<number> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: "string" },
+      count: { type: "string", default: "1000" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  const figures = values.help ? undefined : await measure(positionals[0], Number(values.count));
+  if (figures === undefined) {
+    console.log(help);
+    return values.help ? 0 : 2;
+  }
+  for (const figure of figures) console.log(figureLine(figure));
+  if (values.json !== undefined) {
+    mkdirSync(dirname(values.json), { recursive: true });
+    writeFileSync(values.json, `${JSON.stringify({ figures }, null, 2)}\n`);
+  }
+  return 0;
+};
+
+process.chdir(new URL("../..", import.meta.url).pathname);
+try {
+  process.exitCode = await main();
+} catch (cause) {
+  console.error(`bench: ${cause instanceof Error ? cause.message : String(cause)}`);
+  process.exitCode = 1;
+}

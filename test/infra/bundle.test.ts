@@ -1,0 +1,43 @@
+/** What the bundles hold: read from esbuild's own account of them, nothing is written. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { bundle, functionNames, loadedBy } from "../../infra/bundle.ts";
+
+const meta = await bundle(false);
+
+const packageOf = (input: string): string | undefined => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+
+/** Rooms and packages among the inputs. */
+const partsOf = (inputs: readonly string[]): ReadonlySet<string> =>
+  new Set(inputs.map((input) => packageOf(input) ?? input.split("/").slice(0, 2).join("/")));
+
+const found = (parts: ReadonlySet<string>, unwanted: readonly string[]): readonly string[] =>
+  unwanted.filter((part) => parts.has(part));
+
+const never = ["shared/simulator", "shared/dashboard", "shared/cli", "hono", "@kubernetes/client-node", "pino", "yaml"];
+
+describe("the bundle", () => {
+  test("of reconcile holds no simulator, page, hono or client-node, not even in a lazy chunk", () => {
+    assert.deepEqual(found(partsOf(loadedBy(meta, "reconcile").ever.inputs), never), []);
+  });
+
+  test("of reconcile loads the SQS client only when it sends, and finds it there", () => {
+    const { atOnce, ever } = loadedBy(meta, "reconcile");
+    assert.deepEqual(found(partsOf(atOnce.inputs), ["@aws-sdk/client-sqs", "@smithy/core"]), []);
+    const exported = ever.files.flatMap((file) => meta.outputs[file]?.exports ?? []);
+    assert.ok(exported.includes("SQSClient"));
+    assert.ok(exported.includes("SendMessageCommand"));
+  });
+
+  test("of reconcile loads at most 400 kB before the first event", () => {
+    const { bytes } = loadedBy(meta, "reconcile").atOnce;
+    assert.ok(bytes > 50_000 && bytes <= 400_000, `${bytes} bytes`);
+  });
+
+  for (const name of functionNames()) {
+    test(`of ${name} loads neither simulator nor client-node nor the SQS client at once`, () => {
+      const parts = partsOf(loadedBy(meta, name).atOnce.inputs);
+      assert.deepEqual(found(parts, ["shared/simulator", "@kubernetes/client-node", "@aws-sdk/client-sqs"]), []);
+    });
+  }
+});

@@ -27,7 +27,12 @@ export type Following = {
 };
 
 /** How far it has come: what is known, and where a watch goes on; without a cursor a list comes first. */
-export type Trail = { readonly known: Known; cursor: string | undefined };
+export type Trail = {
+  readonly known: Known;
+  cursor: string | undefined;
+  /** The last watch brought something. */
+  moved: boolean;
+};
 
 const requestMs = 30_000;
 

@@ -38,17 +38,17 @@ const waitAfter = (failures: number, cause: unknown, random: number): number => 
 /** Runs until the signal is raised. Never rejects: what goes wrong is told, waited upon and tried again. */
 export const follow = async (following: Following): Promise<void> => {
   const { signal } = following;
-  const trail: Trail = { known: openKnown(following.trim), cursor: undefined };
+  const trail: Trail = { known: openKnown(following.trim), cursor: undefined, moved: false };
   let failures = 0;
   while (!signal.aborted) {
-    const begun = following.now();
+    trail.moved = false;
     try {
       await round(following, trail);
       failures = 0;
     } catch (cause) {
       if (signal.aborted) return;
-      // What went well for so long is not the same trouble as before.
-      if (following.now() - begun > longestWaitMs) failures = 0;
+      // A connection that is cut again and again, but brings something each time, is not worth a longer and longer wait.
+      if (trail.moved) failures = 0;
       const waitMs = waitAfter(failures, cause, following.random());
       failures += 1;
       following.troubled(cause, waitMs);

@@ -201,6 +201,13 @@ describe("following a resource", () => {
     );
   });
 
+  it("does not wait longer and longer for a connection that is cut after every event", async () => {
+    const cut = (version: string): Scene => ({ watch: [modified("a", version)], ending: "reset" });
+    const { waits, told } = await play([a1, cut("6"), cut("7"), cut("8"), cut("9")]);
+    assert.deepEqual(waits.slice(0, 4), [250, 250, 250, 250]);
+    assert.equal(told.length, 5);
+  });
+
   it("waits as long as the server asks", async () => {
     const { waits } = await play([{ status: 429, headers: { "retry-after": "7" } }, a1]);
     assert.equal(waits[0], 7_000);

@@ -46,12 +46,18 @@ const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unk
   throw new ApiError({ status: 0, reason: "StaleRead", message });
 };
 
+/** An object from before what the memory has taken in: a server that is behind, or was restored. Asked again, it is believed. */
+const isOlder = (object: Stored | undefined, record: CheckpointRecord): boolean =>
+  object?.metadata.uid === record.uid && (object.metadata.generation ?? 0) < (record.generation ?? 0);
+
 export const observe = async (world: World, key: Key, operator: Operator<unknown>): Promise<Observed> => {
-  const [loaded, got] = await Promise.all([world.checkpoints.load(key), world.cluster.get(objectRef(key, operator))]);
-  if (loaded === undefined) return unrecorded(got.value, got.date);
-  if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);
+  const ref = objectRef(key, operator);
+  const [loaded, first] = await Promise.all([world.checkpoints.load(key), world.cluster.get(ref)]);
+  if (loaded === undefined) return unrecorded(first.value, first.date);
   const read = readRecord(loaded.record);
-  if (!read.ok) return { see: "unreadable", object: got.value, error: read.error };
+  if (!read.ok) return { see: "unreadable", object: first.value, error: read.error };
+  const got = isOlder(first.value, read.record) ? await world.cluster.get(ref) : first;
+  if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);
   if (read.record.cluster !== world.clusterUid) {
     const error = `the record was made in another cluster (${read.record.cluster}, this is ${world.clusterUid})`;
     return { see: "unreadable", object: got.value, error };

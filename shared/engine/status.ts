@@ -1,7 +1,10 @@
 /** The one status write of a step, at its end: only when what is there is not what we last wished and were answered. */
 import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
+import type { Plan } from "../core/plan.ts";
+import { objectRef } from "./observe.ts";
 import type { CheckpointRecord, Cluster } from "./ports.ts";
+import type { Held, Run } from "./run.ts";
 
 export type StatusMemo = CheckpointRecord["status"];
 
@@ -27,4 +30,37 @@ export const writeStatus = async (
   const kept = answer["status"] ?? {};
   if (same(kept, change.wished)) return undefined;
   return { wished: digestOf(change.wished), answered: digestOf(kept) };
+};
+
+/** Writes the status if it says something new. `memo` is absent when the server kept all of it. */
+const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<{ memo?: StatusMemo } | undefined> => {
+  const { world, message, operator, sight } = run;
+  if (plan.status === undefined || sight.object === undefined) return undefined;
+  const patch = statusPatch(sight.object, plan.status, held.record?.status);
+  if (patch === undefined) return undefined;
+  const memo = await writeStatus(world.cluster, objectRef(message, operator), sight.object, {
+    patch,
+    wished: plan.status,
+  });
+  return { memo };
+};
+
+/** The end of a step that came through: the status, the memo of what the server made of it, no trouble any more. */
+export const tell = async (
+  run: Run,
+  held: Held,
+  plan: Plan<unknown>,
+): Promise<{ readonly held: Held; readonly writes: number } | "raced"> => {
+  const written = await writeNews(run, held, plan);
+  const writes = written === undefined ? 0 : 1;
+  if (held.record === undefined || plan.forget === true) return { held, writes };
+  const { trouble, ...record } = held.record;
+  if (written?.memo === undefined && trouble === undefined) return { held, writes };
+  const next: CheckpointRecord = {
+    ...record,
+    saves: record.saves + 1,
+    ...(written?.memo === undefined ? {} : { status: written.memo }),
+  };
+  const version = await run.world.checkpoints.save(run.message, next, held.version);
+  return version === "raced" ? "raced" : { held: { record: next, version }, writes: writes + 1 };
 };

@@ -10,8 +10,13 @@ const fromWebhook = (error: ApiError): boolean => error.message.includes("admiss
 export const isRefusal = (error: ApiError): boolean =>
   (error.status === 422 || error.status === 400 || error.status === 413) && !fromWebhook(error);
 
+/** The reason of a trouble that is a fault of ours. */
+export const internal = "InternalError";
+
+/** What any error means for the step. One of ours is told like any other: a key that we cannot handle must not lock its group. */
 export const troubleOf = (cause: unknown): Trouble => {
-  if (!(cause instanceof ApiError)) throw cause;
+  if (!(cause instanceof ApiError))
+    return { reason: internal, message: cause instanceof Error ? cause.message : String(cause) };
   return {
     reason: cause.reason,
     message: cause.message,

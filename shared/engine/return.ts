@@ -1,0 +1,78 @@
+/** Coming back: what is still to come is only a message to look again, whether it is due, lost a race or met trouble. */
+import { dedupe, type Key, type Message, textOf } from "../core/key.ts";
+import type { Plan, Trouble } from "../core/plan.ts";
+import { applyStage } from "./apply.ts";
+import type { Held, Run } from "./run.ts";
+import { backoffMs, internal } from "./trouble.ts";
+import type { Ending, World } from "./world.ts";
+
+/** The queue holds a message no longer than this; a resync re-arms what is further away. */
+const longestMs = 900_000;
+
+const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
+
+/** Polls of one key fall on the same instants, so that many steps in a row arm one timer and not one each. */
+const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
+
+/** R2: nothing of the plan travels, only the key; the record's `wakeAt` is the truth. */
+export const arrange = async (run: Run, held: Held, plan: Plan<unknown>): Promise<void> => {
+  const { world, message, sight } = run;
+  const key = keyOf(message);
+  if (plan.again === true || (plan.forget === true && sight.successor))
+    await world.queue.send({ ...key, reason: "again" }, unique(run, `again ${held.record?.saves ?? 0}`));
+  if (plan.forget === true) return;
+  const polls = plan.pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(sight.now, plan.pollMs);
+  const wakeAt = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, polls);
+  const delayMs = Math.max(1_000, wakeAt - sight.now);
+  if (delayMs > longestMs) return;
+  // A timer that came before its time is armed anew, under an id that its own first sending does not swallow.
+  const early = message.reason === "timer" ? ` ${sight.now}` : "";
+  await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
+};
+
+/** Somebody else took the step from the same state. What it saw may be older than what this one was called for. */
+export const raced = async (run: Run): Promise<Ending> => {
+  const { world, message } = run;
+  const id = unique(run, `raced ${run.sight.record?.saves ?? 0} ${message.tries ?? 0}`);
+  await world.queue.sendLater({ ...message, reason: "raced" }, id, 1_000);
+  return { did: "raced" };
+};
+
+/** Nothing but a copy of this very sending may be swallowed by the queue's five minutes. */
+const unique = ({ world, message, sight }: Run, why: string): string =>
+  dedupe.timer(
+    keyOf(message),
+    `${why} ${sight.object?.metadata.resourceVersion ?? sight.uid} ${sight.now} ${world.clock.monotonic()}`,
+  );
+
+/** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
+export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<Ending> => {
+  if ((run.message.tries ?? 0) >= 2 && run.world.shadow === undefined) await publish(run, held, trouble);
+  return await comeBack(run.world, run.message, trouble);
+};
+
+const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
+  const { world, message, operator, sight } = run;
+  const text = trouble.message.slice(0, 1024);
+  if (held.record?.trouble?.reason === trouble.reason || sight.object === undefined) return;
+  const hands = { cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: sight.now };
+  const about = { do: "record", about: sight.object, resource: operator.resource } as const;
+  const occasion = `trouble ${held.record?.saves ?? 0}`;
+  await applyStage(hands, [{ ...about, occasion, type: "Warning", reason: trouble.reason, message: text }], 1);
+  if (held.record === undefined) return;
+  const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? sight.now };
+  const record = { ...held.record, saves: held.record.saves + 1, trouble: told };
+  await world.checkpoints.save(message, record, held.version);
+};
+
+/** The platform's trouble is not the application's: come back later, and acknowledge. */
+export const comeBack = async (world: World, message: Message, trouble: Trouble): Promise<Ending> => {
+  const tries = message.tries ?? 0;
+  const delayMs = backoffMs(message, tries, trouble.retryAfterMs);
+  const { reason, message: text } = trouble;
+  const level = reason === internal ? "error" : tries < 2 ? "info" : "warn";
+  world.report(level, "in the way, trying again", { key: textOf(message), reason, message: text, tries, delayMs });
+  const id = dedupe.timer(message, `retry ${tries} ${reason} ${world.clock.monotonic()}`);
+  await world.queue.sendLater({ ...message, reason: "retry", tries: tries + 1 }, id, delayMs);
+  return { did: "troubled", reason, message: text };
+};

@@ -1,0 +1,18 @@
+/** What a step carries along: the world it acts in, what it saw at first, and what of it is stored so far. */
+import type { Message } from "../core/key.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Sight } from "./observe.ts";
+import type { CheckpointRecord, Version } from "./ports.ts";
+import type { World } from "./world.ts";
+
+/** What the step has stored so far; a save replaces it. */
+export type Held = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };
+
+export type Run = {
+  readonly world: World;
+  readonly message: Message;
+  readonly operator: Operator<unknown>;
+  readonly sight: Sight;
+  /** Monotonic time at which the step began. */
+  readonly began: number;
+};

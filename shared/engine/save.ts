@@ -1,0 +1,37 @@
+/** The save of a plan: what cannot be observed again, stored before it is acted on, and the lock that decides a race. */
+import { same } from "../core/json.ts";
+import { textOf } from "../core/key.ts";
+import type { Plan } from "../core/plan.ts";
+import type { CheckpointRecord } from "./ports.ts";
+import type { Held, Run } from "./run.ts";
+
+/** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
+export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Held | "raced"> => {
+  const { world, message, sight } = run;
+  if (plan.forget === true) return held;
+  const next = recordOf(run, held, plan);
+  if (plan.fenced !== true && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
+  const version = await world.checkpoints.save(message, next, held.version);
+  if (version === "raced") return "raced";
+  world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
+  return { record: next, version };
+};
+
+/** A trouble that was told stays until a step has come through: see `tell`. */
+const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord => {
+  const { record } = held;
+  const generation = run.sight.object?.metadata.generation ?? record?.generation;
+  return {
+    schema: 1,
+    cluster: run.world.clusterUid,
+    uid: run.sight.uid,
+    saves: (record?.saves ?? 0) + 1,
+    ...(generation === undefined ? {} : { generation }),
+    ...(plan.rests === true ? { rests: true } : {}),
+    ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
+    ...(plan.waitsFor === undefined ? {} : { waitsFor: plan.waitsFor }),
+    ...(record?.status === undefined ? {} : { status: record.status }),
+    ...(record?.trouble === undefined ? {} : { trouble: record.trouble }),
+    memory: plan.memory,
+  };
+};

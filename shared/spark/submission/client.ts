@@ -3,6 +3,7 @@
  * driver is to read, in a ConfigMap. What that client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
+import type { Json } from "../../kube/answers.ts";
 import type { Conf } from "./conf.ts";
 import { listOf } from "./conf.ts";
 import type { Identity } from "./identity.ts";
@@ -22,6 +23,7 @@ import { secretEnv, secrets } from "./steps/secrets.ts";
 import { service } from "./steps/service.ts";
 import type { Context, Machine, Program, Step } from "./steps/step.ts";
 import { executorTemplateConf, template } from "./steps/template.ts";
+import { volcano } from "./steps/volcano.ts";
 import { volumes } from "./steps/volumes.ts";
 import { rulesFor } from "./versions.ts";
 
@@ -33,7 +35,7 @@ export type Request = {
   readonly proxyUser: string | undefined;
   readonly machine: Machine;
   /** The driver's pod template as an object, and the executors' as the text that the driver will read. */
-  readonly templates: { readonly driver?: unknown; readonly executor?: string };
+  readonly templates: { readonly driver?: unknown; readonly executor?: string; readonly podGroup?: Json };
 };
 
 /** The driver's pod is left open, so that its fields can still be added to. */
@@ -42,7 +44,8 @@ export type Built = {
   readonly applicationId: string;
   readonly driverPodName: string;
   readonly pod: SparkPod;
-  /** In the order in which the real client creates them, after the driver pod. */
+  /** What the real client creates before the driver pod, and what after it, in its order. */
+  readonly first: readonly Obj[];
   readonly objects: readonly Obj[];
   /** What the driver reads as its confs. */
   readonly confs: Conf;
@@ -64,6 +67,7 @@ const steps: readonly (readonly [string, Step])[] = [
   ["KerberosConfDriverFeatureStep", kerberos],
   ["PodTemplateConfigMapStep", template],
   ["LocalDirsFeatureStep", localDirs],
+  ["VolcanoFeatureStep", volcano],
 ];
 
 const stepsFor = ({ conf, rules }: Context): readonly Step[] => {
@@ -85,6 +89,7 @@ const contextOf = (request: Request): Context => {
     labels: driverLabels(request, rules, appName),
     proxyUser: request.proxyUser,
     executorTemplate: conf.has(executorTemplateConf) ? request.templates.executor : undefined,
+    podGroup: request.templates.podGroup,
   };
 };
 
@@ -140,6 +145,7 @@ export const build = (request: Request): Built | { readonly refused: string } =>
     applicationId: context.applicationId,
     driverPodName: context.driverPodName,
     pod: withConfMap(context, pod),
+    first: given.flatMap(({ first }) => first ?? []),
     objects: [...given.flatMap(({ objects }) => objects ?? []), confMap(context, confs)],
     confs,
   };

@@ -5,8 +5,10 @@ import type { Conf } from "./conf.ts";
 import { below, listOf } from "./conf.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
 import { imageOf } from "./steps/basic.ts";
+import { credentialFiles } from "./steps/credentials.ts";
 import { wrongResources } from "./steps/resources.ts";
 import { executorTemplateConf } from "./steps/template.ts";
+import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
 import type { Rules } from "./versions.ts";
 import { rulesFor } from "./versions.ts";
 import { wrongVolumes } from "./wrongVolumes.ts";
@@ -127,21 +129,19 @@ const uploads: Check = ({ conf, program }) => {
     .map((uri) => `${uri} is a file of the submitting machine, which has none: use local:// (in the image) or a URL`);
 };
 
+/** Confs that name files which Spark's client would read and carry into the cluster. */
 const onDisk = [
-  "spark.kubernetes.authenticate.driver.caCertFile",
-  "spark.kubernetes.authenticate.driver.clientKeyFile",
-  "spark.kubernetes.authenticate.driver.clientCertFile",
+  ...Object.keys(credentialFiles).map((suffix) => `spark.kubernetes.authenticate.driver.${suffix}`),
   "spark.kubernetes.kerberos.krb5.path",
+  "spark.kerberos.keytab",
 ];
 
-const files: Check = ({ conf }) => [
-  ...onDisk
-    .filter((key) => conf.has(key))
-    .map((key) => `${key} names a file of the submitting machine, which has none: put it into the cluster instead`),
-  ...(isLocal(conf.get("spark.kerberos.keytab") ?? "local:")
-    ? ["spark.kerberos.keytab names a file of the submitting machine, which has none: use local:// (in the image)"]
-    : []),
-];
+const files: Check = ({ conf, machine }) =>
+  onDisk.flatMap((key) => {
+    const path = conf.get(key);
+    if (path === undefined || path.startsWith("local:") || machine.files?.[path] !== undefined) return [];
+    return [`${key}: ${path} does not exist on the submitting machine: put it into the cluster or the image instead`];
+  });
 
 const templateFiles: Check = ({ conf, templates }) => [
   ...(conf.has("spark.kubernetes.driver.podTemplateFile") && templates.driver === undefined
@@ -152,10 +152,14 @@ const templateFiles: Check = ({ conf, templates }) => [
     : []),
 ];
 
-const customSteps: Check = ({ conf }) =>
-  conf.has("spark.kubernetes.driver.pod.featureSteps")
-    ? ["spark.kubernetes.driver.pod.featureSteps names classes, and no JVM runs here: use spec.driver.template"]
-    : [];
+const customSteps: Check = ({ conf, templates }) => [
+  ...listOf(conf.get(customStepsConf))
+    .filter((name) => name !== volcanoStep)
+    .map((name) => `${customStepsConf} names the class ${name}, and no JVM runs here: use spec.driver.template`),
+  ...(conf.has(podGroupFile) && templates.podGroup === undefined
+    ? [`${podGroupFile}: ${conf.get(podGroupFile)} does not exist on the submitting machine`]
+    : []),
+];
 
 const devices: Check = ({ conf }) => wrongResources(conf, "spark.driver");
 

@@ -128,7 +128,7 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
     driverPodName: made.driverPodName,
     before: [
       ...(needsMetricsMap(spec) ? [shared(metricsMap(app.name, spec), app)] : []),
-      ...made.objects.map((object) => before(object, mark)),
+      ...[...made.first, ...made.objects].map((object) => before(object, mark)),
     ],
     driver: driverOf(input, made, submissionId),
     notes: notesOf(spec),

@@ -105,10 +105,9 @@ export const kubernetesSize = (text: string): string => {
   return `${match[1]}${unit.toUpperCase()}i`;
 };
 
-const memoryLimit: Edit = (pod, { own }) =>
-  own.memoryLimit === undefined || own.memoryLimit === ""
-    ? pod
-    : withLimit(pod, "memory", kubernetesSize(own.memoryLimit));
+/** Not for executors: Spark overwrites what a template says of memory. */
+const memoryLimit: Edit = (pod, { own, role }) =>
+  role === "executor" || !own.memoryLimit ? pod : withLimit(pod, "memory", kubernetesSize(own.memoryLimit));
 
 const gpu: Edit = (pod, { own }) => (own.gpu === undefined ? pod : withLimit(pod, own.gpu.name, `${own.gpu.quantity}`));
 

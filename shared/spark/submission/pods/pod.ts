@@ -3,8 +3,8 @@ import * as z from "zod";
 import type { Json } from "../../../kube/answers.ts";
 import { isRecord } from "../../../kube/answers.ts";
 
-const any = z.looseObject({});
-const list = z.array(any).optional();
+const loose = z.looseObject({});
+const list = z.array(loose).optional();
 const texts = z.record(z.string(), z.string()).optional();
 const amounts = z.record(z.string(), z.union([z.string(), z.number()]));
 
@@ -17,7 +17,7 @@ const containerSchema = z.looseObject({
   ports: list,
   volumeMounts: list,
   resources: z.looseObject({ requests: amounts.optional(), limits: amounts.optional() }).optional(),
-  securityContext: any.optional(),
+  securityContext: loose.optional(),
 });
 
 const metadataSchema = z.looseObject({ labels: texts, annotations: texts, ownerReferences: list });

@@ -1,4 +1,4 @@
-/** Who the driver is to the API server: a service account, or a token of its own; as DriverKubernetesCredentialsFeatureStep. */
+/** Who the driver is to the API server: a service account, or credentials of its own; as DriverKubernetesCredentialsFeatureStep. */
 import type { Conf, Texts } from "../conf.ts";
 import { inSpec, type SparkPod, withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
@@ -6,36 +6,56 @@ import type { Context, Contribution } from "./step.ts";
 const prefix = "spark.kubernetes.authenticate.driver";
 const folder = "/mnt/secrets/spark-kubernetes-credentials";
 const volumeName = "kubernetes-credentials";
+const hidden = "<present_but_redacted>";
+
+/** Credentials in files: the conf that names the file, and its name in the Secret. */
+export const credentialFiles = { caCertFile: "ca-cert", clientKeyFile: "client-key", clientCertFile: "client-cert" };
 
 /** A token is kept in a Secret and nowhere else. */
 const redacted = (conf: Conf): Texts =>
   Object.fromEntries([...conf.keys()].filter((key) => key.endsWith("oauthToken")).map((key) => [key, hidden]));
 
-const hidden = "<present_but_redacted>";
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+type Credential = { readonly name: string; readonly key: string; readonly data: string };
+
+const credentialsOf = ({ conf, machine }: Context): readonly Credential[] => {
+  const inFiles = Object.entries(credentialFiles).flatMap(([suffix, name]) => {
+    const text = machine.files?.[conf.get(`${prefix}.${suffix}`) ?? ""];
+    return text === undefined ? [] : [{ name, key: suffix, data: base64(text) }];
+  });
+  const token = conf.get(`${prefix}.oauthToken`);
+  return token === undefined
+    ? inFiles
+    : [...inFiles, { name: "oauth-token", key: "oauthTokenFile", data: base64(token) }];
+};
 
 const withAccount =
   (account: string | undefined) =>
   (pod: SparkPod): SparkPod =>
     account === undefined ? pod : inSpec(pod, { serviceAccount: account, serviceAccountName: account });
 
-/** Files that are named here would have to be read from the submitter's disk: they are refused before. */
 export const credentials = (context: Context): Contribution => {
-  const token = context.conf.get(`${prefix}.oauthToken`);
-  const confs = redacted(context.conf);
-  if (token === undefined) return { pod: withAccount(context.conf.get(`${prefix}.serviceAccountName`)), confs };
-  const name = `${context.identity.prefix}-kubernetes-credentials`;
-  const mounted = `${prefix}.mounted.oauthTokenFile`;
+  const { conf, identity } = context;
+  const all = credentialsOf(context);
+  const confs = redacted(conf);
+  if (all.length === 0) return { pod: withAccount(conf.get(`${prefix}.serviceAccountName`)), confs };
+  const name = `${identity.prefix}-kubernetes-credentials`;
+  const mounted = all.map(({ name: file, key }) => {
+    const at = `${prefix}.mounted.${key}`;
+    return [at, conf.get(at) ?? `${folder}/${file}`];
+  });
   return {
     pod: (pod) =>
       withVolume(pod, { name: volumeName, secret: { secretName: name } }, { name: volumeName, mountPath: folder }),
-    confs: { ...confs, [mounted]: context.conf.get(mounted) ?? `${folder}/oauth-token` },
+    confs: { ...confs, ...Object.fromEntries(mounted) },
     objects: [
       {
         apiVersion: "v1",
         kind: "Secret",
         metadata: { name },
         immutable: true,
-        data: { "oauth-token": Buffer.from(token).toString("base64") },
+        data: Object.fromEntries(all.map(({ name: file, data }) => [file, data])),
       },
     ],
   };

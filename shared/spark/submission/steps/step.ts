@@ -1,5 +1,6 @@
 /** What every step of Spark's submission client works from, and what it gives: edits of the pod, confs, objects. */
 import type { Obj } from "../../../core/object.ts";
+import type { Json } from "../../../kube/answers.ts";
 import type { Conf, Texts } from "../conf.ts";
 import type { Identity } from "../identity.ts";
 import type { SparkPod } from "../pods/pod.ts";
@@ -23,6 +24,8 @@ export type Machine = {
   /** The files of SPARK_CONF_DIR and HADOOP_CONF_DIR, by name. */
   readonly confFiles?: Texts;
   readonly hadoopFiles?: Texts;
+  /** Other files that confs may name, by path. */
+  readonly files?: Texts;
 };
 
 export type Context = {
@@ -41,12 +44,16 @@ export type Context = {
   readonly machine: Machine;
   /** The executors' template as the driver is to read it. */
   readonly executorTemplate: string | undefined;
+  /** The template of a PodGroup, when the confs name one. */
+  readonly podGroup: Json | undefined;
 };
 
 export type Contribution = {
   readonly pod?: (pod: SparkPod) => SparkPod;
   readonly confs?: Texts;
   readonly objects?: readonly Obj[];
+  /** Objects that the real client makes before the driver pod. */
+  readonly first?: readonly Obj[];
 };
 
 export type Step = (context: Context) => Contribution;

@@ -1,0 +1,35 @@
+/** A PodGroup for Volcano, when the confs ask for Spark's own step that makes one; as VolcanoFeatureStep. */
+import { isRecord } from "../../../kube/answers.ts";
+import type { Conf } from "../conf.ts";
+import { listOf } from "../conf.ts";
+import type { Context, Contribution } from "./step.ts";
+
+export const volcanoStep = "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep";
+export const podGroupFile = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile";
+export const customStepsConf = "spark.kubernetes.driver.pod.featureSteps";
+
+const asksFor = (conf: Conf): boolean => listOf(conf.get(customStepsConf)).includes(volcanoStep);
+
+export const volcano = ({ applicationId, conf, namespace, podGroup }: Context): Contribution => {
+  if (!asksFor(conf)) return {};
+  const name = `${applicationId}-podgroup`;
+  const metadata = isRecord(podGroup?.["metadata"]) ? podGroup["metadata"] : {};
+  const spec = isRecord(podGroup?.["spec"]) ? podGroup["spec"] : {};
+  return {
+    pod: (pod) => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations: { ...pod.metadata.annotations, "scheduling.k8s.io/group-name": name },
+      },
+    }),
+    first: [
+      {
+        apiVersion: "scheduling.volcano.sh/v1beta1",
+        kind: "PodGroup",
+        metadata: { ...metadata, name, namespace },
+        spec,
+      },
+    ],
+  };
+};

@@ -1,0 +1,24 @@
+/** Java's properties format read: what the driver makes of `spark.properties`, and spark-submit of its properties files. */
+
+const escapes: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
+
+const plain = (text: string): string =>
+  text.replace(/\\(u[0-9a-fA-F]{4}|[\s\S])/g, (_, code: string) =>
+    code.length === 5 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (escapes[code] ?? code),
+  );
+
+/** Lines that end in an odd number of backslashes go on in the next. */
+const logicalLines = (text: string): readonly string[] =>
+  text
+    .replace(/(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*/g, "$1")
+    .split(/\r?\n/)
+    .map((line) => line.trimStart())
+    .filter((line) => line !== "" && !/^[#!]/.test(line));
+
+const pairOf = (line: string): readonly [string, string] => {
+  const match = /^((?:\\[\s\S]|[^\\\s=:])*)(?:\s*[=:]\s*|\s+|$)([\s\S]*)$/.exec(line);
+  return [plain(match?.[1] ?? line), plain(match?.[2] ?? "")];
+};
+
+export const parseProperties = (text: string): Record<string, string> =>
+  Object.fromEntries(logicalLines(text).map(pairOf));

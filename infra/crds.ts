@@ -1,18 +1,16 @@
-/** `npm run crds`: writes infra/crds/*.yaml from the schemas. */
+/** `npm run crds`: writes what is made from the schemas: CRDs, the plain installation, the table of settings. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { stringify } from "yaml";
-import { crdFiles } from "./definitions.ts";
+import { dirname, join } from "node:path";
+import { generated } from "./generated.ts";
 
-const folder = join(import.meta.dirname, "crds");
-const files = crdFiles();
+const here = import.meta.dirname;
+const files = generated();
 
-mkdirSync(folder, { recursive: true });
-for (const stale of readdirSync(folder).filter((name) => files.every(({ file }) => file !== name))) {
-  rmSync(join(folder, stale));
+for (const name of readdirSync(join(here, "crds"))) {
+  if (files.every(({ path }) => path !== `crds/${name}`)) rmSync(join(here, "crds", name));
 }
-for (const { file, object } of files) {
-  const text = stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
-  writeFileSync(join(folder, file), text);
-  console.log(`infra/crds/${file}  ${text.length} bytes`);
+for (const { path, text } of files) {
+  mkdirSync(dirname(join(here, path)), { recursive: true });
+  writeFileSync(join(here, path), text);
+  console.log(`infra/${path}  ${text.length} bytes`);
 }

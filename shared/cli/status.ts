@@ -96,6 +96,13 @@ const ended: Row = (seen) => {
   };
 };
 
+/** What keeps a pod from coming up, and what mends it. */
+const mends: readonly (readonly [RegExp, string])[] = [
+  [/Unschedulable/, "make room in the cluster, or ask for less"],
+  [/ImagePull|InvalidImageName|ImageInspect/, "mend the image's name, or the secret that it is pulled with"],
+  [/CreateContainerConfig/, "create the ConfigMap or Secret that it names"],
+];
+
 const stuck: Row = (seen) => {
   const pod = stuckPod(seen);
   if (pod === undefined) return undefined;
@@ -103,7 +110,7 @@ const stuck: Row = (seen) => {
     waitsFor: `pod ${pod.name}: ${pod.why}`,
     since: seen.standing.since,
     until: recordIn(seen)?.wakeAt,
-    todo: `mend that; more: kubectl describe pod -n ${seen.target.key.namespace} ${pod.name}`,
+    todo: `${mends.find(([why]) => why.test(pod.why))?.[1] ?? "mend that"}; more: kubectl describe pod -n ${seen.target.key.namespace} ${pod.name}`,
   };
 };
 

@@ -86,13 +86,8 @@ const holds = (resource: Resource, { metadata }: Stored): string | undefined => 
 };
 
 /** Why an object stays, if it does. */
-const reasonToStay = async (
-  session: Session,
-  resource: Resource,
-  object: Stored,
-  withObjects: boolean,
-): Promise<string | undefined> => {
-  if (resource === definitions && !withObjects) {
+const reasonToStay = async (session: Session, resource: Resource, object: Stored): Promise<string | undefined> => {
+  if (resource === definitions) {
     const defined = definedBy(object);
     const used = defined !== undefined && (await hasAny(session, defined));
     return used ? `there are ${defined.plural}; --crds removes it and them` : undefined;
@@ -105,14 +100,14 @@ const reasonToStay = async (
   return undefined;
 };
 
-/** What an uninstallation would remove and keep. */
+/** What an uninstallation would remove and keep; `withObjects` keeps nothing. */
 export const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
   const goes: Piece[] = [];
   const stays: { piece: Piece; why: string }[] = [];
   for (const resource of made) {
     for await (const page of pages(session.transport, { resource, selector })) {
-      for (const object of page.items) {
-        const why = await reasonToStay(session, resource, object, withObjects);
+      for (const object of page.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
+        const why = withObjects ? undefined : await reasonToStay(session, resource, object);
         const piece = pieceOf(resource, object);
         if (why === undefined) goes.push(piece);
         else stays.push({ piece, why });

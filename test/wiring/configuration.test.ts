@@ -28,19 +28,21 @@ describe("configuration", () => {
     assert.equal(configuration.fenceMs, 10_000);
     assert.deepEqual(configuration.namespaces, []);
     assert.equal(configuration.dryRun, false);
-    assert.equal(configuration.strict, true);
   });
 
   test("flags beat the environment, which beats the file, which beats defaults", async () => {
-    const path = fileWith("a.yaml", "cluster: file\nresync: 1m\nnamespaces: [a, b]\nconcurrency: 3\ndryRun: yes\n");
+    const path = fileWith(
+      "a.yaml",
+      "cluster: file\nresync: 1m\nnamespaces: [a, b]\nconcurrency: 3\ndryRun: yes\ntakeOver: true\n",
+    );
     const environment = { REKINDLE_CONFIG: path, REKINDLE_CLUSTER: "environment", REKINDLE_RESYNC: "2m" };
-    const configuration = settings(await readConfiguration(["--cluster=flag", "--no-strict"], environment));
+    const configuration = settings(await readConfiguration(["--cluster=flag", "--no-take-over"], environment));
     assert.equal(configuration.cluster, "flag");
     assert.equal(configuration.resyncMs, 120_000);
     assert.deepEqual(configuration.namespaces, ["a", "b"]);
     assert.equal(configuration.concurrency, 3);
     assert.equal(configuration.dryRun, true);
-    assert.equal(configuration.strict, false);
+    assert.equal(configuration.takeOver, false);
   });
 
   test("JSON is a file, too, and --config names it", async () => {

@@ -52,10 +52,10 @@ export const keys = {
   context: text.optional().describe("context of the kubeconfig; else its current one"),
   namespaces: namespaces.prefault("").describe("namespaces to look after, separated by commas; none means all"),
   selector: text.prefault("").describe("look after applications with these labels only, e.g. team=data"),
-  checkpoints: choice("kubernetes", "memory")
+  checkpoints: choice("kubernetes")
     .prefault("kubernetes")
-    .describe("where records are kept; memory forgets them at exit"),
-  queue: choice("embedded").prefault("embedded").describe("what carries the keys"),
+    .describe("where records are kept: as objects beside each application"),
+  queue: choice("embedded").prefault("embedded").describe("what carries the keys: a queue inside the process"),
   concurrency: count(256).prefault("16").describe("keys in work at once"),
   parallel: count(64).prefault("8").describe("writes in flight at once within one step"),
   resyncMs: duration.prefault("5m").describe("how often everything is looked at again, event or not"),
@@ -67,12 +67,6 @@ export const keys = {
     .optional()
     .describe("file with the secret that signs POST /reconcile/…; without it triggers are off"),
   logLevel: choice("debug", "info", "warn", "error").prefault("info").describe("least level that is logged"),
-  strict: yesOrNo
-    .prefault("true")
-    .describe("an unreadable record stops writes for its application; false keeps what can be read"),
-  recover: choice("reconnect", "cleanup")
-    .prefault("reconnect")
-    .describe("what becomes of running pods without a readable record: adopt them, or end them"),
   dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
   takeOver: yesOrNo.prefault("false").describe("start although another controller of these kinds seems alive"),
   coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),

@@ -20,13 +20,22 @@ export const helpLines = (): readonly string[] => {
   return rows.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}`);
 };
 
-/** The README's table. */
+const code = (text: string | undefined): string => (text === undefined || text === "" ? "" : `\`${text}\``);
+
+/** The README's table, its columns aligned. */
 export const markdownTable = (): string => {
-  const rows = keyNames.map((key) => {
-    const value = defaultOf(key);
-    return `| \`${fileName(key)}\` | \`--${flagName(key)}\` | \`${variableName(key)}\` | ${value ? `\`${value}\`` : ""} | ${meaning(key)} |`;
-  });
-  return ["| file | flag | environment | default | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
+  const heads = ["file", "flag", "environment", "default", "meaning"];
+  const rows = keyNames.map((key) => [
+    code(fileName(key)),
+    code(`--${flagName(key)}`),
+    code(variableName(key)),
+    code(defaultOf(key)),
+    meaning(key),
+  ]);
+  const widths = heads.map((head, at) => Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`;
+  return [line(heads), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 };
 
 /** A span in its largest whole unit. */

@@ -1,0 +1,40 @@
+/** Everything in this folder that is made from code: CRDs, the plain installation, the table of settings. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { manifestsText } from "../shared/cli/manifests.ts";
+import { markdownTable } from "../shared/wiring/configuration/table.ts";
+import { crdFiles } from "./definitions.ts";
+
+/** A file by its path from infra/. */
+export type Generated = { readonly path: string; readonly text: string };
+
+const crds = (): readonly Generated[] =>
+  crdFiles().map(({ file, object }) => ({
+    path: `crds/${file}`,
+    text: stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }),
+  }));
+
+const version = (): string => {
+  const found: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8"));
+  return typeof found === "object" && found !== null && "version" in found ? String(found.version) : "0.0.0";
+};
+
+/** What `rekindle manifests` prints when nothing else is asked for. */
+const installation = (definitions: readonly Generated[]): Generated => {
+  const plain = { namespace: "rekindle", namespaces: [], sparkNamespaces: [], sparkAccounts: [], host: true };
+  const texts = definitions.map(({ text }) => text);
+  return { path: "kubernetes/rekindle.yaml", text: manifestsText({ ...plain, image: `rekindle:${version()}` }, texts) };
+};
+
+const settings = (): Generated => {
+  const readme = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
+  const [before = "", after = ""] = readme.split(/<!-- settings -->[\s\S]*<!-- \/settings -->/);
+  const table = `<!-- settings -->\n${markdownTable()}\n<!-- /settings -->`;
+  return { path: "README.md", text: `${before}${table}${after}` };
+};
+
+export const generated = (): readonly Generated[] => {
+  const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...definitions, installation(definitions), settings()];
+};

@@ -46,11 +46,11 @@ const crds = async (root: URL): ReturnType<Tools["crds"]> => {
 
 const confirm = async (question: string): Promise<boolean> => {
   if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());
   } finally {
-    terminal.close();
+    asked.close();
   }
 };
 
@@ -60,16 +60,32 @@ const versionIn = async (root: URL): Promise<string> => {
   return isVersioned && typeof found.version === "string" ? found.version : "0.0.0";
 };
 
-/** Everything that the commands ask for, on this machine. */
+/** Who reads our output may stop reading, as `head` does: that is no failure of ours. */
+const endWithReader = (): void => {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+};
+
+/** What the commands print, on this machine. */
+const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now"> => {
+  endWithReader();
+  return {
+    print: (text) => process.stdout.write(`${text}\n`),
+    warn: (text) => process.stderr.write(`${text}\n`),
+    confirm,
+    now: Date.now,
+  };
+};
+
+/** Everything that the commands ask for. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
+  ...terminal(),
   version: await versionIn(root),
   connect: (where) => connect(env, where),
   preview,
   crds: () => crds(root),
   host,
   demo,
-  print: (text) => process.stdout.write(`${text}\n`),
-  warn: (text) => process.stderr.write(`${text}\n`),
-  confirm,
-  now: Date.now,
 });

@@ -1,5 +1,5 @@
 /** One configuration from flags, environment and a file, in that order of precedence, or one clear line per mistake. */
-import { type Configuration, isKeyName, type KeyName, keyNames, parseKeys } from "./configuration/keys.ts";
+import { type Configuration, isKeyName, type KeyName, parseKeys } from "./configuration/keys.ts";
 import { type Environment, fromEnvironment, fromFile, fromFlags, type Written } from "./configuration/sources.ts";
 import { effectiveText, helpLines } from "./configuration/table.ts";
 
@@ -56,6 +56,3 @@ export const defaults = (): Configuration => {
   if (!parsed.success) throw new Error(`defaults do not parse: ${parsed.error.message}`);
   return parsed.data;
 };
-
-/** Names of all settings, for tables and tests. */
-export const settingNames: readonly KeyName[] = keyNames;

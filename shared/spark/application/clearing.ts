@@ -1,14 +1,26 @@
 /** Ending what an attempt left behind, by UID, and going on only when it is really gone. */
-import type { Decision, Plan } from "../../core/plan.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Plan, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
-import { alive } from "./evidence.ts";
+import { alive, type Pods } from "./evidence.ts";
 import type { Memory } from "./memory.ts";
-import { leftoversOf, planOf, podsOf, removal, type Scene, seenPods } from "./scene.ts";
+import { bodyOf, leftoversOf, planOf, podsOf, removal, type Scene, seenPods, settledAt } from "./scene.ts";
 
 /** Pods that are being ended usually go within their grace; an event tells, this is for the one that got lost. */
 const pollMs = 15_000;
+
+/** The list may be behind: a driver that is known and not listed is asked for by name before it counts as ended. */
+const remaining = (
+  { key, view, memory }: Scene,
+  found: Pods,
+): readonly Stored[] | { readonly look: readonly Query[] } => {
+  if (found.all.length > 0 || memory.driver === undefined) return found.all;
+  const query = bodyOf(key, memory.driver);
+  const answer = view.seen.get(queryId(query));
+  return answer === undefined ? { look: [query] } : answer.filter((pod) => ownedBy(pod, view.uid));
+};
 
 /** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
 export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
@@ -19,16 +31,19 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
   const [madeServices, madeMaps] = leftovers.map((query) =>
     (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid)),
   );
-  const others = [
-    ...(madeServices ?? []).map((object) => removal(object, services)),
-    ...(madeMaps ?? []).map((object) => removal(object, configMaps)),
+  const left = remaining(scene, found);
+  if ("look" in left) return left;
+  const others = [...(madeServices ?? []), ...(madeMaps ?? [])];
+  if (left.length === 0 && others.length === 0) return then(scene);
+  const stage = [
+    ...alive(left).map((pod) => removal(pod, pods)),
+    ...alive(madeServices ?? []).map((object) => removal(object, services)),
+    ...alive(madeMaps ?? []).map((object) => removal(object, configMaps)),
   ];
-  if (found.all.length === 0 && others.length === 0) return then(scene);
-  const stage = [...alive(found.all).map((pod) => removal(pod, pods)), ...others];
   const waits =
-    found.all.length === 0
+    left.length === 0 && stage.length > 0
       ? { again: true }
-      : { pollMs, waitsFor: `${found.all.length} pod(s) of the last run to end` };
+      : { pollMs, waitsFor: `${left.length + others.length} object(s) of the last run to end` };
   return planOf(scene, memory, found, { stages: [stage], ...waits });
 };
 
@@ -40,7 +55,7 @@ export const windDown = (scene: Omit<Scene, "object" | "read">): Decision<Memory
   const left = seen.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
   const ending: Plan<Memory> = { memory, stages: [alive(left).map((pod) => removal(pod, pods))] };
   if (left.length > 0) return { ...ending, pollMs, waitsFor: `${left.length} pod(s) to end` };
-  const settled = (memory.plannedAt ?? 0) + settings.settledMs;
+  const settled = settledAt({ memory, settings });
   if (view.now < settled) return { ...ending, stages: [], wakeAt: settled, waitsFor: "the last submission to settle" };
   return { memory, stages: [], forget: true };
 };

@@ -2,7 +2,8 @@
 import { digestOf } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, View } from "../../core/plan.ts";
+import type { Decision, Effect, View } from "../../core/plan.ts";
+import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, blank } from "./adopting.ts";
@@ -11,20 +12,31 @@ import { follow } from "./following.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
-import { endStrays, planOf, podsOf, policyOf, type Scene, type Settings, seenPods } from "./scene.ts";
+import {
+  endStrays,
+  planOf,
+  podsOf,
+  policyOf,
+  resting,
+  type Scene,
+  type Settings,
+  seenPods,
+  settledAt,
+} from "./scene.ts";
+import { shownState } from "./status.ts";
 import { submitNext, withdrawn } from "./submitting.ts";
 
 /** What a run depends on: everything but the two fields that may change under a running application. */
-const relevant = (object: Stored): string => {
-  const spec: unknown = object["spec"];
-  if (typeof spec !== "object" || spec === null) return digestOf(spec ?? null);
-  return digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined });
-};
+const relevant = ({ spec }: Stored): string =>
+  isRecord(spec) ? digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined }) : digestOf(spec ?? null);
+
+/** Read past the schema: what is suspended and wrong besides stays suspended. */
+const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Takes in what the object says now: a changed spec invalidates the run, a suspension interrupts it. */
 const interrupted = (scene: Scene): Memory => {
   const memory = rebased(scene);
-  const suspend = scene.read.ok && scene.read.spec.suspend === true;
+  const suspend = suspends(scene.object);
   const { phase } = memory.state;
   if (suspend && suspendable[phase]) return { ...memory, state: { phase: "SUSPENDING" } };
   if (!suspend && phase === "SUSPENDED") return { ...memory, state: { phase: "RESUMING" } };
@@ -55,7 +67,7 @@ const enterBare = (scene: Scene, phase: "PENDING_RERUN" | "SUSPENDED"): Decision
 /** The next driver keeps its distance from the newest save that planned one. */
 const resubmit = (scene: Scene): Decision<Memory> =>
   clear(scene, () => {
-    const settled = (scene.memory.plannedAt ?? 0) + scene.settings.settledMs;
+    const settled = settledAt(scene);
     if (scene.view.now >= settled) return submitNext(scene);
     return planOf(scene, scene.memory, undefined, { wakeAt: settled, waitsFor: "the last submission to settle" });
   });
@@ -71,9 +83,12 @@ const fail = (scene: Scene): Decision<Memory> => {
   if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
   const { endedAt, error, retryAt } = state;
   if (retryAt === undefined) return enter(scene, { phase: "FAILED", endedAt, error });
-  if (seenPods(scene) === undefined) return { look: [podsOf(scene.key)] };
-  if (scene.view.now < retryAt)
-    return planOf(scene, scene.memory, seenPods(scene), { wakeAt: retryAt, waitsFor: `its next try after: ${error}` });
+  const found = seenPods(scene);
+  if (found === undefined) return { look: [podsOf(scene.key)] };
+  if (scene.view.now < retryAt) {
+    const waits = { wakeAt: retryAt, waitsFor: `its next try after: ${error}` };
+    return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
+  }
   if (state.phase === "SUBMISSION_FAILED") return resubmit(scene);
   return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
 };
@@ -84,17 +99,27 @@ const rest = (scene: Scene): Decision<Memory> => {
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(key)] };
   const ttl = read.ok ? read.spec.timeToLiveSeconds : undefined;
-  const stray = endStrays(found);
-  if (ttl === undefined || ttl === null || !("endedAt" in memory.state))
-    return planOf(scene, memory, found, { stages: [stray], rests: stray.length === 0 });
+  if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
   const due = memory.state.endedAt + Math.max(0, ttl) * 1_000;
-  if (view.now < due) return planOf(scene, memory, found, { stages: [stray], wakeAt: due });
-  const ref = { resource: sparkApplications, namespace: key.namespace, name: key.name };
-  return planOf(scene, memory, found, { stages: [stray, [{ do: "delete", ref, uid: object.metadata.uid }]] });
+  const stages = [endStrays(found)];
+  if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: due });
+  if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });
+  return { memory, stages: [...stages, [expiry(key, object)]], again: true };
 };
 
-const wait = (scene: Scene): Decision<Memory> =>
-  planOf(scene, scene.memory, undefined, { rests: true, waitsFor: "spec.suspend to become false" });
+/** By judgement, so not if the object has changed since: its new spec may ask for another run. */
+const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }: Stored): Effect => ({
+  do: "delete",
+  ref: { resource: sparkApplications, namespace, name },
+  uid,
+  resourceVersion,
+});
+
+const wait = (scene: Scene): Decision<Memory> => {
+  const found = seenPods(scene);
+  if (found === undefined) return { look: [podsOf(scene.key)] };
+  return resting(scene, found, "spec.suspend to become false");
+};
 
 const clearing = (scene: Scene): Decision<Memory> => {
   const { phase } = scene.memory.state;
@@ -119,7 +144,8 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   if (object === undefined || isEnding(object))
     return windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
   const read = parseSpec(object);
-  const memory = view.memory ?? adopted(object, relevant(object));
+  const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
+  const memory = view.memory ?? adopted(object, relevant(object), policy);
   const scene: Scene = { key, view, object, memory, read, settings };
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);

@@ -9,6 +9,8 @@ import type { Driver } from "./memory.ts";
 /** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
 export const adoptedUid = "adopted";
 
+export const submissionLabel = "sparkoperator.k8s.io/submission-id";
+
 export const driverContainer = "spark-kubernetes-driver";
 
 /** An application's pods told apart. */
@@ -24,14 +26,17 @@ const isDriver = (pod: Stored, driver: Driver): boolean =>
   labelOf(pod, "spark-role") === "driver" &&
   (driver.uid === undefined || driver.uid === adoptedUid || driver.uid === pod.metadata.uid);
 
-/** Executors made by the driver are ours through its template's owner reference, or through the driver itself. */
-const isOurs = (pod: Stored, uid: string, driver: Driver | undefined): boolean =>
-  ownedBy(pod, uid) || (driver?.uid !== undefined && ownedBy(pod, driver.uid));
+/** Whose pods are ours: the application's, and those of any driver of it, for a driver owns its executors. */
+const ownersOf = (pods: readonly Stored[], uid: string, driver: Driver | undefined): readonly string[] => {
+  const bodies = pods.filter((pod) => ownedBy(pod, uid) && labelOf(pod, "spark-role") === "driver");
+  return [uid, ...(driver?.uid === undefined ? [] : [driver.uid]), ...bodies.map((pod) => pod.metadata.uid)];
+};
 
 export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | undefined): Pods => {
-  const all = inOrder(pods.filter((pod) => isOurs(pod, uid, driver)));
+  const owners = ownersOf(pods, uid, driver);
+  const all = inOrder(pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner))));
   if (driver === undefined) return { driver: undefined, executors: [], strays: all, all };
-  const current = all.filter((pod) => labelOf(pod, "sparkoperator.k8s.io/submission-id") === driver.submissionId);
+  const current = all.filter((pod) => labelOf(pod, submissionLabel) === driver.submissionId);
   const body = current.find((pod) => isDriver(pod, driver));
   const executors = current.filter((pod) => labelOf(pod, "spark-role") === "executor");
   return {

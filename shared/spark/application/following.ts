@@ -2,19 +2,13 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { podStatus, waitingReason } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
-import { adoptedUid, endOf, evidenceOf, failureOf, type Pods } from "./evidence.ts";
+import { labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
+import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory, State } from "./memory.ts";
 import { retryAfterFailure } from "./restart.ts";
-import { endStrays, planOf, podsOf, policyOf, type Scene, seenPods } from "./scene.ts";
+import { bodyOf, endStrays, planOf, podsOf, policyOf, type Scene, seenPods } from "./scene.ts";
 import { submitAgain } from "./submitting.ts";
-
-const driverQuery = (scene: Scene, driver: Driver): Query => ({
-  do: "get",
-  ref: { resource: pods, namespace: scene.key.namespace, name: driver.podName },
-});
 
 type Sighting =
   | { readonly see: "later"; readonly look: readonly Query[] }
@@ -24,7 +18,7 @@ type Sighting =
 const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
   if (driver.uid === undefined) return { see: "absent", pod: undefined };
-  const query = driverQuery(scene, driver);
+  const query = bodyOf(scene.key, driver);
   const answer = scene.view.seen.get(queryId(query));
   if (answer === undefined) return { see: "later", look: [query] };
   const pod = answer.find((one) => driver.uid === adoptedUid || one.metadata.uid === driver.uid);
@@ -58,16 +52,43 @@ const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
   return `the driver to start${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
 };
 
+/** A driver that another controller submitted and never wrote down; our own carry their attempt. */
+const unrecorded = (found: Pods): Stored | undefined =>
+  alive(found.strays).find(
+    (pod) =>
+      labelOf(pod, "spark-role") === "driver" &&
+      labelOf(pod, "rekindle.dev/attempt") === undefined &&
+      labelOf(pod, submissionLabel) !== undefined,
+  );
+
+/** The same run with that driver as its own. */
+const takenOver = (driver: Driver, pod: Stored): Driver => {
+  const applicationId = labelOf(pod, "spark-app-selector");
+  const { name: podName, uid } = pod.metadata;
+  const submissionId = labelOf(pod, submissionLabel) ?? driver.submissionId;
+  return { ...driver, submissionId, podName, uid, ...(applicationId === undefined ? {} : { applicationId }) };
+};
+
+/** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
+const resume = (scene: Scene, driver: Driver, found: Pods): Decision<Memory> => {
+  const other = unrecorded(found);
+  if (other !== undefined) return follow({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } });
+  if (found.strays.length === 0) return submitAgain(scene);
+  const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
+  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
+};
+
 export const follow = (scene: Scene): Decision<Memory> => {
   const { memory, key } = scene;
   const { driver } = memory;
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(key)] };
-  if (driver === undefined) return submitAgain(scene);
+  if (driver === undefined)
+    return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
   const sighting = sighted(scene, driver, found);
   if (sighting.see === "later") return { look: sighting.look };
   const state = stateAfter(scene, driver, sighting);
-  if (state === "resume") return submitAgain(scene);
+  if (state === "resume") return resume(scene, driver, found);
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
   const known = uid === undefined ? driver : { ...driver, uid };
   const ended = state.phase === "SUCCEEDING" || state.phase === "FAILING";

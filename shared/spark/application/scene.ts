@@ -6,7 +6,7 @@ import { queryId } from "../../core/plan.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { alive, type Pods, sortOut } from "./evidence.ts";
-import type { Memory } from "./memory.ts";
+import type { Driver, Memory } from "./memory.ts";
 import type { RestartPolicy } from "./restart.ts";
 import { events, projected } from "./status.ts";
 
@@ -38,6 +38,12 @@ export const podsOf = (key: Key): Query => ({
   labels: { "sparkoperator.k8s.io/app-name": key.name },
 });
 
+/** The driver's pod itself, by its name. */
+export const bodyOf = (key: Key, driver: Driver): Query => ({
+  do: "get",
+  ref: { resource: pods, namespace: key.namespace, name: driver.podName },
+});
+
 /** Services and config maps that a submission made. */
 export const leftoversOf = (key: Key, uid: string): readonly Query[] =>
   [services, configMaps].map((resource) => ({
@@ -62,6 +68,18 @@ export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
 /** Strays are ended on sight, in every phase. */
 export const endStrays = (found: Pods | undefined): readonly Effect[] =>
   alive(found?.strays ?? []).map((pod) => removal(pod, pods));
+
+/** When nothing of the newest save that planned a driver can arrive any more, epoch ms. */
+export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
+  (memory.plannedAt ?? 0) + settings.settledMs;
+
+/** Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest. */
+export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
+  const settled = settledAt(scene);
+  const rest = found.strays.length > 0 ? {} : scene.view.now < settled ? { wakeAt: settled } : { rests: true };
+  const told = waitsFor === undefined ? {} : { waitsFor };
+  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...rest, ...told });
+};
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & { readonly stages?: readonly (readonly Effect[])[] };
 

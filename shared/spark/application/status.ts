@@ -13,6 +13,7 @@ import { sparkApplications } from "./resource.ts";
 const before = z.looseObject({
   submissionID: z.string().optional().catch(undefined),
   executorState: z.record(z.string(), z.string()).optional().catch(undefined),
+  driverInfo: z.looseObject({}).optional().catch(undefined),
   applicationState: z
     .looseObject({ state: z.string().catch("") })
     .optional()
@@ -34,11 +35,12 @@ export const projected = (object: Stored, memory: Memory, pods: Pods | undefined
   const { driver, state } = memory;
   const error = errorOf(memory);
   const shown = statusOf(object);
-  const known = shown.submissionID === driver?.submissionId ? (shown.executorState ?? {}) : {};
+  const sameRun = shown.submissionID === driver?.submissionId;
+  const known = sameRun ? (shown.executorState ?? {}) : {};
   const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase);
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
-    driverInfo: driver === undefined ? {} : { podName: driver.podName },
+    driverInfo: driver === undefined ? {} : { ...(sameRun ? shown.driverInfo : {}), podName: driver.podName },
     ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
     ...(driver === undefined
       ? {}

@@ -60,6 +60,17 @@ describe("the CRDs", () => {
     for (const { file, object } of crdFiles()) assert.ok(JSON.stringify(object).length < 262_144, file);
   });
 
+  test("our own examples are accepted and kept", () => {
+    const schema = versionAt(load(join(folder, ours)), ["schema", "openAPIV3Schema"]);
+    const own = join(folder, "..", "examples");
+    const objects = readdirSync(own).map((file) => load(join(own, file)));
+    for (const object of objects.filter((each) => each["kind"] === "SparkApplication")) {
+      assert.deepEqual(faults(schema, object, ""), []);
+      assert.deepEqual(pruneRoot(schema, object).dropped, []);
+    }
+    assert.ok(objects.length > 0);
+  });
+
   test("names, columns, versions and subresources are upstream's", { skip }, () => {
     const mine = load(join(folder, ours));
     const their = theirs();

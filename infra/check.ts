@@ -11,7 +11,7 @@ const bin = (path: string): string => `node_modules/${path}`;
 
 const tools: readonly Tool[] = [
   { name: "types", what: "tsc, strict", args: [bin("typescript/bin/tsc"), "-p", "tsconfig.json"] },
-  { name: "style", what: "biome: lint and format", args: [bin("@biomejs/biome/bin/biome"), "check"] },
+  { name: "style", what: "biome: lint and format", args: [bin("@biomejs/biome/bin/biome"), "check", "--error-on-warnings"] },
   {
     name: "limits",
     what: "functions of at most 40 lines and 4 parameters",

@@ -19,7 +19,7 @@ export type ClusterOptions = {
 
 export type Cluster = ControlPlane & {
   readonly nodes: readonly Node[];
-  /** One more node, by the next free name unless told; also how a killed one comes back. */
+  /** One more node; the name of a killed one brings that one back, in its place in `nodes`. */
   readonly addNode: (name?: string) => Promise<Node>;
 };
 
@@ -31,7 +31,8 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
   const nodes: Node[] = [];
   const addNode = async (name = `node-${nodes.length + 1}`): Promise<Node> => {
     const node = await startNode(plane, name, options.nodeFlags);
-    nodes.push(node);
+    const before = nodes.findIndex((one) => one.name === name);
+    nodes.splice(before < 0 ? nodes.length : before, before < 0 ? 0 : 1, node);
     return node;
   };
   const stop = async (): Promise<void> => {

@@ -8,7 +8,15 @@ export type Application = {
   readonly sparkVersion: string;
   readonly slices: number;
   readonly executors: number;
+  /** "java" unless told. */
+  readonly language?: "java" | "python";
 };
+
+/** What to run, as the driver's arguments name it. Each prints "Pi is roughly". */
+const programs = {
+  java: ["org.apache.spark.examples.SparkPi", "local:///opt/spark/examples/jars/spark-examples.jar"],
+  python: ["org.apache.spark.deploy.PythonRunner", "local:///opt/spark/examples/src/main/python/pi.py"],
+} as const;
 
 const account = "spark";
 
@@ -54,8 +62,7 @@ const driverPod = (app: Application): unknown => ({
           "--properties-file",
           "/opt/spark/conf/spark.properties",
           "--class",
-          "org.apache.spark.examples.SparkPi",
-          "local:///opt/spark/examples/jars/spark-examples.jar",
+          ...programs[app.language ?? "java"],
           String(app.slices),
         ],
         env: [
@@ -105,7 +112,8 @@ const properties = (app: Application): string =>
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
     "spark.executor.instances": String(app.executors),
-    "spark.jars": "local:///opt/spark/examples/jars/spark-examples.jar",
+    "spark.kubernetes.resource.type": app.language ?? "java",
+    ...(app.language === "python" ? {} : { "spark.jars": programs.java[1] }),
   })
     .map((pair) => pair.join("="))
     .join("\n");

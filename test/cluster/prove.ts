@@ -96,13 +96,13 @@ const podsAreBound: Check = {
 const phaseOf = ({ body }: Reply): string | undefined =>
   z.object({ status: z.object({ phase: z.string() }) }).safeParse(body).data?.status.phase;
 
-const sparkRuns = (sparkVersion: string): Check => ({
-  name: `a driver of Spark ${sparkVersion}, posted by hand, brings up two executors, ends, and its log is read through the API server`,
+const sparkRuns = (sparkVersion: string, language: "java" | "python" = "java"): Check => ({
+  name: `a ${language} driver of Spark ${sparkVersion}, posted by hand, brings up two executors, ends, and its log is read through the API server`,
   run: async ({ api }) => {
-    const name = `pi-${sparkVersion.replaceAll(".", "-")}`;
+    const name = `pi-${language}-${sparkVersion.replaceAll(".", "-")}`;
     await allowSpark(api, "default");
     const began = performance.now();
-    await postDriver(api, { namespace: "default", name, sparkVersion, slices: 20, executors: 2 });
+    await postDriver(api, { namespace: "default", name, sparkVersion, slices: 20, executors: 2, language });
     const pod = `/api/v1/namespaces/default/pods/${name}-driver`;
     const executors = new Set<string>();
     const list = `/api/v1/namespaces/default/pods?labelSelector=spark-role%3Dexecutor%2Cspark-app-selector%3Dspark-${name}`;
@@ -129,7 +129,9 @@ export const checksFor = (nodes: number): readonly Check[] => [
   crdsApply,
   garbageGoes,
   rolesHold,
-  ...(nodes === 0 ? [podsAreBound] : sparkVersions.map(sparkRuns)),
+  ...(nodes === 0
+    ? [podsAreBound]
+    : [...sparkVersions.map((version) => sparkRuns(version)), sparkRuns("4.0.4", "python")]),
 ];
 
 export type Verdict = {

@@ -11,10 +11,14 @@ const bin = (path: string): string => `node_modules/${path}`;
 
 const tools: readonly Tool[] = [
   { name: "types", what: "tsc, strict", args: [bin("typescript/bin/tsc"), "-p", "tsconfig.json"] },
-  { name: "style", what: "biome: lint and format", args: [bin("@biomejs/biome/bin/biome"), "check", "--error-on-warnings"] },
+  {
+    name: "style",
+    what: "biome: lint and format",
+    args: [bin("@biomejs/biome/bin/biome"), "check", "--error-on-warnings"],
+  },
   {
     name: "limits",
-    what: "functions of at most 40 lines and 4 parameters",
+    what: "functions end before 50 lines and 5 parameters (aim: 40 and 4)",
     args: [bin("@biomejs/biome/bin/biome"), "lint", "--config-path=infra/limits.json", "functions", "infra", "shared"],
   },
   {

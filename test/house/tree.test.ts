@@ -5,7 +5,8 @@ import { read, sourcesUnder, tracked } from "./sources.ts";
 
 const folders = ["functions", "infra", "shared", "test"];
 const files = ["README.md", "LICENSE", "package.json", "package-lock.json", "tsconfig.json", "biome.json", "knip.json"];
-const vague = /(^|[-.])(utils?|helpers?|common|types?|constants?|manager|service|base|impl|misc|lib)$/;
+/** Names that say nothing. `service` alone is Kubernetes' own word for one of its objects. */
+const vague = /(^|[-.])(utils?|helpers?|common|types?|constants?|manager|base|impl|misc|lib)$|[-.]service$/;
 
 /** Machines differ: a path of one of them is wrong on every other. */
 const machinePath = /(?<![\w.~}*-])\/(?:work|root|home\/\w+|Users\/\w+)\/\w/;

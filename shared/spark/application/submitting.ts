@@ -28,7 +28,10 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Submi
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
-  return submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
+  const made = submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
+  if ("refused" in made) return made;
+  const strange = [...made.before, made.driver].find(({ kind }) => !Object.hasOwn(resourceOf, kind));
+  return strange === undefined ? made : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
 };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */

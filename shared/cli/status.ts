@@ -125,6 +125,13 @@ const overdue: Row = (seen) => {
   };
 };
 
+const unrecorded: Row = (seen) => {
+  const { found, standing } = seen;
+  if (found.is !== "none" || standing.state === "NEW") return undefined;
+  const todo = `Rekindle keeps no record of it (${found.why}): another controller runs it, or no host is running: rekindle host`;
+  return { waitsFor: standing.what.waitsFor, since: standing.since, todo };
+};
+
 const underway: Row = (seen) => {
   const { standing } = seen;
   const record = recordIn(seen);
@@ -138,7 +145,7 @@ const underway: Row = (seen) => {
 };
 
 /** The first that has something to say says it. */
-const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, underway];
+const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
 
 /** The three lines. */
 export const statusText = (seen: Seen): string => {

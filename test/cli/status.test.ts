@@ -62,6 +62,15 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    name: "running, and nobody keeps a record",
+    objects: [application("app", running)],
+    lines: [
+      /RUNNING: the driver to finish$/,
+      /07:58:00Z/,
+      /keeps no record of it \(there is none\): another controller/,
+    ],
+  },
+  {
     name: "failed",
     objects: [application("app", failed), driver("app", { phase: "Failed" })],
     lines: [

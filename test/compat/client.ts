@@ -37,11 +37,11 @@ const saidBy = ({ errors }: Input): string => {
   return last.replace(/^Exception in thread "main" /, "").replace(/^[\w.$]+: (requirement failed: )?/, "");
 };
 
-/** Told for the same reason: most of the real client's words are among ours. */
+/** Told for the same reason: about the same conf, or in words of which most, or several, are the same. */
 const meansTheSame = (refused: string, theirs: string): boolean => {
-  const words = theirs.toLowerCase().match(/[a-z.-]{4,}/g) ?? [];
-  const shared = words.filter((word) => refused.toLowerCase().includes(word.replace(/[.-]+$/, "")));
-  return shared.length * 2 >= words.length;
+  const words = new Set(theirs.toLowerCase().match(/[a-z.-]{4,}/g) ?? []);
+  const shared = [...words].filter((word) => refused.toLowerCase().includes(word.replace(/[.-]+$/, "")));
+  return shared.some((word) => /\w\.\w+\.\w/.test(word)) || shared.length >= Math.min(2, words.size);
 };
 
 const refusedAlike = (input: Input, refused: string): readonly Difference[] => {

@@ -99,12 +99,40 @@ const rules: readonly Rule[] = [
   {
     reason: "a function has no disk that files could be uploaded from: refused, with what to write instead",
     kinds: ["client"],
-    covers: ({ path, ours: value }) => path === "refused" && /is a file of the submitting machine/.test(`${value}`),
+    covers: ({ path, ours: value }) =>
+      path === "refused" &&
+      /is a file of the submitting machine|does not exist on the submitting machine/.test(`${value}`),
   },
   {
     reason: "the same refusal in our words, which also say what to change",
     kinds: ["client"],
     covers: ({ path, ours: value, theirs }) => path === "words" && value !== undefined && theirs !== undefined,
+  },
+  {
+    reason: "no quantity: the API server would refuse the pod, so it is refused before anything is made",
+    kinds: ["client"],
+    covers: ({ path, ours: value }) => path === "refused" && /is not a quantity/.test(`${value}`),
+  },
+  {
+    reason: "the recorded Spark was built without Volcano; the step needs no class here",
+    kinds: ["client"],
+    covers: ({ path, ours: value, theirs }) =>
+      path === "refused" && value === "accepted" && /VolcanoFeatureStep/.test(`${theirs}`),
+  },
+  {
+    reason: "Spark draws the order of scratch folders by lot",
+    kinds: ["client", "operator", "webhook"],
+    covers: ({ path, ours: value, theirs }) =>
+      /\/SPARK_LOCAL_DIRS\/value$/.test(path) &&
+      `${value}`.split(",").sort().join() === `${theirs}`.split(",").sort().join(),
+  },
+  {
+    reason: "several claims are numbered by the names of their volumes, Spark's by a hash table",
+    kinds: ["client"],
+    covers: ({ path, ours: value, theirs }) =>
+      /\/(claimName|name)$/.test(path) &&
+      [value, theirs].every((name) => /-driver-pvc-\d+$/.test(`${name}`)) &&
+      value !== theirs,
   },
   {
     reason: "classes cannot be loaded without a JVM: refused, with what to write instead",

@@ -5,7 +5,7 @@
 import type { Obj } from "../../core/object.ts";
 import type { Json } from "../../kube/answers.ts";
 import type { Conf } from "./conf.ts";
-import { listOf } from "./conf.ts";
+import { listOf, understood } from "./conf.ts";
 import type { Identity } from "./identity.ts";
 import { driverLabels } from "./labels.ts";
 import type { SparkPod } from "./pods/pod.ts";
@@ -131,22 +131,23 @@ const startOf = (request: Request): SparkPod | { readonly error: string } =>
     ? emptyPod
     : podOf(request.templates.driver, request.conf.get("spark.kubernetes.driver.podTemplateContainerName"));
 
-export const build = (request: Request): Built | { readonly refused: string } => {
+export const build = (given: Request): Built | { readonly refused: string } => {
+  const request = { ...given, conf: understood(given.conf) };
   const refused = refusalOf(request);
   if (refused !== undefined) return { refused };
   const start = startOf(request);
   if ("error" in start) return { refused: `the driver's pod template is not a pod: ${start.error}` };
   const context = contextOf(request);
-  const given = stepsFor(context).map((step) => step(context));
-  const pod = given.reduce((before, { pod: edit }) => edit?.(before) ?? before, start);
-  const confs = new Map([...request.conf, ...given.flatMap(({ confs: added }) => Object.entries(added ?? {}))]);
+  const parts = stepsFor(context).map((step) => step(context));
+  const pod = parts.reduce((before, { pod: edit }) => edit?.(before) ?? before, start);
+  const confs = new Map([...given.conf, ...parts.flatMap(({ confs: added }) => Object.entries(added ?? {}))]);
   return {
     namespace: context.namespace,
     applicationId: context.applicationId,
     driverPodName: context.driverPodName,
     pod: withConfMap(context, pod),
-    first: given.flatMap(({ first }) => first ?? []),
-    objects: [...given.flatMap(({ objects }) => objects ?? []), confMap(context, confs)],
+    first: parts.flatMap(({ first }) => first ?? []),
+    objects: [...parts.flatMap(({ objects }) => objects ?? []), confMap(context, confs)],
     confs,
   };
 };

@@ -11,6 +11,21 @@ export const below = (conf: Conf, prefix: string): Texts =>
     [...conf].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
   );
 
+/** Maps of the user's own, which Spark takes as they are. */
+const verbatim =
+  /^spark\.(executorEnv|hadoop|kubernetes\.(driverEnv|node\.selector|(driver|executor)\.(label|annotation|service\.(label|annotation)|secrets|secretKeyRef|volumes|node\.selector)))\./;
+
+/** A text with `${spark.…}` filled in from other confs; what is not set stays. A conf within itself is left alone. */
+const filled = (conf: Conf, text: string, within: readonly string[]): string =>
+  text.replaceAll(/\$\{(spark\.[^}\s]+)\}/g, (whole, key: string) => {
+    const value = within.includes(key) ? undefined : conf.get(key);
+    return value === undefined ? whole : filled(conf, value, [...within, key]);
+  });
+
+/** The confs as Spark understands them: some may refer to others. */
+export const understood = (conf: Conf): Conf =>
+  new Map([...conf].map(([key, text]) => [key, verbatim.test(key) ? text : filled(conf, text, [key])]));
+
 export const flagOf = (conf: Conf, key: string): boolean => conf.get(key)?.trim().toLowerCase() === "true";
 
 /** A whole number; texts that are none were refused before anything asks. */

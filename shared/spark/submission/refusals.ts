@@ -126,7 +126,10 @@ const uploads: Check = ({ conf, program }) => {
   const main = program.language === "python" && program.resource !== "spark-internal" ? [program.resource] : [];
   return [...new Set([...main, ...uris])]
     .filter(isLocal)
-    .map((uri) => `${uri} is a file of the submitting machine, which has none: use local:// (in the image) or a URL`);
+    .map(
+      (uri) =>
+        `${uri} is a file of the submitting machine, and no disk is here to upload from (spark.kubernetes.file.upload.path): use local:// (in the image) or a URL`,
+    );
 };
 
 /** Confs that name files which Spark's client would read and carry into the cluster. */

@@ -6,7 +6,8 @@ import { isRecord } from "../../../kube/answers.ts";
 const loose = z.looseObject({});
 const list = z.array(loose).optional();
 const texts = z.record(z.string(), z.string()).optional();
-const amounts = z.record(z.string(), z.union([z.string(), z.number()]));
+/** Quantities are texts, also where YAML reads a number. */
+const amounts = z.record(z.string(), z.union([z.string(), z.number().transform(String)]));
 
 const containerSchema = z.looseObject({
   name: z.string().optional(),

@@ -1,0 +1,120 @@
+/** The first look: whose the memory is, what absence takes to be believed, and records that stop everything. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { step } from "../../shared/engine/step.ts";
+import { message, part, type Stage, stage, toy, writesIn } from "./fakes.ts";
+
+/** A world whose toy has a record, and a log of what decisions got to see. */
+const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {
+  const world = stage();
+  await step(world.world, message);
+  const seen: unknown[] = [];
+  world.decide = ({ object, memory }) => {
+    seen.push(object?.metadata.generation);
+    return { memory: memory ?? { count: 0 }, stages: [] };
+  };
+  world.calls.length = 0;
+  world.sent.length = 0;
+  return { world, seen };
+};
+
+describe("absence", () => {
+  test("is confirmed by a list before it is believed", async () => {
+    const { world, seen } = await recorded();
+    world.objects.delete("toys bear");
+    world.put({ ...toy(), metadata: { ...toy().metadata, name: "doll", uid: "toy-2" } });
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.deepEqual([world.calls.slice(0, 3), seen], [["load", "get toys bear", "list toys"], [undefined]]);
+  });
+
+  test("that the list does not confirm ends nothing: the step comes back", async () => {
+    const { world, seen } = await recorded();
+    const bear = toy();
+    world.objects.delete("toys bear");
+    world.before = (call) => {
+      if (call === "list toys") world.put(bear);
+    };
+    assert.deepEqual(await step(world.world, message), {
+      did: "troubled",
+      reason: "StaleRead",
+      message: "Toy ns/bear was not found, then listed; looking again",
+    });
+    assert.deepEqual([seen, world.sent.map((sent) => sent.message.tries)], [[], [1]]);
+  });
+
+  test("without a record nothing has to be confirmed", async () => {
+    const world = stage();
+    world.objects.clear();
+    assert.deepEqual(await step(world.world, message), { did: "nothing", why: "neither object nor checkpoint" });
+    assert.deepEqual(world.calls, ["load", "get toys bear"]);
+  });
+});
+
+describe("an object from before what the memory has taken in", () => {
+  const cases = [
+    { name: "is asked for again", again: 2, want: 2 },
+    { name: "is believed the second time: the server was restored", again: 1, want: 1 },
+  ];
+  for (const { name, again, want } of cases) {
+    test(name, async () => {
+      const { world, seen } = await recorded();
+      world.put(toy({ generation: 2 }));
+      await step(world.world, message);
+      seen.length = 0;
+      world.put(toy({ generation: 1 }));
+      world.after = (call) => {
+        if (call === "get toys bear") world.put(toy({ generation: again }));
+      };
+      await step(world.world, message);
+      assert.deepEqual(seen, [want]);
+    });
+  }
+
+  test("and gone the second time, its absence is confirmed like any other", async () => {
+    const { world } = await recorded();
+    world.put(toy({ generation: 2 }));
+    await step(world.world, message);
+    world.put(toy({ generation: 1 }));
+    world.after = (call) => {
+      if (call === "get toys bear") world.objects.delete("toys bear");
+    };
+    world.calls.length = 0;
+    await step(world.world, message);
+    assert.deepEqual(world.calls, ["load", "get toys bear", "get toys bear", "list toys"]);
+  });
+});
+
+describe("a record that cannot be used stops writes for its key, and says so", () => {
+  const good = { schema: 1, cluster: "cluster-1", uid: "toy-1", saves: 1, memory: { count: 1 } };
+  const cases = [
+    { name: "no record at all", record: "rubbish", why: /record: / },
+    { name: "a later schema", record: { ...good, schema: 2 }, why: /schema: / },
+    { name: "a field of another type", record: { ...good, saves: "many" }, why: /saves: / },
+    {
+      name: "another cluster's",
+      record: { ...good, cluster: "cluster-2" },
+      why: /made in another cluster \(cluster-2, this is cluster-1\)/,
+    },
+    { name: "a memory that the kind cannot read", record: { ...good, memory: {} }, why: /no toy's memory/ },
+  ];
+  for (const { name, record, why } of cases) {
+    for (const there of [true, false]) {
+      test(`${name}, object ${there ? "there" : "gone"}`, async () => {
+        const { world } = await recorded();
+        if (!there) world.objects.delete("toys bear");
+        world.put(part("arm"));
+        world.decide = () => assert.fail("decided on a record that cannot be used");
+        const { checkpoints } = world.world;
+        const load = async () => ({ record, version: "1" });
+        const ending = await step({ ...world.world, checkpoints: { ...checkpoints, load } }, message);
+        assert.equal(ending.did, "stopped");
+        assert.match("why" in ending ? ending.why : "", why);
+        assert.deepEqual([writesIn(world.calls), world.sent], [[], []]);
+        assert.deepEqual(
+          world.lines.map(({ level }) => level),
+          ["debug", "error"],
+        );
+      });
+    }
+  }
+});

@@ -84,26 +84,31 @@ export const upstreamExamples = (dir: string): Case => ({
     }),
 });
 
-/** Kills the host at random moments, and starts another at once, until told to stop. */
+/**
+ * Kills the host at random moments, and starts another at once, until told to stop. Lives are short and long: some end
+ * before the first watch is open, some in the middle of a step.
+ */
 const killing = (scene: Scene) => {
   let kills = 0;
   let stopped = false;
   let host = startHost(scene.kubeconfig, scene.hostLog);
   const loop = (async () => {
     while (!stopped) {
-      await sleep(100 + scene.random() * 1_400);
+      await sleep(scene.random() * 5_000);
       if (stopped) break;
+      if (host.exited()) throw new Error("the host ended of itself");
       await host.kill();
       kills += 1;
       host = startHost(scene.kubeconfig, scene.hostLog);
     }
   })();
+  loop.catch(() => {});
   return {
     kills: () => kills,
     stop: async () => {
       stopped = true;
-      await loop;
       await host.stop();
+      await loop;
     },
   };
 };

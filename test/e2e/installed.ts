@@ -7,10 +7,13 @@ import type { ControlPlane } from "../cluster/controlplane.ts";
 const root = join(import.meta.dirname, "..", "..");
 const cli = join(root, "dist", "cli.mjs");
 
+/** What a service manager would give it, and nothing of the lane's own. */
+const environment = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
+
 /** Standard output of the built command line; throws with what it said when it fails. */
-export const rekindle = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> =>
+export const rekindle = (args: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], { env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, [cli, ...args], { env: environment });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk: Buffer) => {
@@ -71,7 +74,7 @@ const gone = (child: ChildProcess): Promise<number> =>
 /** One host as a separate process; its log is appended to `log`. */
 export const startHost = (kubeconfig: string, log: string, args: readonly string[] = []): HostProcess => {
   const all = [cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
-  const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"], env: environment });
   const file = createWriteStream(log, { flags: "a" });
   child.stdout.pipe(file, { end: false });
   child.stderr.pipe(file, { end: false });

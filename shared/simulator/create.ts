@@ -1,10 +1,20 @@
 /** POST: how an object comes into being. */
-import { type Fields, isFields } from "./json.ts";
+import { type Fields, isFields, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { managed } from "./managed.ts";
 import { type Draft, draftOf, type Item, metaFaults, metaOf } from "./metadata.ts";
 import { defaulted, pruneRoot } from "./prune.ts";
-import { alreadyExists, badRequest, forbidden, invalid, notFound } from "./refusal.ts";
+import {
+  alreadyExists,
+  badRequest,
+  cause,
+  forbidden,
+  internal,
+  invalid,
+  methodNotAllowed,
+  notFound,
+  type Refusal,
+} from "./refusal.ts";
 import { ruleOf } from "./rules.ts";
 import { rootFaults } from "./schema.ts";
 import { nextUid, type Server, suffixOf, type Target, timeOf, type WriteOptions } from "./server.ts";
@@ -12,23 +22,47 @@ import { keyOf } from "./store.ts";
 
 export type Written = { readonly item: Item; readonly warnings: readonly string[] };
 
-const mismatch = (kind: Kind, given: Fields): boolean => {
-  const missing = given["kind"] === undefined && given["apiVersion"] === undefined && kind.custom === undefined;
-  return !missing && (given["kind"] !== kind.kind || given["apiVersion"] !== apiVersionOf(kind));
+const missingKind = (kind: Kind, body: Fields): Refusal => {
+  const text = JSON.stringify(body);
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind.kind}): Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`,
+  );
+};
+
+const customMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
+  const given = body["kind"];
+  if (typeof given !== "string" || given === "") return missingKind(kind, body);
+  if (body["apiVersion"] !== apiVersionOf(kind))
+    return badRequest(
+      `the API version in the data (${body["apiVersion"]}) does not match the expected API version (${apiVersionOf(kind)})`,
+    );
+  return given === kind.kind
+    ? undefined
+    : invalid({ ...kind, kind: given }, textAt(body, "metadata", "name") ?? "", [
+        cause.invalid("kind", given, `must be ${kind.kind}`),
+      ]);
+};
+
+const builtInMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
+  const given = body["kind"] ?? kind.kind;
+  const version = body["apiVersion"] ?? apiVersionOf(kind);
+  return given === kind.kind && version === apiVersionOf(kind)
+    ? undefined
+    : badRequest(
+        `${given} in version "${version}" cannot be handled as a ${kind.kind}: converting (${version}.${given}) to (${kind.kind}): unknown conversion`,
+      );
 };
 
 /** The body of a write as an object of the kind. */
 export const readBody = (kind: Kind, body: unknown): Fields => {
-  if (!isFields(body))
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error`,
+  const refuse = (why: string) =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
     );
-  if (mismatch(kind, body)) {
-    const given = `${body["apiVersion"]}, Kind=${body["kind"]}`;
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): no kind "${body["kind"]}" matches ${given} at ${apiVersionOf(kind)}`,
-    );
-  }
+  if (body === undefined) throw refuse("unexpected end of JSON input");
+  if (!isFields(body)) throw refuse("json: cannot unmarshal into an object with apiVersion and kind");
+  const refusal = kind.custom === undefined ? builtInMismatch(kind, body) : customMismatch(kind, body);
+  if (refusal !== undefined) throw refusal;
   return body;
 };
 
@@ -76,6 +110,9 @@ const checkNamespace = ({ store }: Server, { kind, namespace }: Target, name: st
 
 const checkPlace = (draft: Draft, { kind, namespace, name }: Target): void => {
   const given = draft.metadata;
+  if (kind.namespaced && namespace === undefined) throw methodNotAllowed();
+  if ((given.resourceVersion ?? "") !== "")
+    throw internal("resourceVersion should not be set on objects to be created");
   if (kind.namespaced && given.namespace !== undefined && given.namespace !== namespace)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if (name !== undefined && given.name !== "" && given.name !== name)
@@ -120,11 +157,12 @@ export const create = (server: Server, target: Target, body: unknown, options: W
   const rule = ruleOf(kind);
   const scene = { store: server.store, time: timeOf(server), suffix: suffixOf(fresh.metadata.uid), kind };
   const made = rule.create?.(fresh, scene) ?? fresh;
-  judge(kind, made);
   const refusal = rule.admit?.(made, scene);
   if (refusal !== undefined) throw refusal;
-  if (server.store.get(kind.table, keyOf(made.metadata.namespace, made.metadata.name)) !== undefined)
-    throw alreadyExists(kind, made.metadata.name);
+  judge(kind, made);
+  const there = server.store.get(kind.table, keyOf(made.metadata.namespace, made.metadata.name));
+  if (there !== undefined)
+    throw alreadyExists(kind, made.metadata.name, there.metadata.deletionTimestamp !== undefined);
   const { uid } = fresh.metadata;
   const item = managed(
     server,

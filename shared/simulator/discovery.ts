@@ -2,6 +2,7 @@
 import { allKinds } from "./crds.ts";
 import type { Result } from "./door.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
+import { openApi } from "./openapi.ts";
 import type { Store } from "./store.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -85,7 +86,8 @@ const version = {
 };
 
 const groupBody = (path: string, kinds: readonly Kind[]): unknown => {
-  const [, , name, api] = path.split("/");
+  const [, , name, api, ...more] = path.split("/");
+  if (more.length > 0) return undefined;
   const own = kinds.filter(({ group }) => group === name);
   if (own.length === 0) return undefined;
   if (api === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupOf(name ?? "", kinds) };
@@ -109,13 +111,14 @@ const bodyFor = (store: Store, path: string): unknown => {
     );
   if (path === "/apis")
     return { kind: "APIGroupList", apiVersion: "v1", groups: groupNames(kinds).map((name) => groupOf(name, kinds)) };
+  if (path.startsWith("/openapi/v3")) return openApi(kinds, path);
   return path.startsWith("/apis/") ? groupBody(path, kinds) : undefined;
 };
 
 const health = new Set(["/healthz", "/livez", "/readyz"]);
 
 /** The answer to a question about the server itself; undefined when the path is none. */
-export const discovery = (store: Store, path: string, _accept: string): Result | undefined => {
+export const discovery = (store: Store, path: string): Result | undefined => {
   if (health.has(path)) return { status: 200, text: "ok", type: "text/plain; charset=utf-8" };
   const body = bodyFor(store, path.endsWith("/") && path.length > 1 ? path.slice(0, -1) : path);
   return body === undefined ? undefined : { status: 200, text: JSON.stringify(body) };

@@ -7,9 +7,9 @@ import type { Item } from "./metadata.ts";
 import { jsonPatch, mergePatch } from "./patch.ts";
 import { type Form, formFor } from "./present.ts";
 import { checkGet, listing, listText, textOf } from "./read.ts";
-import { badRequest, methodNotAllowed, noSuchResource, Refusal, statusOf } from "./refusal.ts";
+import { badOptions, badRequest, methodNotAllowed, noSuchResource, notFound, Refusal, statusOf } from "./refusal.ts";
 import { removeItem, removeOptions } from "./remove.ts";
-import { isResourcePath, targetOf } from "./route.ts";
+import { isBuiltInGroup, isResourcePath, targetOf } from "./route.ts";
 import { found, type Server, type Target, type WriteOptions } from "./server.ts";
 import { strategicMerge } from "./strategic.ts";
 import { update } from "./update.ts";
@@ -64,10 +64,15 @@ const json = (status: number, text: string, warnings?: readonly string[]): Resul
 const strictness = (text: string | null): WriteOptions["strict"] =>
   text === "Strict" || text === "Ignore" ? text : "Warn";
 
+const optionsOf: Readonly<Record<string, string>> = { POST: "CreateOptions", PUT: "UpdateOptions" };
+
 const writeOptions = ({ ask, query }: Call): WriteOptions => {
   const dryRun = query.get("dryRun");
   if (dryRun !== null && dryRun !== "" && dryRun !== "All")
-    throw badRequest(`Invalid value: "${dryRun}": dryRun: Unsupported value: "${dryRun}": supported values: "All"`);
+    throw badOptions(optionsOf[ask.method] ?? "PatchOptions", "dryRun", {
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ["${dryRun}"]: supported values: "All"`,
+    });
   return {
     dryRun: dryRun === "All",
     manager: query.get("fieldManager") ?? (ask.headers["user-agent"] ?? "unknown").split("/")[0] ?? "unknown",
@@ -76,9 +81,9 @@ const writeOptions = ({ ask, query }: Call): WriteOptions => {
 };
 
 const bodyOf = ({ ask }: Call): unknown => {
-  const value = parsed(ask.body ?? "");
-  if (value === undefined) throw badRequest("the object provided is unrecognized (must be JSON): json parse error");
-  return value;
+  const type = ask.headers["content-type"] ?? "application/json";
+  if (!type.includes("json") && !type.includes("yaml")) throw unsupported(false);
+  return parsed(ask.body ?? "");
 };
 
 const shown = ({ form, target }: Call, status: number, item: Item, warnings?: readonly string[]): Result =>
@@ -97,13 +102,15 @@ const applyType = "application/apply-patch+yaml";
 const mediaTypes = (custom: boolean): readonly string[] =>
   [...Object.keys(patchers), applyType].filter((type) => !custom || !type.includes("strategic"));
 
+/** Unlike the real server, this one reads JSON only. */
 const unsupported = (custom: boolean): Refusal =>
-  new Refusal(
-    415,
-    "UnsupportedMediaType",
-    `the body of the request was in an unknown format - accepted media types include: ${mediaTypes(custom).join(", ")}`,
-    {},
-  );
+  custom
+    ? new Refusal(
+        415,
+        "UnsupportedMediaType",
+        `the body of the request was in an unknown format - accepted media types include: ${mediaTypes(true).join(", ")}`,
+      )
+    : new Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 
 const patch = (server: Server, call: Call): Result => {
   const { target, ask, query } = call;
@@ -120,6 +127,7 @@ const patch = (server: Server, call: Call): Result => {
   const custom = target.kind.custom !== undefined;
   if (patcher === undefined || !mediaTypes(custom).includes(type)) throw unsupported(custom);
   const change = bodyOf(call);
+  if (change === undefined) throw badRequest("error decoding patch: unexpected end of JSON input");
   const { item, warnings } = update(server, target, (current) => patcher(current, change), options);
   return shown(call, 200, item, warnings);
 };
@@ -143,11 +151,16 @@ const get = (server: Server, call: Call): Result => {
 const list = (server: Server, { target, query, form }: Call): Result =>
   json(200, form.many(target.kind, listing(server, target, query)));
 
-const deletion = ({ ask, query }: Call) => removeOptions(ask.body ? parsed(ask.body) : undefined, query);
+const deletion = ({ ask, query }: Call) => {
+  const body = ask.body ? parsed(ask.body) : {};
+  if (body === undefined) throw badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input");
+  return removeOptions(body, query);
+};
 
 const remove = (server: Server, call: Call): Result => {
   const { kind } = call.target;
-  const { item, gone } = removeItem(server, kind, found(server, call.target), deletion(call));
+  const options = deletion(call);
+  const { item, gone } = removeItem(server, kind, found(server, call.target), options);
   if (!gone || kind.returnsDeleted) return json(200, textOf(item));
   const { name, uid } = item.metadata;
   const details = { name, ...(kind.group !== "" && { group: kind.group }), kind: kind.plural, uid };
@@ -169,7 +182,8 @@ const onMany: Readonly<Record<string, Verb>> = { GET: list, POST: post, DELETE: 
 
 const verbFor = ({ ask, target }: Call): Verb => {
   const { name, sub, kind } = target;
-  if (sub !== undefined && !(sub === "status" && kind.status)) throw noSuchResource();
+  if (sub !== undefined && !(sub === "status" && kind.status))
+    throw kind.custom === undefined ? noSuchResource() : notFound(kind, name ?? "");
   const verb = (name === undefined ? onMany : onOne)[ask.method];
   if (verb === undefined || (sub !== undefined && ask.method === "DELETE")) throw methodNotAllowed();
   return verb;
@@ -188,9 +202,9 @@ const callOf = (server: Server, ask: Ask): Call | undefined => {
 
 const elsewhere = (server: Server, ask: Ask): Result => {
   const [path] = split(ask.path);
-  const known = ask.method === "GET" ? discovery(server.store, path, ask.headers["accept"] ?? "") : undefined;
+  const known = ask.method === "GET" ? discovery(server.store, path) : undefined;
   if (known !== undefined) return known;
-  return isResourcePath(path) && path.startsWith("/api/")
+  return isResourcePath(path) && isBuiltInGroup(path)
     ? json(404, JSON.stringify(statusOf(noSuchResource())))
     : { status: 404, text: "404 page not found\n", type: "text/plain; charset=utf-8" };
 };

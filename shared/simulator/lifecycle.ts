@@ -187,28 +187,25 @@ export const ended = (pod: Item, now: number, exit: Exit, all: boolean): Item =>
   };
 };
 
-/** The kubelet took the pod's resources back. */
-export const evicted = (pod: Item, now: number): Item => {
-  const down = ended(pod, now, { code: 137 }, true);
-  const disruption = {
+/** The pod is told that it ends for no fault of its own. */
+export const disrupted = (pod: Item, now: number, reason: string, message?: string): Item => {
+  const condition = {
     type: "DisruptionTarget",
     status: "True",
     lastProbeTime: null,
     lastTransitionTime: stamp(now),
-    reason: "TerminationByKubelet",
+    reason,
+    ...(message !== undefined && { message }),
   };
-  const status = fieldsAt(down, "status");
-  const conditions = [...itemsAt(status, "conditions"), disruption];
-  return {
-    ...down,
-    status: {
-      ...status,
-      phase: "Failed",
-      reason: "Evicted",
-      message: "The node was low on resource: memory.",
-      conditions,
-    },
-  };
+  const status = fieldsAt(pod, "status");
+  return { ...pod, status: { ...status, conditions: [...itemsAt(status, "conditions"), condition] } };
+};
+
+/** The kubelet took the pod's resources back. */
+export const evicted = (pod: Item, now: number): Item => {
+  const down = disrupted(ended(pod, now, { code: 137 }, true), now, "TerminationByKubelet");
+  const told = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." };
+  return { ...down, status: { ...fieldsAt(down, "status"), ...told } };
 };
 
 /** The containers ended but the restart policy brings them back. */

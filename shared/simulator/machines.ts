@@ -1,6 +1,7 @@
 /** Nodes: they come, stop answering, come back, go; and what the cluster does with the pods of those that do not answer. */
 import { stamp, type Task } from "./clock.ts";
 import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
+import { disrupted, isOver } from "./lifecycle.ts";
 import { type Item, metaOf } from "./metadata.ts";
 import { about, discard, later, type Part, rewrite, subject } from "./part.ts";
 import type { Server } from "./server.ts";
@@ -158,21 +159,11 @@ const evict = (server: Server, task: Task): void => {
 };
 
 const end = (server: Server, pod: Item): void => {
-  const disruption = {
-    type: "DisruptionTarget",
-    status: "True",
-    lastProbeTime: null,
-    lastTransitionTime: stamp(server.clock.now()),
-    reason: "DeletionByPodGC",
-    message: "PodGC: node no longer exists",
-  };
-  const status = fieldsAt(pod, "status");
-  const over = status["phase"] === "Succeeded" || status["phase"] === "Failed";
-  const conditions = [...itemsAt(status, "conditions"), disruption];
-  const failed = over
-    ? pod
-    : rewrite(server, "pods", pod, { ...pod, status: { ...status, phase: "Failed", conditions } });
-  discard(server, "pods", failed, { graceSeconds: 0 });
+  const now = server.clock.now();
+  const told = disrupted(pod, now, "DeletionByPodGC", "PodGC: node no longer exists");
+  const failed = { ...told, status: { ...fieldsAt(told, "status"), phase: "Failed" } };
+  const last = isOver(pod) ? pod : rewrite(server, "pods", pod, failed);
+  discard(server, "pods", last, { graceSeconds: 0 });
 };
 
 const sweep = (server: Server, task: Task): void => {

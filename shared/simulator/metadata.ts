@@ -117,18 +117,12 @@ const nameRules = {
     pattern: new RegExp(`^${label}$`),
     words: `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${label}')`,
   },
-  label1035: {
-    max: 63,
-    pattern: /^[a-z]([-a-z0-9]*[a-z0-9])?$/,
-    words:
-      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
-  },
   segment: { max: Number.POSITIVE_INFINITY, pattern: /^(?!\.{1,2}$)[^/%]+$/, words: "may not contain '/' or '%'" },
 } as const;
 
 const ruleOf: Readonly<Record<string, keyof typeof nameRules>> = {
   namespaces: "label",
-  services: "label1035",
+  services: "label",
   "roles.rbac.authorization.k8s.io": "segment",
   "rolebindings.rbac.authorization.k8s.io": "segment",
   "clusterroles.rbac.authorization.k8s.io": "segment",
@@ -191,10 +185,10 @@ const ownerFaults = (owners: readonly OwnerReference[] = []): readonly Cause[] =
   const fields = ["apiVersion", "kind", "name", "uid"] as const;
   const [first, second] = controllers;
   return [
-    ...owners.flatMap((owner, i) =>
+    ...owners.flatMap((owner) =>
       fields
         .filter((field) => owner[field] === "")
-        .map((field) => cause.invalid(`metadata.ownerReferences[${i}].${field}`, "", `must not be empty`)),
+        .map((field) => cause.invalid(`metadata.ownerReferences.${field}`, "", `must not be empty`)),
     ),
     ...(first !== undefined && second !== undefined
       ? [
@@ -208,12 +202,28 @@ const ownerFaults = (owners: readonly OwnerReference[] = []): readonly Cause[] =
   ];
 };
 
+const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+const finalizerNameFaults = (finalizers: readonly string[] = []): readonly Cause[] =>
+  finalizers.flatMap((each, i) =>
+    each.includes("/") || standardFinalizers.has(each)
+      ? []
+      : [
+          cause.invalid(
+            `metadata.finalizers[${i}]`,
+            each,
+            "name is neither a standard finalizer name nor is it fully qualified",
+          ),
+        ],
+  );
+
 /** All that is wrong with the metadata of an object of a table. */
 export const metaFaults = (table: string, meta: Meta): readonly Cause[] => [
   ...nameFaults(table, meta.name),
   ...labelFaults(meta.labels),
   ...annotationFaults(meta.annotations),
   ...ownerFaults(meta.ownerReferences),
+  ...finalizerNameFaults(meta.finalizers),
 ];
 
 /** Finalizers come only while the object lives. */

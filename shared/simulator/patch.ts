@@ -11,35 +11,31 @@ export const mergePatch = (value: unknown, patch: unknown): unknown => {
   return merged;
 };
 
-const unprocessable = (message: string): Refusal =>
-  new Refusal(422, "Invalid", "the server rejected our request due to an error in our request", {
-    causes: [{ reason: "UnexpectedServerResponse", message }],
-  });
+/** The server does not say which operation failed, nor why. */
+const unprocessable = (): Refusal =>
+  new Refusal(422, "Invalid", "the server rejected our request due to an error in our request", {});
 
 const pathOf = (pointer: string): readonly string[] => {
   if (pointer === "") return [];
-  if (!pointer.startsWith("/")) throw unprocessable(`invalid path ${JSON.stringify(pointer)}`);
+  if (!pointer.startsWith("/")) throw unprocessable();
   return pointer
     .slice(1)
     .split("/")
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 };
 
-const missing = (path: readonly string[]): Refusal =>
-  unprocessable(`nonexistent path: /${path.join("/")}: missing value`);
-
-const indexIn = (list: readonly unknown[], key: string, path: readonly string[]): number => {
+const indexIn = (list: readonly unknown[], key: string): number => {
   const index = key === "-" ? list.length : Number(key);
-  if (!Number.isInteger(index) || index < 0 || index > list.length) throw missing(path);
+  if (!Number.isInteger(index) || index < 0 || index > list.length) throw unprocessable();
   return index;
 };
 
 const valueAt = (value: unknown, path: readonly string[]): unknown => {
   let here = value;
   for (const key of path) {
-    if (Array.isArray(here)) here = here[indexIn(here, key, path)];
+    if (Array.isArray(here)) here = here[indexIn(here, key)];
     else if (isFields(here) && Object.hasOwn(here, key)) here = here[key];
-    else throw missing(path);
+    else throw unprocessable();
   }
   return here;
 };
@@ -51,10 +47,10 @@ const editAt = (value: unknown, path: readonly string[], edit: Edit, depth = 0):
   const key = path[depth] ?? "";
   if (depth === path.length - 1) return edit(value, key);
   if (Array.isArray(value)) {
-    const i = indexIn(value, key, path);
+    const i = indexIn(value, key);
     return value.with(i, editAt(value[i], path, edit, depth + 1));
   }
-  if (!isFields(value) || !Object.hasOwn(value, key)) throw missing(path);
+  if (!isFields(value) || !Object.hasOwn(value, key)) throw unprocessable();
   return withField(value, key, editAt(value[key], path, edit, depth + 1));
 };
 
@@ -62,15 +58,15 @@ const add = (value: unknown, path: readonly string[], item: unknown): unknown =>
   path.length === 0
     ? item
     : editAt(value, path, (parent, key) => {
-        if (Array.isArray(parent)) return parent.toSpliced(indexIn(parent, key, path), 0, item);
+        if (Array.isArray(parent)) return parent.toSpliced(indexIn(parent, key), 0, item);
         if (isFields(parent)) return withField(parent, key, item);
-        throw missing(path);
+        throw unprocessable();
       });
 
 const remove = (value: unknown, path: readonly string[]): unknown => {
   valueAt(value, path);
   return editAt(value, path, (parent, key) => {
-    if (Array.isArray(parent)) return parent.toSpliced(indexIn(parent, key, path), 1);
+    if (Array.isArray(parent)) return parent.toSpliced(indexIn(parent, key), 1);
     return isFields(parent) ? withField(parent, key, undefined) : parent;
   });
 };
@@ -79,7 +75,7 @@ const replace = (value: unknown, path: readonly string[], item: unknown): unknow
   valueAt(value, path);
   if (path.length === 0) return item;
   return editAt(value, path, (parent, key) => {
-    if (Array.isArray(parent)) return parent.with(indexIn(parent, key, path), item);
+    if (Array.isArray(parent)) return parent.with(indexIn(parent, key), item);
     return isFields(parent) ? withField(parent, key, item) : parent;
   });
 };
@@ -93,7 +89,7 @@ const operations: Readonly<Record<string, (value: unknown, operation: Operation)
   move: (value, { path, from }) => add(remove(value, from), path, valueAt(value, from)),
   copy: (value, { path, from }) => add(value, path, valueAt(value, from)),
   test: (value, { path, value: item }) => {
-    if (!same(valueAt(value, path), item)) throw unprocessable(`testing value /${path.join("/")} failed`);
+    if (!same(valueAt(value, path), item)) throw unprocessable();
     return value;
   },
 };
@@ -101,11 +97,13 @@ const operations: Readonly<Record<string, (value: unknown, operation: Operation)
 /** All operations of a JSON patch, one after the other, or the refusal of the first that does not hold. */
 export const jsonPatch = (value: unknown, patch: unknown): unknown => {
   if (!Array.isArray(patch))
-    throw badRequest("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    throw badRequest(
+      "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+    );
   let here = value;
   for (const step of patch) {
     const apply = operations[textAt(step, "op") ?? ""];
-    if (apply === undefined) throw unprocessable(`unexpected kind: ${textAt(step, "op")}`);
+    if (apply === undefined) throw unprocessable();
     here = apply(here, {
       path: pathOf(textAt(step, "path") ?? ""),
       from: pathOf(textAt(step, "from") ?? ""),

@@ -144,7 +144,7 @@ const specOf = (given: Fields, token: string): Fields => {
 const gated = (spec: Fields): boolean => itemsAt(spec, "schedulingGates").length > 0;
 
 /** A pod as the server first stores it. `suffix` is five characters for the name of its token volume. */
-export const newPod = (draft: Draft, suffix: string): Draft => {
+export const newPod = (draft: Draft, suffix: string, time: string): Draft => {
   const spec = specOf(fieldsAt(draft, "spec"), `kube-api-access-${suffix}`);
   const held = {
     conditions: [
@@ -152,7 +152,7 @@ export const newPod = (draft: Draft, suffix: string): Draft => {
         type: "PodScheduled",
         status: "False",
         lastProbeTime: null,
-        lastTransitionTime: null,
+        lastTransitionTime: time,
         reason: "SchedulingGated",
         message: "Scheduling is blocked due to non-empty scheduling gates",
       },
@@ -175,6 +175,13 @@ const containerFaults = (value: unknown, path: string): readonly Cause[] => {
   ];
 };
 
+const duplicateFaults = (containers: readonly unknown[]): readonly Cause[] => {
+  const names = containers.map((each) => textAt(each, "name"));
+  return names.flatMap((name, i) =>
+    names.indexOf(name) < i ? [cause.duplicate(`spec.containers[${i}].name`, name)] : [],
+  );
+};
+
 const mountFaults = (spec: Fields): readonly Cause[] => {
   const known = new Set(itemsAt(spec, "volumes").map((each) => textAt(each, "name")));
   return itemsAt(spec, "containers").flatMap((each, i) =>
@@ -195,7 +202,7 @@ const hostnameFaults = (spec: Fields): readonly Cause[] => {
   if (hostname === "") return [];
   const tooLong = hostname.length > 63;
   return [
-    ...(tooLong ? [cause.invalid("spec.hostname", hostname, "must be no more than 63 bytes")] : []),
+    ...(tooLong ? [cause.invalid("spec.hostname", hostname, "must be no more than 63 characters")] : []),
     ...(nameOk.test(hostname) ? [] : [cause.invalid("spec.hostname", hostname, labelWords)]),
   ];
 };
@@ -209,6 +216,7 @@ export const podFaults = (pod: Draft): readonly Cause[] => {
     ...(containers.length === 0 ? [cause.required("spec.containers")] : []),
     ...containers.flatMap((each, i) => containerFaults(each, `spec.containers[${i}]`)),
     ...itemsAt(spec, "initContainers").flatMap((each, i) => containerFaults(each, `spec.initContainers[${i}]`)),
+    ...duplicateFaults(containers),
     ...mountFaults(spec),
     ...hostnameFaults(spec),
     ...(policies.some((each) => each === policy) ? [] : [cause.unsupported("spec.restartPolicy", policy, policies)]),

@@ -17,18 +17,18 @@ const metadataOf = (item: Item) => ({ kind: "PartialObjectMetadata", apiVersion:
 
 const metadataOnly: Form = {
   one: (_kind, item) => JSON.stringify(metadataOf(item)),
-  many: (_kind, page) =>
+  many: (kind, page) =>
     JSON.stringify({
       kind: "PartialObjectMetadataList",
       apiVersion: metaApi,
-      metadata: listMeta(page),
+      metadata: listMeta(kind, page),
       items: page.items.map(metadataOf),
     }),
 };
 
 const inTable = (now: () => number): Form => ({
-  one: (kind, item) => tableText(kind, [item], {}, now()),
-  many: (kind, page) => tableText(kind, page.items, listMeta(page), now()),
+  one: (kind, item) => tableText(kind, [item], { resourceVersion: item.metadata.resourceVersion }, now()),
+  many: (kind, page) => tableText(kind, page.items, listMeta(kind, page), now()),
 });
 
 /** The form that an Accept header asks for first among those it lists. */
@@ -51,7 +51,6 @@ export const bookmarkText = (kind: Kind, revision: number, ends: boolean): strin
       apiVersion: apiVersionOf(kind),
       metadata: {
         resourceVersion: String(revision),
-        creationTimestamp: null,
         ...(ends && { annotations: { "k8s.io/initial-events-end": "true" } }),
       },
     },

@@ -54,7 +54,7 @@ export const pruneRoot = (schema: Fields, object: Fields): { readonly object: Fi
     if (below === undefined) dropped.push(key);
     else kept.push([key, below === "any" ? value : pruned(below, value, { path: key, dropped })]);
   }
-  return { object: Object.fromEntries(kept), dropped };
+  return { object: Object.fromEntries(kept), dropped: dropped.sort() };
 };
 
 const lacks = (schema: Fields, value: unknown): boolean =>
@@ -63,20 +63,24 @@ const lacks = (schema: Fields, value: unknown): boolean =>
 const defaultedFields = (schema: Fields, value: Fields): Fields => {
   const properties = fieldsAt(schema, "properties");
   const additional = schema["additionalProperties"];
-  const present = Object.entries(value).map(([key, item]): [string, unknown] => {
+  const present = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
     const below = Object.hasOwn(properties, key) ? properties[key] : additional;
-    return [key, isFields(below) ? defaulted(below, item) : item];
+    if (!isFields(below)) return [[key, item]];
+    const full = defaulted(below, item);
+    return full === null && below["nullable"] !== true ? [] : [[key, full]];
   });
   const missing = Object.entries(properties).flatMap(([key, below]): [string, unknown][] => {
     const absent = isFields(below) && "default" in below && !Object.hasOwn(value, key);
     return absent ? [[key, defaulted(below, below["default"])]] : [];
   });
-  return missing.length === 0 && present.every(([key, item]) => value[key] === item)
+  return missing.length === 0 &&
+    present.length === Object.keys(value).length &&
+    present.every(([key, item]) => value[key] === item)
     ? value
     : Object.fromEntries([...present, ...missing]);
 };
 
-/** A copy with the schema's defaults wherever an object that is there lacks them. */
+/** A copy with the schema's defaults wherever an object that is there lacks them, and without nulls that may not be. */
 export const defaulted = (schema: Fields, value: unknown): unknown => {
   if (lacks(schema, value) && "default" in schema) return schema["default"];
   if (Array.isArray(value)) {

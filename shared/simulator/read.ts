@@ -2,7 +2,7 @@
 import { isFields, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
-import { badRequest, expired, invalid, tooLarge } from "./refusal.ts";
+import { badOptions, badRequest, expired, tooLarge } from "./refusal.ts";
 import { selectorOf } from "./selectors.ts";
 import type { Server, Target } from "./server.ts";
 
@@ -33,7 +33,9 @@ const inList = (kind: Kind, item: Item): string => {
 export const revisionOf = (text: string): number => {
   const revision = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(revision))
-    throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
   return revision;
 };
 
@@ -46,20 +48,21 @@ const pageOf = (text: string): Page => {
   const value = parsed(Buffer.from(text, "base64url").toString("utf8"));
   const revision = numberAt(value, "rv");
   const after = textAt(value, "start");
-  if (!isFields(value) || revision === undefined || after === undefined) throw badRequest("continue key is not valid");
+  if (!isFields(value) || revision === undefined || after === undefined)
+    throw badRequest(
+      "invalid continue token: continue key is not valid: invalid character looking for beginning of value",
+    );
   return { revision, after };
 };
 
-const checkMatch = (kind: Kind, match: string | null, version: string | null): void => {
+const checkMatch = (match: string | null, version: string | null): void => {
   if (match === null || match === "") return;
   const fault = (message: string) =>
-    invalid({ ...kind, group: "meta.k8s.io", kind: "ListOptions" }, "", [
-      { reason: "FieldValueForbidden", message, field: "resourceVersionMatch" },
-    ]);
+    badOptions("ListOptions", "resourceVersionMatch", { reason: "FieldValueForbidden", message });
   if (version === null || version === "")
     throw fault("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
   if (match === "Exact" && version === "0")
-    throw fault('Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
+    throw fault('Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
 };
 
 const checkKnown = ({ store }: Server, revision: number): void => {
@@ -67,7 +70,7 @@ const checkKnown = ({ store }: Server, revision: number): void => {
 };
 
 /** The revision to read at: the newest, unless the request insists on an exact one. */
-const revisionFor = (server: Server, kind: Kind, query: URLSearchParams): Page => {
+const revisionFor = (server: Server, query: URLSearchParams): Page => {
   const { store } = server;
   const next = query.get("continue");
   const version = query.get("resourceVersion");
@@ -80,7 +83,7 @@ const revisionFor = (server: Server, kind: Kind, query: URLSearchParams): Page =
       );
     return page;
   }
-  checkMatch(kind, match, version);
+  checkMatch(match, version);
   if (version === null || version === "" || version === "0") return { revision: store.revision(), after: undefined };
   const revision = revisionOf(version);
   checkKnown(server, revision);
@@ -103,25 +106,26 @@ export type Listing = {
 
 /** The objects that a LIST asks for. */
 export const listing = (server: Server, { kind, namespace, name }: Target, query: URLSearchParams): Listing => {
-  const { revision, after } = revisionFor(server, kind, query);
+  const { revision, after } = revisionFor(server, query);
   const matches = selectorOf(
     kind.table,
     query.get("labelSelector") ?? undefined,
     query.get("fieldSelector") ?? undefined,
   );
-  const wanted = server.store
+  const within = server.store
     .listAt(kind.table, revision)
     .filter(
       (item) =>
         (namespace === undefined || item.metadata.namespace === namespace) &&
         (name === undefined || item.metadata.name === name) &&
-        (after === undefined || placeOf(item) > after) &&
-        matches(item),
+        (after === undefined || placeOf(item) > after),
     );
+  const wanted = within.filter(matches);
   const limit = Number(query.get("limit") ?? 0);
   const items = limit > 0 ? wanted.slice(0, limit) : wanted;
   const last = items.at(-1);
-  if (last === undefined || items.length === wanted.length)
+  // As the real server: a page that is full has a next one as long as there are keys, whether selected or not.
+  if (last === undefined || items.length < limit || limit === 0 || last === within.at(-1))
     return { items, revision, next: undefined, remaining: undefined };
   const selects = Boolean(query.get("labelSelector")) || Boolean(query.get("fieldSelector"));
   return {
@@ -133,16 +137,16 @@ export const listing = (server: Server, { kind, namespace, name }: Target, query
 };
 
 /** The metadata of a list. */
-export const listMeta = ({ revision, next, remaining }: Listing) => ({
+export const listMeta = (kind: Kind, { revision, next, remaining }: Listing) => ({
   resourceVersion: String(revision),
-  ...(next !== undefined && { continue: next }),
+  ...((next !== undefined || kind.custom !== undefined) && { continue: next ?? "" }),
   ...(remaining !== undefined && { remainingItemCount: remaining }),
 });
 
 /** A list as its body. */
 export const listText = (kind: Kind, page: Listing): string => {
   const items = page.items.map((item) => inList(kind, item)).join(",");
-  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(listMeta(page))},"items":[${items}]}`;
+  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(listMeta(kind, page))},"items":[${items}]}`;
 };
 
 /** A GET may ask for at least some revision, never for an older one than now. */

@@ -54,7 +54,7 @@ export type Named = { readonly group: string; readonly plural: string; readonly 
 
 const qualified = (word: string, group: string): string => (group === "" ? word : `${word}.${group}`);
 const detailsOf = (group: string, kind: string, name: string): Details => ({
-  name,
+  ...(name !== "" && { name }),
   ...(group !== "" && { group }),
   kind,
 });
@@ -70,11 +70,11 @@ export const notFound = (kind: Named, name: string): Refusal =>
 export const noSuchResource = (): Refusal =>
   new Refusal(404, "NotFound", "the server could not find the requested resource", {});
 
-export const alreadyExists = (kind: Named, name: string): Refusal =>
+export const alreadyExists = (kind: Named, name: string, leaving: boolean): Refusal =>
   new Refusal(
     409,
     "AlreadyExists",
-    `${qualified(kind.plural, kind.group)} "${name}" already exists`,
+    `${leaving ? "object is being deleted: " : ""}${qualified(kind.plural, kind.group)} "${name}" already exists`,
     detailsOf(kind.group, kind.plural, name),
   );
 
@@ -105,16 +105,23 @@ export const expired = (message: string): Refusal => new Refusal(410, "Expired",
 
 /** A client has seen more than this server: it is told to come back. */
 export const tooLarge = (wanted: number, current: number): Refusal =>
-  new Refusal(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  new Refusal(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });
 
 const faultText = ({ field, message }: Cause): string => `${field}: ${message}`;
 
+/** Words of a failure that the server did not foresee. */
+export const internal = (message: string): Refusal => new Refusal(500, "", message);
+
+/** What is wrong with the options of a request. */
+export const badOptions = (kind: string, field: string, cause: Omit<Cause, "field">): Refusal =>
+  invalid({ group: "meta.k8s.io", plural: "", kind }, "", [{ ...cause, field }]);
+
 /** All that is wrong with an object, as one 422. */
 export const invalid = (kind: Named, name: string, causes: readonly Cause[]): Refusal => {
-  const texts = causes.map(faultText);
+  const texts = [...new Set(causes.map(faultText))];
   const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return new Refusal(422, "Invalid", `${qualified(kind.kind, kind.group)} "${name}" is invalid: ${all}`, {
     ...detailsOf(kind.group, kind.kind, name),
@@ -149,6 +156,11 @@ export const cause = {
   forbidden: (field: string, why: string): Cause => ({
     reason: "FieldValueForbidden",
     message: `Forbidden: ${why}`,
+    field,
+  }),
+  duplicate: (field: string, value: unknown): Cause => ({
+    reason: "FieldValueDuplicate",
+    message: `Duplicate value: ${shown(value)}`,
     field,
   }),
   tooLong: (field: string, why: string): Cause => ({

@@ -5,7 +5,7 @@ import { crdTable } from "./crds.ts";
 import { fieldsAt, isFields, numberAt, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { type Item, metaOf } from "./metadata.ts";
-import { conflict } from "./refusal.ts";
+import { badOptions, conflict } from "./refusal.ts";
 import type { Server } from "./server.ts";
 import { keyOf } from "./store.ts";
 
@@ -17,18 +17,25 @@ export type RemoveOptions = {
   readonly resourceVersion: string | undefined;
 };
 
+const policies = new Set(["Foreground", "Background", "Orphan"]);
+
 const whole = (text: string | null): number | undefined => (text === null || text === "" ? undefined : Number(text));
 
 /** The options of a DELETE: from its body, else from its query. */
 export const removeOptions = (body: unknown, query: URLSearchParams): RemoveOptions => {
+  const propagation = textAt(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
+  if (propagation !== undefined && !policies.has(propagation))
+    throw badOptions("DeleteOptions", "propagationPolicy", {
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: "${propagation}": supported values: "Foreground", "Background", "Orphan", "nil"`,
+    });
   const preconditions = fieldsAt(body, "preconditions");
   const inBody = isFields(body) && Array.isArray(body["dryRun"]) && body["dryRun"].length > 0;
   const orphans = isFields(body) ? body["orphanDependents"] : undefined;
   return {
     dryRun: inBody || query.get("dryRun") === "All",
     graceSeconds: numberAt(body, "gracePeriodSeconds") ?? whole(query.get("gracePeriodSeconds")),
-    propagation:
-      textAt(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? (orphans === true ? "Orphan" : undefined),
+    propagation: propagation ?? (orphans === true ? "Orphan" : undefined),
     uid: textAt(preconditions, "uid"),
     resourceVersion: textAt(preconditions, "resourceVersion"),
   };
@@ -92,7 +99,10 @@ const deadline = (server: Server, { metadata }: Item, grace: number): { at: stri
   return { at: stamp(Date.parse(began) - (before - grace) * 1000), grace };
 };
 
-const marked = (server: Server, item: Item, { grace, finalizers }: Ending): Item => {
+/** Namespaces and definitions have a way to go of their own. */
+const isContainer = ({ table }: Kind): boolean => table === "namespaces" || table === crdTable;
+
+const marked = (server: Server, kind: Kind, item: Item, { grace, finalizers }: Ending): Item => {
   const { metadata } = item;
   const { generation, uid, resourceVersion } = metadata;
   const first = metadata.deletionTimestamp === undefined;
@@ -100,8 +110,8 @@ const marked = (server: Server, item: Item, { grace, finalizers }: Ending): Item
   const meta = metaOf({
     ...metadata,
     deletionTimestamp: until.at,
-    deletionGracePeriodSeconds: until.grace,
-    generation: first && generation !== undefined ? generation + 1 : generation,
+    deletionGracePeriodSeconds: isContainer(kind) ? undefined : until.grace,
+    generation: first && generation !== undefined && !isContainer(kind) ? generation + 1 : generation,
     finalizers: finalizers.length > 0 ? finalizers : undefined,
   });
   return { ...item, metadata: { ...meta, uid, resourceVersion } };
@@ -131,9 +141,10 @@ export const removeItem = (server: Server, kind: Kind, item: Item, options: Remo
   };
   if (!waits(kind, ending)) {
     if (!options.dryRun) server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));
-    return { item, gone: true };
+    return { item: kind.table === "pods" ? marked(server, kind, item, ending) : item, gone: true };
   }
-  const after = kind.table === "namespaces" ? terminating(marked(server, item, ending)) : marked(server, item, ending);
+  const after =
+    kind.table === "namespaces" ? terminating(marked(server, kind, item, ending)) : marked(server, kind, item, ending);
   if (options.dryRun || sameMark(item.metadata, after.metadata)) return { item: after, gone: false };
   return { item: server.store.put(kind.table, after), gone: false };
 };

@@ -1,5 +1,6 @@
 /** Reads where a request points: group, version, namespace, resource, name and subresource of a path. */
 import { kindAt } from "./crds.ts";
+import { builtIn } from "./kinds.ts";
 import { badRequest } from "./refusal.ts";
 import type { Target } from "./server.ts";
 import type { Store } from "./store.ts";
@@ -39,6 +40,14 @@ export const targetOf = (store: Store, path: string): Target | undefined => {
   const kind = kindAt(store, api.group, api.version, plural);
   if (kind === undefined || (inside && !kind.namespaced)) return undefined;
   return { kind, namespace, name, sub, rest: rest.join("/") };
+};
+
+const groups = new Set(builtIn.map(({ group, version }) => `${group}/${version}`));
+
+/** Whether a path lies in a group that is built in. */
+export const isBuiltInGroup = (path: string): boolean => {
+  const api = apiOf(path);
+  return api !== undefined && groups.has(`${api.group}/${api.version}`);
 };
 
 /** Whether a path asks for resources at all, served or not. */

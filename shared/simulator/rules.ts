@@ -72,14 +72,15 @@ const newService = (draft: Draft): Draft => {
   const spec = fieldsAt(draft, "spec");
   const clusterIP = textAt(spec, "clusterIP") || addressOf(keyOf(draft.metadata.namespace, draft.metadata.name));
   const ports = itemsAt(spec, "ports");
+  const free = clusterIP === "None" && Object.keys(fieldsAt(spec, "selector")).length === 0;
   const defaults: Fields = {
     ...(ports.length > 0 && { ports: ports.map(portOf) }),
     clusterIP,
     clusterIPs: [clusterIP],
     type: textAt(spec, "type") ?? "ClusterIP",
     sessionAffinity: textAt(spec, "sessionAffinity") ?? "None",
-    ipFamilies: at(spec, "ipFamilies") ?? ["IPv4"],
-    ipFamilyPolicy: textAt(spec, "ipFamilyPolicy") ?? "SingleStack",
+    ipFamilies: at(spec, "ipFamilies") ?? (free ? ["IPv4", "IPv6"] : ["IPv4"]),
+    ipFamilyPolicy: textAt(spec, "ipFamilyPolicy") ?? (free ? "RequireDualStack" : "SingleStack"),
     internalTrafficPolicy: textAt(spec, "internalTrafficPolicy") ?? "Cluster",
   };
   return { ...draft, spec: { ...spec, ...defaults }, status: { loadBalancer: {} } };
@@ -132,16 +133,60 @@ const newDeployment = (draft: Draft): Draft => ({
   status: {},
 });
 
-const claims = (draft: Draft): Draft => ({ ...draft, status: { phase: "Pending" } });
+const newClaim = (draft: Draft): Draft => ({
+  ...draft,
+  metadata: { ...draft.metadata, finalizers: [...(draft.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"] },
+  spec: { volumeMode: "Filesystem", ...fieldsAt(draft, "spec") },
+  status: { phase: "Pending" },
+});
+
+const eventDefaults: Fields = {
+  reportingComponent: "",
+  reportingInstance: "",
+  source: {},
+  firstTimestamp: null,
+  lastTimestamp: null,
+  eventTime: null,
+};
+
+const newEvent = (draft: Draft): Draft => ({
+  ...draft,
+  ...Object.fromEntries(Object.entries(eventDefaults).filter(([key]) => draft[key] === undefined)),
+});
+
+const eventFaults = (draft: Draft): readonly Cause[] => {
+  const about = textAt(draft, "involvedObject", "namespace") ?? "";
+  const where = draft.metadata.namespace ?? "";
+  const fits = about === where || (about === "" && where === "default");
+  return fits ? [] : [cause.invalid("involvedObject.namespace", about, "does not match event.namespace")];
+};
+
+/** Empty maps are not kept. */
+const withoutEmptyData = (draft: Draft): Draft => {
+  const empty = frozenFields.filter((field) => Object.keys(fieldsAt(draft, field)).length === 0);
+  if (empty.length === 0) return draft;
+  const { apiVersion, kind, metadata } = draft;
+  return {
+    ...Object.fromEntries(Object.entries(draft).filter(([key]) => !empty.some((each) => each === key))),
+    apiVersion,
+    kind,
+    metadata,
+  };
+};
 
 const rows: Readonly<Record<string, Rule>> = {
   pods: {
-    create: (draft, { suffix }) => newPod(draft, suffix),
+    create: (draft, { suffix, time }) => newPod(draft, suffix, time),
     admit: accountMissing,
     faults: podFaults,
     updateFaults: podUpdateFaults,
   },
-  configmaps: { updateFaults: immutableFaults },
+  configmaps: {
+    create: withoutEmptyData,
+    update: (_before, after) => withoutEmptyData(after),
+    updateFaults: immutableFaults,
+  },
+  events: { create: newEvent, faults: eventFaults },
   secrets: {
     create: withSecretData,
     update: (_before, after) => withSecretData(after),
@@ -149,7 +194,7 @@ const rows: Readonly<Record<string, Rule>> = {
   },
   services: { create: newService, update: updatedService, faults: serviceFaults },
   namespaces: { create: newNamespace },
-  persistentvolumeclaims: { create: claims },
+  persistentvolumeclaims: { create: newClaim },
   "deployments.apps": { create: newDeployment },
   "customresourcedefinitions.apiextensions.k8s.io": {
     create: newCrd,

@@ -46,7 +46,6 @@ const sized =
   };
 
 const chars = (value: unknown) => (typeof value === "string" ? [...value].length : undefined);
-const items = (value: unknown) => (Array.isArray(value) ? value.length : undefined);
 const props = (value: unknown) => (isFields(value) ? Object.keys(value).length : undefined);
 const below = (a: number, b: number) => a < b;
 const above = (a: number, b: number) => a > b;
@@ -71,7 +70,10 @@ const checks: Readonly<Record<string, Check>> = {
     typeof value === "string" && typeof limit === "number" && [...value].length > limit
       ? cause.tooLong(path, `may not be more than ${limit} bytes`)
       : undefined,
-  minItems: sized(items, below, "should have at least % items"),
+  minItems: (limit, value, path) =>
+    Array.isArray(value) && typeof limit === "number" && value.length < limit
+      ? cause.invalid(path, value.length, `${path} in body should have at least ${limit} items`)
+      : undefined,
   maxItems: (limit, value, path) => tooMany(value, limit, path),
   minProperties: sized(props, below, "should have at least % properties"),
   maxProperties: sized(props, above, "should have at most % properties"),
@@ -86,7 +88,10 @@ const checks: Readonly<Record<string, Check>> = {
       : undefined,
   format: (format, value, path) =>
     format === "date-time" && typeof value === "string" && !(instant.test(value) && !Number.isNaN(Date.parse(value)))
-      ? cause.invalid(path, value, `${path} in body must be of type date-time: "${value}"`)
+      ? {
+          ...cause.invalid(path, value, `${path} in body must be of type date-time: "${value}"`),
+          reason: "FieldValueTypeInvalid",
+        }
       : undefined,
 };
 

@@ -116,7 +116,12 @@ const fieldTerm = (table: string, term: string): Matches => {
   const [, field = "", operator, value = ""] = /^([^!=]+)(==|!=|=)(.*)$/.exec(term) ?? [];
   if (operator === undefined) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
   const known = field === "metadata.name" || field === "metadata.namespace" || selectable[table]?.includes(field);
-  if (!known) throw badRequest(`field label not supported: ${field}`);
+  if (!known)
+    throw badRequest(
+      selectable[table] === undefined
+        ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+        : `field label not supported: ${field}`,
+    );
   return (object) => (fieldValue(object, field) === value) === (operator !== "!=");
 };
 

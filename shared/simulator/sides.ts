@@ -4,9 +4,10 @@ import type { Call, Result, Sides } from "./door.ts";
 import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
 import { confOf } from "./executors.ts";
 import { fieldsAt, itemsAt, parsed, textAt } from "./json.ts";
-import { isUp, mainExit } from "./lifecycle.ts";
+import { disrupted, isUp, mainExit } from "./lifecycle.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Item } from "./metadata.ts";
+import { rewrite } from "./part.ts";
 import { badRequest, conflict, Refusal } from "./refusal.ts";
 import { removeItem, removeOptions } from "./remove.ts";
 import { bind } from "./scheduler.ts";
@@ -56,8 +57,17 @@ const log =
   };
 
 const evict = (server: Server, { target, ask, query }: Call): Result => {
+  const options = removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query);
   const pod = found(server, target);
-  removeItem(server, target.kind, pod, removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query));
+  const told = options.dryRun
+    ? pod
+    : rewrite(
+        server,
+        "pods",
+        pod,
+        disrupted(pod, server.clock.now(), "EvictionByEvictionAPI", "Eviction API: evicting"),
+      );
+  removeItem(server, target.kind, told, options);
   return success(201);
 };
 
@@ -66,7 +76,11 @@ const binding = (server: Server, { target, ask }: Call): Result => {
   const node = textAt(parsed(ask.body ?? ""), "target", "name") ?? "";
   const now = textAt(pod, "spec", "nodeName") ?? "";
   if (now !== "")
-    throw conflict(target.kind, pod.metadata.name, `pod ${pod.metadata.name} is already assigned to node "${now}"`);
+    throw conflict(
+      { ...target.kind, plural: "pods/binding" },
+      pod.metadata.name,
+      `pod ${pod.metadata.name} is already assigned to node "${now}"`,
+    );
   bind(server, pod, node);
   return success(201);
 };

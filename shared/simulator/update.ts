@@ -12,10 +12,16 @@ import { keyOf } from "./store.ts";
 const checkFence = (kind: Kind, before: Item, given: Meta): void => {
   const { name, uid, resourceVersion } = before.metadata;
   if (given.uid !== undefined && given.uid !== "" && given.uid !== uid)
-    throw conflict(kind, name, `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`);
+    throw conflict(
+      kind,
+      name,
+      `StorageError: invalid object, Code: 4, Key: /registry/${kind.plural}/${keyOf(before.metadata.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
+    );
   const asked = given.resourceVersion ?? "";
   if (asked === "" && !kind.unconditional)
-    throw invalid(kind, name, [cause.invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+    throw invalid({ ...kind, kind: kind.plural }, name, [
+      cause.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
+    ]);
   if (asked !== "" && asked !== resourceVersion) throw modified(kind, name);
 };
 

@@ -3,7 +3,7 @@ import type { Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
 import { bookmarkText, type Form } from "./present.ts";
 import { listing, revisionOf } from "./read.ts";
-import { expired, statusOf } from "./refusal.ts";
+import { badOptions, expired, internal, statusOf } from "./refusal.ts";
 import { type Matches, selectorOf } from "./selectors.ts";
 import type { Server, Target } from "./server.ts";
 import type { Change } from "./store.ts";
@@ -38,9 +38,26 @@ const eventText = (kind: Kind, form: Form, { type, item }: Event): string =>
 
 type Start = { readonly from: number; readonly initial: readonly Item[] | undefined; readonly marked: boolean };
 
+/** A watch that cannot be begun fails otherwise than a list. */
+const fromOf = (version: string): number => {
+  if (/^\d+$/.test(version)) return revisionOf(version);
+  throw internal(
+    `resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax`,
+  );
+};
+
+const checkInitial = (query: URLSearchParams): void => {
+  if (query.get("sendInitialEvents") === null || query.get("resourceVersionMatch") === "NotOlderThan") return;
+  throw badOptions("ListOptions", "resourceVersionMatch", {
+    reason: "FieldValueForbidden",
+    message: "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+  });
+};
+
 const startOf = (server: Server, target: Target, query: URLSearchParams): Start => {
   const version = query.get("resourceVersion") ?? "";
   const wanted = query.get("sendInitialEvents");
+  checkInitial(query);
   const fresh = version === "" || version === "0";
   if (wanted === "true" || (wanted === null && fresh)) {
     const plain = new URLSearchParams(query);
@@ -48,7 +65,7 @@ const startOf = (server: Server, target: Target, query: URLSearchParams): Start 
     const { items, revision } = listing(server, target, plain);
     return { from: revision, initial: items, marked: wanted === "true" };
   }
-  return { from: fresh ? server.store.revision() : revisionOf(version), initial: undefined, marked: false };
+  return { from: fresh ? server.store.revision() : fromOf(version), initial: undefined, marked: false };
 };
 
 const tooOld = (from: number, oldest: number): string =>

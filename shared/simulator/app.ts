@@ -1,0 +1,68 @@
+/** The simulator over real HTTP: a hono app in front of the door, with watches as streams, so that kubectl works. */
+import { type Context, Hono } from "hono";
+import { stream } from "hono/streaming";
+import type { Answer, Ask } from "./door.ts";
+import type { Simulator } from "./simulator.ts";
+import type { OpenWatch } from "./watch.ts";
+
+const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);
+
+const askOf = async (request: Request): Promise<Ask> => {
+  const url = new URL(request.url);
+  const hasBody = request.method !== "GET" && request.method !== "HEAD";
+  return {
+    method: request.method,
+    path: url.pathname + url.search,
+    headers: headersOf(request),
+    body: hasBody ? await request.text() : undefined,
+  };
+};
+
+const isWatch = ({ method, path }: Ask): boolean => method === "GET" && /[?&]watch=(true|1)(&|$)/.test(path);
+
+const respond = ({ status, headers, body }: Answer): Response =>
+  new Response(body, { status, headers: { ...headers } });
+
+const streamed = ({ door }: Simulator, context: Context, ask: Ask): Response => {
+  const lines: string[] = [];
+  let ended = false;
+  let wake = (): void => {};
+  const feed = {
+    line: (text: string) => {
+      lines.push(text);
+      wake();
+    },
+    end: () => {
+      ended = true;
+      wake();
+    },
+  };
+  const opened: OpenWatch | Answer = door.watch(ask, feed);
+  if ("status" in opened) return respond(opened);
+  context.header("content-type", "application/json");
+  return stream(context, async (out) => {
+    out.onAbort(() => {
+      opened.close();
+      feed.end();
+    });
+    while (!ended || lines.length > 0) {
+      for (let line = lines.shift(); line !== undefined; line = lines.shift()) await out.write(`${line}\n`);
+      if (!ended)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+    opened.close();
+  });
+};
+
+/** `before` is called ahead of every request: to turn a clock that follows real time. */
+export const simulatorApp = (simulator: Simulator, before: () => void = () => {}): Hono => {
+  const app = new Hono();
+  app.all("*", async (context) => {
+    const ask = await askOf(context.req.raw);
+    before();
+    return isWatch(ask) ? streamed(simulator, context, ask) : respond(simulator.handle(ask));
+  });
+  return app;
+};

@@ -1,0 +1,55 @@
+/** Opens a port on loopback for a simulator and says how kubectl reaches it. */
+import type { Server } from "node:http";
+import { serve as listen } from "@hono/node-server";
+import { simulatorApp } from "./app.ts";
+import { drive, type Pace } from "./realtime.ts";
+import type { Simulator } from "./simulator.ts";
+
+export type Served = {
+  readonly url: string;
+  /** A kubeconfig, as JSON, which is YAML too. */
+  readonly kubeconfig: string;
+  close(): Promise<void>;
+};
+
+export const kubeconfigFor = (url: string): string =>
+  `${JSON.stringify(
+    {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "simulator", cluster: { server: url } }],
+      users: [{ name: "simulator", user: { token: "simulator" } }],
+      contexts: [{ name: "simulator", context: { cluster: "simulator", user: "simulator", namespace: "default" } }],
+      "current-context": "simulator",
+    },
+    undefined,
+    2,
+  )}\n`;
+
+const portOf = (server: { address(): ReturnType<Server["address"]> }): number => {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+/** Serves on 127.0.0.1; port 0 takes a free one. The clock follows real time from now on. */
+export const serveSimulator = async (
+  simulator: Simulator,
+  options: Pace & { readonly port?: number } = {},
+): Promise<Served> => {
+  const { catchUp, stop } = drive(simulator.clock, options);
+  const app = simulatorApp(simulator, catchUp);
+  const server = await new Promise<ReturnType<typeof listen>>((resolve) => {
+    const opened = listen({ fetch: app.fetch, hostname: "127.0.0.1", port: options.port ?? 0 }, () => resolve(opened));
+  });
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  return {
+    url,
+    kubeconfig: kubeconfigFor(url),
+    close: () =>
+      new Promise((resolve) => {
+        stop();
+        if ("closeAllConnections" in server) server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+};

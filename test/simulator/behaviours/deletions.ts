@@ -1,0 +1,189 @@
+/** DELETE: fences, grace, finalizers, collections, owners, namespaces. */
+import { map, pod } from "./basics.ts";
+import { metaOf } from "./changes.ts";
+import type { Scenario } from "./scenario.ts";
+
+const pods = (ns: string) => `/api/v1/namespaces/${ns}/pods`;
+const maps = (ns: string) => `/api/v1/namespaces/${ns}/configmaps`;
+const merge = { "content-type": "application/merge-patch+json" } as const;
+const wrong = "00000000-0000-4000-8000-000000000000";
+
+const bind = (ns: string, name: string) =>
+  [
+    `${pods(ns)}/${name}/binding`,
+    { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { kind: "Node", name: "nowhere" } },
+  ] as const;
+
+export const deletions: readonly Scenario[] = [
+  {
+    name: "delete",
+    run: async ({ ask, api, ns }) => {
+      const made = metaOf(await api.call("POST", maps(ns), map("m")));
+      await ask("wrong uid", "DELETE", `${maps(ns)}/m`, { preconditions: { uid: wrong } });
+      await ask("wrong revision", "DELETE", `${maps(ns)}/m`, { preconditions: { resourceVersion: "1" } });
+      await ask("wrong both", "DELETE", `${maps(ns)}/m`, { preconditions: { uid: wrong, resourceVersion: "1" } });
+      await ask("dry", "DELETE", `${maps(ns)}/m?dryRun=All`);
+      await ask("right", "DELETE", `${maps(ns)}/m`, {
+        preconditions: { uid: made.uid, resourceVersion: made.resourceVersion },
+      });
+      await ask("again", "DELETE", `${maps(ns)}/m`);
+      await ask("bad options", "DELETE", `${maps(ns)}/m`, { propagationPolicy: "Sideways" });
+      await api.call("POST", maps(ns), map("n"));
+      await ask("bad propagation", "DELETE", `${maps(ns)}/n`, { propagationPolicy: "Sideways" });
+      await ask("not JSON", "DELETE", `${maps(ns)}/n`, "{");
+      await ask("an unbound pod", "POST", pods(ns), pod("p"));
+      await ask("goes at once", "DELETE", `${pods(ns)}/p`);
+      await ask("and is gone", "GET", `${pods(ns)}/p`);
+      await api.call("POST", `/api/v1/namespaces/${ns}/services`, {
+        metadata: { name: "s" },
+        spec: { clusterIP: "None" },
+      });
+      await ask("a service", "DELETE", `/api/v1/namespaces/${ns}/services/s`);
+      await api.call("POST", `/api/v1/namespaces/${ns}/secrets`, { metadata: { name: "s" } });
+      await ask("a secret", "DELETE", `/api/v1/namespaces/${ns}/secrets/s`);
+      await api.call("POST", `/api/v1/namespaces/${ns}/events`, {
+        metadata: { name: "e" },
+        involvedObject: { namespace: ns },
+      });
+      await ask("an event", "DELETE", `/api/v1/namespaces/${ns}/events/e`);
+      await api.call("POST", `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`, { metadata: { name: "l" } });
+      await ask("a lease", "DELETE", `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases/l`);
+      await api.call("POST", `/api/v1/namespaces/${ns}/serviceaccounts`, { metadata: { name: "sa" } });
+      await ask("an account", "DELETE", `/api/v1/namespaces/${ns}/serviceaccounts/sa`);
+    },
+  },
+  {
+    name: "grace",
+    run: async ({ ask, api, note, ns }) => {
+      await api.call("POST", pods(ns), pod("p", { terminationGracePeriodSeconds: 20 }));
+      await api.call("POST", ...bind(ns, "p"));
+      await ask("begins", "DELETE", `${pods(ns)}/p`);
+      await ask("again", "DELETE", `${pods(ns)}/p`);
+      await ask("longer", "DELETE", `${pods(ns)}/p`, { gracePeriodSeconds: 60 });
+      await ask("shorter", "DELETE", `${pods(ns)}/p?gracePeriodSeconds=5`);
+      await ask("label meanwhile", "PATCH", `${pods(ns)}/p`, { metadata: { labels: { a: "b" } } }, merge);
+      await ask(
+        "finalizer meanwhile",
+        "PATCH",
+        `${pods(ns)}/p`,
+        { metadata: { finalizers: ["example.com/f"] } },
+        merge,
+      );
+      await ask("zero with a wrong uid", "DELETE", `${pods(ns)}/p`, {
+        gracePeriodSeconds: 0,
+        preconditions: { uid: wrong },
+      });
+      await ask("zero", "DELETE", `${pods(ns)}/p`, { gracePeriodSeconds: 0 });
+      await ask("gone", "GET", `${pods(ns)}/p`);
+      await api.call("POST", pods(ns), pod("q"));
+      await api.call("POST", ...bind(ns, "q"));
+      await api.call("PATCH", `${pods(ns)}/q/status`, { status: { phase: "Succeeded" } }, merge);
+      await ask("an ended pod goes at once", "DELETE", `${pods(ns)}/q`);
+      await api.call("POST", pods(ns), pod("r"));
+      await api.call("POST", ...bind(ns, "r"));
+      await ask("evicted", "POST", `${pods(ns)}/r/eviction`, {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name: "r", namespace: ns },
+      });
+      const after = await ask("after the eviction", "GET", `${pods(ns)}/r`);
+      note("is being deleted", JSON.stringify(after.body).includes("deletionTimestamp"));
+      await ask("eviction of nothing", "POST", `${pods(ns)}/zz/eviction`, {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name: "zz" },
+      });
+      await api.call("DELETE", `${pods(ns)}/r`, { gracePeriodSeconds: 0 });
+    },
+  },
+  {
+    name: "finalizers",
+    run: async ({ ask, api, ns }) => {
+      await api.call("POST", maps(ns), map("m", {}, { finalizers: ["example.com/a", "example.com/b"] }));
+      await ask("begins", "DELETE", `${maps(ns)}/m`);
+      await ask("again", "DELETE", `${maps(ns)}/m`);
+      await ask("created anew", "POST", maps(ns), map("m"));
+      await ask(
+        "a new one",
+        "PATCH",
+        `${maps(ns)}/m`,
+        { metadata: { finalizers: ["example.com/a", "example.com/b", "example.com/c"] } },
+        merge,
+      );
+      await ask("one less", "PATCH", `${maps(ns)}/m`, { metadata: { finalizers: ["example.com/a"] } }, merge);
+      await ask("data changes", "PATCH", `${maps(ns)}/m`, { data: { x: "y" } }, merge);
+      await ask("the last", "PATCH", `${maps(ns)}/m`, { metadata: { finalizers: null } }, merge);
+      await ask("gone", "GET", `${maps(ns)}/m`);
+      await api.call("POST", pods(ns), pod("p", {}, { finalizers: ["example.com/a"] }));
+      await ask("an unbound pod with one", "DELETE", `${pods(ns)}/p`);
+      await ask("by force", "DELETE", `${pods(ns)}/p`, { gracePeriodSeconds: 0 });
+      await ask("freed", "PATCH", `${pods(ns)}/p`, { metadata: { finalizers: [] } }, merge);
+      await ask("and gone", "GET", `${pods(ns)}/p`);
+    },
+  },
+  {
+    name: "owners",
+    run: async ({ ask, api, note, ns }) => {
+      const owner = async (name: string) => {
+        const { uid } = metaOf(await api.call("POST", maps(ns), map(name)));
+        return { apiVersion: "v1", kind: "ConfigMap", name, uid };
+      };
+      const [a, b] = [await owner("a"), await owner("b")];
+      const owned = (name: string, ownerReferences: object[]) =>
+        api.call("POST", maps(ns), map(name, {}, { ownerReferences }));
+      await owned("of-a", [a]);
+      await owned("of-both", [a, b]);
+      await owned("of-nobody", [{ ...a, uid: wrong }]);
+      await owned("of-a-and-nobody", [b, { ...a, uid: wrong }]);
+      await owned("of-unknown", [{ apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: wrong }]);
+      await api.settle();
+      const left = async () => {
+        const { body } = await api.call("GET", maps(ns));
+        const items: { metadata: { name: string; ownerReferences?: { name: string }[] } }[] = JSON.parse(
+          JSON.stringify(body),
+        ).items;
+        return items.map(
+          ({ metadata }) => `${metadata.name}:${(metadata.ownerReferences ?? []).map(({ name }) => name)}`,
+        );
+      };
+      note("at first", await left());
+      await ask("one owner goes", "DELETE", `${maps(ns)}/a`, { propagationPolicy: "Background" });
+      await api.settle();
+      note("then", await left());
+      await ask("orphaned", "DELETE", `${maps(ns)}/b`, { propagationPolicy: "Orphan" });
+      await api.settle();
+      note("at last", await left());
+      const c = await owner("c");
+      await owned("blocks", [{ ...c, blockOwnerDeletion: true }]);
+      await api.settle();
+      await ask("foreground", "DELETE", `${maps(ns)}/c`, { propagationPolicy: "Foreground" });
+      await api.settle();
+      note("after the foreground", await left());
+    },
+  },
+  {
+    name: "collections",
+    run: async ({ ask, api, ns }) => {
+      for (const name of ["a", "b", "c"])
+        await api.call("POST", maps(ns), map(name, {}, { labels: { of: name === "c" ? "y" : "x" } }));
+      await ask("some", "DELETE", `${maps(ns)}?labelSelector=of%3Dx`);
+      await ask("are gone", "GET", `${maps(ns)}?labelSelector=of`);
+    },
+  },
+  {
+    name: "namespaces",
+    run: async ({ ask, api, ns }) => {
+      const name = `${ns}-sub`;
+      await api.call("POST", "/api/v1/namespaces", { metadata: { name } });
+      await api.settle();
+      await api.call("POST", maps(name), map("held", {}, { finalizers: ["example.com/a"] }));
+      await ask("begins", "DELETE", `/api/v1/namespaces/${name}`);
+      await api.settle();
+      await ask("nothing new in it", "POST", maps(name), map("late"));
+      await ask("changes are allowed", "PATCH", `${maps(name)}/held`, { data: { a: "b" } }, merge);
+      await api.call("PATCH", `${maps(name)}/held`, { metadata: { finalizers: null } }, merge);
+      for (let i = 0; i < 8; i += 1) await api.settle();
+      await ask("gone", "GET", `/api/v1/namespaces/${name}`);
+    },
+  },
+];

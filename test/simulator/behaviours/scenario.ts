@@ -1,0 +1,97 @@
+/** A scenario asks an API server one thing after another; its transcript is what two servers are compared by. */
+
+export type Said = { readonly status: number; readonly body: unknown; readonly warning: string | undefined };
+
+export type Api = {
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Said>;
+  /** The first `count` lines of a watch, or those that came until it was quiet. */
+  watch(path: string, count: number): Promise<readonly unknown[]>;
+  /** Gives controllers time. */
+  settle(): Promise<void>;
+};
+
+/** What a scenario was told, in order. */
+export type Tell = {
+  /** Asks and records. */
+  ask(
+    name: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Said>;
+  watch(name: string, path: string, count: number): Promise<readonly unknown[]>;
+  /** Records a fact that follows from answers. */
+  note(name: string, fact: unknown): void;
+  /** Asks without recording. */
+  readonly api: Api;
+  /** A namespace of the scenario's own. */
+  readonly ns: string;
+};
+
+export type Scenario = { readonly name: string; readonly run: (tell: Tell) => Promise<void> };
+
+export type Line = { readonly name: string; readonly said: unknown };
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+
+const normalText = (text: string): string =>
+  text
+    .replace(uuid, "<uid>")
+    .replace(time, "<time>")
+    .replace(/kube-api-access-[a-z0-9]{5}/g, "kube-api-access-<x>")
+    .replace(/(too old resource version: \d+) \(\d+\)/g, "$1 (<rv>)")
+    .replace(/\n@@[^]*$/, "")
+    .replace(/current: \d+/g, "current: <rv>")
+    .replace(/in record \(\d+\)/g, "in record (<rv>)")
+    .replace(/10\.\d+\.\d+\.\d+/g, "<ip>");
+
+const hidden: Readonly<Record<string, string>> = { resourceVersion: "<rv>", continue: "<token>" };
+
+/** The real server names some causes twice, once for each of its layers. */
+const once = (items: readonly unknown[]): readonly unknown[] => {
+  const seen = new Set(items.map((item) => JSON.stringify(item)));
+  return [...seen].map((text): unknown => JSON.parse(text));
+};
+
+/** An answer without what may differ: identities, revisions, times. */
+export const normal = (value: unknown): unknown => {
+  if (typeof value === "string") return normalText(value);
+  if (Array.isArray(value)) return value.map(normal);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== "managedFields")
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [
+        key,
+        typeof item === "string" && item !== ""
+          ? (hidden[key] ?? normal(item))
+          : normal(key === "causes" && Array.isArray(item) ? once(item) : item),
+      ]),
+  );
+};
+
+/** Runs a scenario and gives its transcript. */
+export const transcript = async (api: Api, { run }: Scenario, ns: string): Promise<readonly Line[]> => {
+  const lines: Line[] = [];
+  await api.call("POST", "/api/v1/namespaces", { metadata: { name: ns } });
+  await api.settle();
+  await run({
+    api,
+    ns,
+    ask: async (name, method, path, body, headers) => {
+      const said = await api.call(method, path, body, headers);
+      lines.push({ name, said: normal(JSON.parse(JSON.stringify(said).replaceAll(ns, "<ns>"))) });
+      return said;
+    },
+    watch: async (name, path, count) => {
+      const events = await api.watch(path, count);
+      lines.push({ name, said: normal(JSON.parse(JSON.stringify(events).replaceAll(ns, "<ns>"))) });
+      return events;
+    },
+    note: (name, fact) => lines.push({ name, said: fact }),
+  });
+  return lines;
+};

@@ -1,0 +1,10 @@
+/** All scenarios. */
+
+import { basics } from "./basics.ts";
+import { changes } from "./changes.ts";
+import { customs } from "./customs.ts";
+import { deletions } from "./deletions.ts";
+import { reads } from "./reads.ts";
+import type { Scenario } from "./scenario.ts";
+
+export const scenarios: readonly Scenario[] = [...basics, ...changes, ...deletions, ...reads, ...customs];

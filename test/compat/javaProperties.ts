@@ -12,11 +12,11 @@ const logicalLines = (text: string): readonly string[] =>
   text
     .replace(/(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*/g, "$1")
     .split(/\r?\n/)
-    .map((line) => line.trimStart())
+    .map((line) => line.replace(/^[ \t\f]+/, ""))
     .filter((line) => line !== "" && !/^[#!]/.test(line));
 
 const pairOf = (line: string): readonly [string, string] => {
-  const match = /^((?:\\[\s\S]|[^\\\s=:])*)(?:\s*[=:]\s*|\s+|$)([\s\S]*)$/.exec(line);
+  const match = /^((?:\\[\s\S]|[^\\ \t\f=:])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+|$)([\s\S]*)$/.exec(line);
   return [plain(match?.[1] ?? line), plain(match?.[2] ?? "")];
 };
 

@@ -10,7 +10,7 @@ const random: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{16}\b/g, "<UNIQ>"],
 ];
 
-export const renamed = (text: string): string =>
+const renamed = (text: string): string =>
   random.reduce((before, [pattern, name]) => before.replace(pattern, name), text);
 
 /** Every text in a value, keys too. */

@@ -13,7 +13,7 @@ import { parseProperties } from "./javaProperties.ts";
 import { normal } from "./normal.ts";
 import type { Outcome } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
-import { asWritten, served } from "./served.ts";
+import { asWritten, quantities, served } from "./served.ts";
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
@@ -133,18 +133,21 @@ const labelOf = (object: Json): string => {
   return `${object["kind"]} ${metadata["name"]}`;
 };
 
-/** Go writes empty resources into every container of a template. */
-const withoutEmptyResources = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutEmptyResources);
+const inGosForm = (key: string, value: unknown): unknown =>
+  key === "requests" || key === "limits" ? quantities(value) : asTyped(value);
+
+/** As Go's typed serialisation has it: quantities in one form, and no difference between empty resources and none. */
+const asTyped = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(asTyped);
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, item]) => !(key === "resources" && JSON.stringify(item) === "{}"));
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutEmptyResources(item)]));
+  return Object.fromEntries(kept.map(([key, item]) => [key, inGosForm(key, item)]));
 };
 
 const comparable = (object: Json): Json => {
   const one = normal(object);
   if (one["kind"] !== "ConfigMap") return one;
-  const plain = withoutEmptyResources(one);
+  const plain = asTyped(one);
   return isRecord(plain) ? plain : one;
 };
 

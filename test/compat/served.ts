@@ -20,14 +20,14 @@ const record = (value: unknown): Json => (isRecord(value) ? value : {});
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Quantities as the server writes them: 0.5 is 500m, 1000m is 1. */
-export const quantity = (value: unknown): unknown => {
+const quantity = (value: unknown): unknown => {
   const match = /^(\d+(?:\.\d+)?)(m?)$/.exec(`${value}`);
   if (match === null) return value;
   const milli = Math.round(Number(match[1]) * (match[2] === "m" ? 1 : 1000));
   return milli % 1000 === 0 ? `${milli / 1000}` : `${milli}m`;
 };
 
-const quantities = (value: unknown): Json =>
+export const quantities = (value: unknown): Json =>
   Object.fromEntries(Object.entries(record(value)).map(([key, item]) => [key, quantity(item)]));
 
 /** A limit without a request is a request too. */
@@ -100,6 +100,12 @@ const classes: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
 };
 
+/** The account stands under its old name too. */
+const account = (spec: Json): Json => {
+  const name = spec["serviceAccountName"] ?? spec["serviceAccount"];
+  return name === undefined ? {} : { serviceAccountName: name, serviceAccount: name };
+};
+
 const pod = (spec: Json): Json => ({
   dnsPolicy: "ClusterFirst",
   enableServiceLinks: true,
@@ -110,6 +116,7 @@ const pod = (spec: Json): Json => ({
   securityContext: {},
   terminationGracePeriodSeconds: 30,
   ...spec,
+  ...account(spec),
   containers: list(spec["containers"]).map(container),
   ...(spec["initContainers"] === undefined ? {} : { initContainers: list(spec["initContainers"]).map(container) }),
   ...(spec["volumes"] === undefined ? {} : { volumes: list(spec["volumes"]).map(volume) }),

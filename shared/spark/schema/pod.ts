@@ -74,7 +74,5 @@ export const executorSchema = z.looseObject({
   deleteOnTermination: z.boolean().optional(),
 });
 
-export type DriverSpec = z.infer<typeof driverSchema>;
-export type ExecutorSpec = z.infer<typeof executorSchema>;
 /** What both roles have. */
 export type SparkPodSpec = z.infer<typeof podSchema>;

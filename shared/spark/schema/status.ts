@@ -37,7 +37,7 @@ const driverInfo = z.looseObject({
   webUIServiceName: z.string().optional(),
 });
 
-/** `status` of a SparkApplication. The CRD takes any text as a state; `isApplicationState` tells those that upstream knows. */
+/** `status` of a SparkApplication. The CRD takes any text as a state. */
 export const statusSchema = z.looseObject({
   sparkApplicationId: z.string().optional(),
   submissionID: z.string().optional(),
@@ -49,8 +49,3 @@ export const statusSchema = z.looseObject({
   executionAttempts: z.int32().optional(),
   submissionAttempts: z.int32().optional(),
 });
-
-export type SparkApplicationStatus = z.infer<typeof statusSchema>;
-
-export const isApplicationState = (text: string): text is ApplicationState =>
-  applicationStates.some((state) => state === text);

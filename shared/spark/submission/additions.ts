@@ -8,8 +8,8 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";
 import type { Rules } from "./versions.ts";
 
-export const appUidLabel = "rekindle.dev/app-uid";
-export const attemptLabel = "rekindle.dev/attempt";
+const appUidLabel = "rekindle.dev/app-uid";
+const attemptLabel = "rekindle.dev/attempt";
 
 type Application = { readonly name: string; readonly namespace: string; readonly uid: string };
 

@@ -19,7 +19,7 @@ const uuidOf = (hex: string): string => {
 };
 
 /** A name as Spark makes it fit for resources. */
-export const resourceName = (text: string): string =>
+const resourceName = (text: string): string =>
   text
     .trim()
     .toLowerCase()

@@ -28,7 +28,7 @@ export type Arguments = {
 const podNameKey = "spark.kubernetes.driver.pod.name";
 
 /** The field, then sparkConf, then upstream's form. */
-export const driverPodNameOf = (name: string, spec: SparkApplicationSpec): string => {
+const driverPodNameOf = (name: string, spec: SparkApplicationSpec): string => {
   const own = spec.driver.podName ?? "";
   if (own !== "") return own;
   const conf = spec.sparkConf?.[podNameKey] ?? "";

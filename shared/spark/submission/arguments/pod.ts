@@ -52,7 +52,7 @@ const pointers: Readonly<Record<string, readonly [variable: string, file: string
   HadoopDelegationToken: ["HADOOP_TOKEN_FILE_LOCATION", "hadoop.token"],
 };
 
-export const envPrefix = { driver: "spark.kubernetes.driverEnv.", executor: "spark.executorEnv." } as const;
+const envPrefix = { driver: "spark.kubernetes.driverEnv.", executor: "spark.executorEnv." } as const;
 
 export const secrets = (role: Role, pod: SparkPodSpec): Pair[] =>
   (pod.secrets ?? []).flatMap(({ name, path, secretType }): Pair[] => {

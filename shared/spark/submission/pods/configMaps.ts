@@ -15,7 +15,7 @@ const mounted = (pod: SparkPod, volume: string, configMap: string, mountPath: st
   withVolume(pod, { name: volume, configMap: { name: configMap } }, { name: volume, mountPath, readOnly: true });
 
 /** Volumes are DNS labels: other names of ConfigMaps get dashes for dots, an end, and a hash that tells them apart. */
-export const volumeNameOf = (configMap: string): string => {
+const volumeNameOf = (configMap: string): string => {
   const plain = `${configMap}-vol`;
   if (plain.length <= 63 && !plain.includes(".")) return plain;
   const hash = digest(configMap).slice(0, 8);

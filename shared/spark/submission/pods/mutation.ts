@@ -98,7 +98,7 @@ const withLimit = (pod: SparkPod, name: string, amount: string): SparkPod =>
   });
 
 /** Java's units become Kubernetes'; what has Kubernetes' stays. */
-export const kubernetesSize = (text: string): string => {
+const kubernetesSize = (text: string): string => {
   const match = /^(\d+)\s*([kmgtp])b?$/i.exec(text.trim());
   const unit = match?.[2];
   if (match?.[1] === undefined || unit === undefined) return text;

@@ -5,7 +5,7 @@ import type { SparkPod } from "./pod.ts";
 import { podOf } from "./pod.ts";
 import { pruned } from "./prune.ts";
 
-export const containerName = (role: Role): string => `spark-kubernetes-${role}`;
+const containerName = (role: Role): string => `spark-kubernetes-${role}`;
 
 const bare = (role: Role): Json => ({ spec: { containers: [{ name: containerName(role) }] } });
 

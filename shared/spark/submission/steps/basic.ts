@@ -10,7 +10,7 @@ import { withIds } from "./step.ts";
 export const ports = { driver: 7078, blockManager: 7079, ui: 4040, connect: 15002 } as const;
 
 /** Pods fall back to `spark.blockManager.port`, services do not: so does Spark. */
-export const blockManagerPort = (conf: Conf): number =>
+const blockManagerPort = (conf: Conf): number =>
   countOf(conf, "spark.driver.blockManager.port", countOf(conf, "spark.blockManager.port", ports.blockManager));
 
 export const connectPortOf = (conf: Conf): number => countOf(conf, "spark.connect.grpc.binding.port", ports.connect);

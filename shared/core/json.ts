@@ -22,7 +22,7 @@ export const digestOf = (value: unknown): string => digest(JSON.stringify(canoni
 /** RFC 7386 patch that turns `from` into `to`; undefined when they are equal. Keys to vanish become null. */
 export const mergePatch = (from: unknown, to: unknown): unknown => {
   if (!isRecord(from) || !isRecord(to)) return same(from, to) ? undefined : to;
-  const gone = Object.keys(from).filter((key) => to[key] === undefined);
+  const gone = Object.keys(from).filter((key) => !Object.hasOwn(to, key) || to[key] === undefined);
   const changed = Object.entries(to)
     .map(([key, value]): [string, unknown] => [key, Object.hasOwn(from, key) ? mergePatch(from[key], value) : value])
     .filter(([, change]) => change !== undefined);

@@ -1,3 +1,4 @@
+/** What the real client and operator were recorded to do, as far as recordings lie beside the project. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { dataDir } from "../support/data.ts";

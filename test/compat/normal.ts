@@ -2,7 +2,7 @@
 import { parse } from "yaml";
 import type { Json } from "./compare.ts";
 import { isRecord } from "./compare.ts";
-import { parseProperties } from "./javaProperties.ts";
+import { parseProperties } from "./properties.ts";
 
 const random: readonly (readonly [RegExp, string])[] = [
   [/\bspark-[0-9a-f]{32}\b/g, "<APP_ID>"],

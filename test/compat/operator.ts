@@ -3,16 +3,16 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { SparkApplicationSpec } from "../../shared/spark/schema/application.ts";
 import { parseSpec } from "../../shared/spark/schema/parse.ts";
-import { argumentsOf } from "../../shared/spark/submission/arguments/arguments.ts";
+import { argumentsOf } from "../../shared/spark/submission/arguments/argv.ts";
 import { submit } from "../../shared/spark/submission/submit.ts";
-import { callOf } from "./commandLine.ts";
+import { callOf } from "./call.ts";
 import type { Difference, Json } from "./compare.ts";
 import { differences, isRecord } from "./compare.ts";
 import type { Kind } from "./intended.ts";
-import { parseProperties } from "./javaProperties.ts";
 import { normal } from "./normal.ts";
 import type { Outcome } from "./outcome.ts";
 import { outcomeOf } from "./outcome.ts";
+import { parseProperties } from "./properties.ts";
 import { asWritten, quantities, served } from "./served.ts";
 
 const objectSchema = z.looseObject({

@@ -1,30 +1,5 @@
-/** SparkApplication v1beta2 as its status is written: states of the application, its driver and its executors. */
+/** SparkApplication v1beta2 as its status is written, in the shape that upstream's CRD gives it. */
 import * as z from "zod";
-
-/** Every state that upstream writes. "" is an application that nobody has looked at. */
-export const applicationStates = [
-  "",
-  "SUBMITTED",
-  "RUNNING",
-  "COMPLETED",
-  "FAILED",
-  "SUBMISSION_FAILED",
-  "PENDING_RERUN",
-  "INVALIDATING",
-  "SUCCEEDING",
-  "FAILING",
-  "SUSPENDING",
-  "SUSPENDED",
-  "RESUMING",
-  "UNKNOWN",
-] as const;
-
-export type ApplicationState = (typeof applicationStates)[number];
-
-/** Every state of an executor, and of a driver. */
-export const podStates = ["PENDING", "RUNNING", "COMPLETED", "FAILED", "UNKNOWN"] as const;
-
-export type PodState = (typeof podStates)[number];
 
 const time = z.string().meta({ format: "date-time" });
 

@@ -4,6 +4,7 @@ import type { Request } from "./client.ts";
 import type { Conf } from "./conf.ts";
 import { below, listOf } from "./conf.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
+import { wrongVolumes } from "./spaces.ts";
 import { imageOf } from "./steps/basic.ts";
 import { credentialFiles } from "./steps/credentials.ts";
 import { wrongResources } from "./steps/resources.ts";
@@ -11,7 +12,6 @@ import { executorTemplateConf } from "./steps/template.ts";
 import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
 import type { Rules } from "./versions.ts";
 import { rulesFor } from "./versions.ts";
-import { wrongVolumes } from "./wrongVolumes.ts";
 
 type Check = (request: Request, rules: Rules) => readonly string[];
 

@@ -1,3 +1,4 @@
+/** What a SparkApplication may say, and what its user is told when it says something else. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";

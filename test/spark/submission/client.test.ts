@@ -1,3 +1,4 @@
+/** Confs become objects: amounts, versions, secrets, refusals. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { build } from "../../../shared/spark/submission/client.ts";

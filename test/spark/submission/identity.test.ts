@@ -1,3 +1,4 @@
+/** Names derived from an application and its attempt. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { identityOf, labelOf } from "../../../shared/spark/submission/identity.ts";

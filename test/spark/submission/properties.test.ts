@@ -1,8 +1,9 @@
+/** Java's properties format, written and read back. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { propertiesText } from "../../../shared/spark/submission/properties.ts";
-import { parseProperties } from "../../compat/javaProperties.ts";
+import { parseProperties } from "../../compat/properties.ts";
 
 describe("propertiesText", () => {
   const rows = [

@@ -1,9 +1,10 @@
+/** A SparkApplication becomes the objects of one attempt. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { specSchema } from "../../../shared/spark/schema/application.ts";
 import type { Submission } from "../../../shared/spark/submission/submit.ts";
 import { submit } from "../../../shared/spark/submission/submit.ts";
-import { parseProperties } from "../../compat/javaProperties.ts";
+import { parseProperties } from "../../compat/properties.ts";
 
 const asked = (changes: object, attempt = 1) =>
   submit({

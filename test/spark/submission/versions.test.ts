@@ -1,3 +1,4 @@
+/** Which Spark version follows which rules. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { rulesFor } from "../../../shared/spark/submission/versions.ts";

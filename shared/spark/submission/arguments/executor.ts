@@ -1,5 +1,5 @@
 /** `spec.executor` in confs. */
-import type { Subject } from "./arguments.ts";
+import type { Subject } from "./argv.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
 import { amounts, operatorLabels, secretKeys, secrets, words } from "./pod.ts";

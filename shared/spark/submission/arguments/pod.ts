@@ -1,7 +1,7 @@
 /** What both roles of a SparkApplication say in confs alike: labels, amounts, image, secrets, scratch volumes. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
-import type { Subject } from "./arguments.ts";
+import type { Subject } from "./argv.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
 

@@ -7,7 +7,7 @@ import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
 import type { Role } from "../arguments/pod.ts";
 import { isScratch } from "../arguments/scratch.ts";
-import { configMaps, metrics, sharedConfigMaps } from "./configMaps.ts";
+import { configMaps, metrics, sharedConfigMaps } from "./maps.ts";
 import type { SparkPod } from "./pod.ts";
 import { inContainer, inSpec, withEnv, withMount } from "./pod.ts";
 

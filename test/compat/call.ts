@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import type { CommandLine } from "../../shared/spark/submission/prepare.ts";
 import type { Machine } from "../../shared/spark/submission/steps/step.ts";
-import { parseProperties } from "./javaProperties.ts";
+import { parseProperties } from "./properties.ts";
 
 const texts = z.record(z.string(), z.string());
 

@@ -5,7 +5,12 @@ import { hostsOf } from "./hosts.ts";
 import { isTerminal, type Pod, type Service } from "./objects.ts";
 import { runPod, type Worker } from "./pod.ts";
 
-export type Agent = { readonly workers: () => Iterable<Worker>; readonly start: () => void };
+export type Agent = {
+  readonly workers: () => Iterable<Worker>;
+  readonly start: () => void;
+  /** Kills every process and tells nobody: a node that stops looks like one that died. */
+  readonly halt: () => Promise<void>;
+};
 
 /** A list kept by uid that tells when anything in it may have changed. */
 const kept = <Item extends { metadata: { uid: string } }>(
@@ -58,23 +63,34 @@ export const agentOf = (parts: Omit<NodeContext, "hostsFor">): Agent => {
   const start = (pod: Pod): void => {
     const worker = runPod(node, pod);
     workers.set(pod.metadata.uid, worker);
-    void worker.done.then(() => {
-      workers.delete(pod.metadata.uid);
-      rewriteSoon();
-    });
+    void worker.done.then(rewriteSoon);
+  };
+
+  /** A pod that somebody's finalizer keeps is still asked for its logs, so its worker stays as long as the object. */
+  const forget = (uid: string, worker: Worker): void => {
+    worker.vanish();
+    void worker.done.then(() => workers.delete(uid));
   };
 
   const changed = (uid: string): void => {
     const pod = pods.get(uid);
     const worker = workers.get(uid);
     rewriteSoon();
-    if (pod === undefined) worker?.vanish();
-    else if (worker !== undefined) worker.update(pod);
+    if (pod === undefined) {
+      if (worker !== undefined) forget(uid, worker);
+    } else if (worker !== undefined) worker.update(pod);
     else if (pod.spec.nodeName === node.name) start(pod);
+  };
+
+  const halt = async (): Promise<void> => {
+    for (const worker of workers.values()) worker.vanish();
+    await Promise.all([...workers.values()].map(({ done }) => done));
+    node.groups.close();
   };
 
   return {
     workers: () => workers.values(),
+    halt,
     start: () => {
       node.api.follow<Service>("/api/v1/services", kept(services, rewriteSoon));
       node.api.follow<Pod>("/api/v1/pods", kept(pods, changed));

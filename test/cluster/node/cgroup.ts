@@ -56,9 +56,17 @@ const group = (dir: string, version: Version): Group => ({
 
 const none: Groups = { limited: () => undefined, close: () => {} };
 
+/** What agents left behind that were killed. */
+const removeOrphans = (top: string): void => {
+  for (const name of readdirSync(top)) {
+    const pid = /^rekindle-(\d+)$/.exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeTree(join(top, name));
+  }
+};
+
 const openUnder = (top: string, name: string, version: Version): Groups => {
+  removeOrphans(top);
   const root = join(top, name);
-  removeTree(root);
   mkdirSync(root, { recursive: true });
   if (version === two) writeFileSync(join(root, "cgroup.subtree_control"), "+memory");
   return {
@@ -72,11 +80,11 @@ const openUnder = (top: string, name: string, version: Version): Groups => {
   };
 };
 
-/** Without a writable controller containers run unlimited, and `say` tells so once. */
-export const openGroups = (name: string, say: (line: string) => void): Groups => {
+/** Groups of this process. Without a writable controller containers run unlimited, and `say` tells so once. */
+export const openGroups = (say: (line: string) => void): Groups => {
   const version = existsSync("/sys/fs/cgroup/cgroup.controllers") ? two : one;
   try {
-    return openUnder(version === one ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", name, version);
+    return openUnder(version === one ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", `rekindle-${process.pid}`, version);
   } catch (error) {
     say(`no memory limits here: ${String(error)}`);
     return none;

@@ -167,9 +167,9 @@ export type PodStatus = {
   readonly message?: string | null;
   readonly conditions?: readonly Condition[];
   readonly podIP?: string;
-  readonly podIPs?: readonly { readonly ip: string }[];
+  readonly podIPs?: readonly ({ readonly ip: string } | { readonly $patch: "replace" })[];
   readonly hostIP?: string;
-  readonly hostIPs?: readonly { readonly ip: string }[];
+  readonly hostIPs?: readonly ({ readonly ip: string } | { readonly $patch: "replace" })[];
   readonly startTime?: string;
   readonly initContainerStatuses?: readonly ContainerStatus[];
   readonly containerStatuses?: readonly ContainerStatus[];

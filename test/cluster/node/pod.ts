@@ -167,6 +167,8 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
   };
 
   const finish = async (): Promise<void> => {
+    // Only after a fault of the agent itself anything still runs here.
+    for (const { running } of tracked) running?.kill();
     end ??= { phase: "Failed" };
     if (overdue)
       end = {

@@ -69,7 +69,7 @@ const main = async (): Promise<void> => {
   for (const old of ["pods", "pids"]) await rm(join(dir, old), { recursive: true, force: true });
   const api = await openApi(needed(values.kubeconfig, "kubeconfig"));
   const ip = await claimNodeAddress(number);
-  const groups = openGroups(`rekindle-${process.pid}`, log);
+  const groups = openGroups(log);
   const memory = `${Math.floor(totalmem() / 1024)}Ki`;
   const usual = {
     cpu: String(Math.max(32, availableParallelism())),
@@ -91,6 +91,7 @@ const main = async (): Promise<void> => {
     settings: { backoffMs: Number(values.backoff) * 1000, refreshMs: Number(values.refresh) * 1000 },
     log,
   });
+  stopOnSignal(agent.halt);
   const port = Number(values.port);
   await serve({
     host: ip,
@@ -110,8 +111,14 @@ const main = async (): Promise<void> => {
   log(`${name} at ${ip}:${port}`);
 };
 
-/** Nothing is told to the API: a node that stops looks like one that died. The sandboxes die with this process. */
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
+/** Whatever does not end in time dies with this process. */
+const stopOnSignal = (halt: () => Promise<void>): void => {
+  const stop = (): void => {
+    setTimeout(() => process.exit(0), 1000);
+    void halt().finally(() => process.exit(0));
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+};
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);

@@ -84,17 +84,20 @@ const conditionsOf = (seen: Seen, before: readonly Condition[]): Condition[] => 
   });
 };
 
+/** Without it a strategic merge would add to the addresses of an earlier life. */
+const instead = { $patch: "replace" } as const;
+
 export const podStatusOf = (seen: Seen, before: readonly Condition[]): PodStatus => {
   const inits = seen.tracked.filter(({ role }) => role !== "main");
   const mains = seen.tracked.filter(({ role }) => role === "main");
-  const address = seen.podIP === undefined ? {} : { podIP: seen.podIP, podIPs: [{ ip: seen.podIP }] };
+  const address = seen.podIP === undefined ? {} : { podIP: seen.podIP, podIPs: [instead, { ip: seen.podIP }] };
   return {
     phase: phaseOf(seen),
     reason: seen.end?.reason ?? null,
     message: seen.end?.message ?? null,
     startTime: seen.startTime,
     hostIP: seen.hostIP,
-    hostIPs: [{ ip: seen.hostIP }],
+    hostIPs: [instead, { ip: seen.hostIP }],
     ...address,
     conditions: conditionsOf(seen, before),
     ...(inits.length === 0 ? {} : { initContainerStatuses: inits.map(statusOf) }),

@@ -18,7 +18,8 @@ const endedInTime = async (life: Life, ended: Promise<unknown>): Promise<boolean
 const preStop = async (life: Life, running: Running): Promise<void> => {
   const act = life.tracked.spec.lifecycle?.preStop;
   if (act === undefined) return;
-  if (act.exec !== undefined) await endedInTime(life, running.exec(act.exec.command, Math.max(1, remaining(life))));
+  if (act.exec !== undefined)
+    await endedInTime(life, running.exec(act.exec.command, Math.max(1, Math.ceil(remaining(life)))));
   if (act.sleep !== undefined) await endedInTime(life, sleep(act.sleep.seconds * 1000));
 };
 

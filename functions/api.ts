@@ -3,7 +3,8 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { DoorParts } from "../shared/wiring/process.ts";
 
-const name = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const name = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** The hono app; the same behind a host, a container and an HTTP function. */
 export const apiApp = ({ ready, kinds, trigger, verify }: DoorParts): Hono => {
@@ -19,8 +20,8 @@ export const apiApp = ({ ready, kinds, trigger, verify }: DoorParts): Hono => {
     if (!verify(signed, given)) return c.json({ error: "signature" }, 401);
     const key = c.req.param();
     if (!kinds().includes(key.kind)) return c.json({ error: `kind must be one of ${kinds().join(", ")}` }, 404);
-    if (!name.test(key.namespace) || !name.test(key.name)) return c.json({ error: "not a Kubernetes name" }, 400);
-    await trigger(key, given);
+    if (!namespace.test(key.namespace) || !name.test(key.name)) return c.json({ error: "not a Kubernetes name" }, 400);
+    await trigger(key, given.replace(/^sha256=/, ""));
     return c.json({ accepted: true }, 202);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));

@@ -5,3 +5,15 @@ export const pods: Resource = { group: "", version: "v1", plural: "pods", kind: 
 export const services: Resource = { group: "", version: "v1", plural: "services", kind: "Service" };
 export const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 export const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
+export const claims: Resource = {
+  group: "",
+  version: "v1",
+  plural: "persistentvolumeclaims",
+  kind: "PersistentVolumeClaim",
+};
+export const networkPolicies: Resource = {
+  group: "networking.k8s.io",
+  version: "v1",
+  plural: "networkpolicies",
+  kind: "NetworkPolicy",
+};

@@ -2,8 +2,8 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Plan, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { ownedBy } from "../../kube/pods.ts";
-import { configMaps, pods, services } from "../../kube/resources.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
 import { alive, type Pods } from "./evidence.ts";
 import type { Memory } from "./memory.ts";
 import { bodyOf, leftoversOf, planOf, podsOf, removal, type Scene, seenPods, settledAt } from "./scene.ts";
@@ -28,17 +28,16 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
   const leftovers = leftoversOf(key, view.uid);
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(key), ...leftovers] };
-  const [madeServices, madeMaps] = leftovers.map((query) =>
-    (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid)),
-  );
+  const others = leftovers.flatMap((query) => {
+    const mine = (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid));
+    return mine.map((object) => ({ object, resource: query.resource }));
+  });
   const left = remaining(scene, found);
   if ("look" in left) return left;
-  const others = [...(madeServices ?? []), ...(madeMaps ?? [])];
   if (left.length === 0 && others.length === 0) return then(scene);
   const stage = [
     ...alive(left).map((pod) => removal(pod, pods)),
-    ...alive(madeServices ?? []).map((object) => removal(object, services)),
-    ...alive(madeMaps ?? []).map((object) => removal(object, configMaps)),
+    ...others.filter(({ object }) => !isEnding(object)).map(({ object, resource }) => removal(object, resource)),
   ];
   const waits =
     left.length === 0 && stage.length > 0

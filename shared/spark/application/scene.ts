@@ -3,10 +3,11 @@ import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { configMaps, pods, services } from "../../kube/resources.ts";
+import { pods } from "../../kube/resources.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { alive, type Pods, sortOut } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
+import { made } from "./resource.ts";
 import type { RestartPolicy } from "./restart.ts";
 import { events, projected } from "./status.ts";
 
@@ -44,9 +45,11 @@ export const bodyOf = (key: Key, driver: Driver): Query => ({
   ref: { resource: pods, namespace: key.namespace, name: driver.podName },
 });
 
-/** Services and config maps that a submission made. */
-export const leftoversOf = (key: Key, uid: string): readonly Query[] =>
-  [services, configMaps].map((resource) => ({
+type Listing = Extract<Query, { do: "list" }>;
+
+/** What submissions made beside the driver pods. */
+export const leftoversOf = (key: Key, uid: string): readonly Listing[] =>
+  made.map((resource) => ({
     do: "list",
     resource,
     namespace: key.namespace,

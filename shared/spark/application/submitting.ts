@@ -2,16 +2,17 @@
 
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
-import { configMaps, pods, services } from "../../kube/resources.ts";
+import { pods } from "../../kube/resources.ts";
 import { type Submission, type SubmissionResult, submit } from "../submission/submit.ts";
 import type { Memory, State } from "./memory.ts";
+import { made } from "./resource.ts";
 import { retryAfterRefusal } from "./restart.ts";
 import { planOf, policyOf, type Scene } from "./scene.ts";
 
-const resourceOf: Readonly<Record<string, Resource>> = { Pod: pods, Service: services, ConfigMap: configMaps };
+const resourceOf: ReadonlyMap<string, Resource> = new Map([pods, ...made].map((resource) => [resource.kind, resource]));
 
 const creation = (object: Obj, owner: string): Effect => {
-  const resource = resourceOf[object.kind];
+  const resource = resourceOf.get(object.kind);
   if (resource === undefined) throw new Error(`a submission made a ${object.kind}, which nothing here can create`);
   return { do: "create", object, resource, owner };
 };
@@ -28,10 +29,10 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Submi
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
-  const made = submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
-  if ("refused" in made) return made;
-  const strange = [...made.before, made.driver].find(({ kind }) => !Object.hasOwn(resourceOf, kind));
-  return strange === undefined ? made : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+  const result = submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
+  if ("refused" in result) return result;
+  const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
+  return strange === undefined ? result : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
 };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */

@@ -1,0 +1,27 @@
+/** The README's tables of the state machine are the machine's own. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { acts, followed } from "../../shared/spark/application/machine.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
+
+const between = (mark: string): string =>
+  readme.split(`<!-- ${mark} -->`)[1]?.split(`<!-- /${mark} -->`)[0]?.trim() ?? "";
+
+const table = (head: readonly [string, string], rows: Readonly<Record<string, string>>): string =>
+  [
+    `| ${head.join(" | ")} |`,
+    "|---|---|",
+    ...Object.entries(rows).map(([from, to]) => `| \`${from === "" ? '""' : from}\` | ${to} |`),
+  ].join("\n");
+
+const tables = [
+  ["acts", table(["state", "act"], acts)],
+  ["followed", table(["evidence", "next state"], followed)],
+] as const;
+
+for (const [mark, wanted] of tables) {
+  test(`the README's table of ${mark} is the machine's own`, () => assert.equal(between(mark), wanted));
+}

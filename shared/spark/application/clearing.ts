@@ -26,8 +26,9 @@ const remaining = (
 export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
   const { key, view, memory } = scene;
   const leftovers = leftoversOf(key, view.uid);
+  const unseen = [podsOf(key), ...leftovers].filter((query) => !view.seen.has(queryId(query)));
   const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(key), ...leftovers] };
+  if (found === undefined || unseen.length > 0) return { look: unseen };
   const others = leftovers.flatMap((query) => {
     const mine = (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid));
     return mine.map((object) => ({ object, resource: query.resource }));

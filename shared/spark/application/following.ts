@@ -48,6 +48,7 @@ const stateAfter = (scene: Scene, driver: Driver, sighting: Exclude<Sighting, { 
 
 const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
   if (see === "running") return "the driver to finish";
+  if (see === "unknown") return "the driver's node to answer again, or to be gone";
   const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
   return `the driver to start${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
 };

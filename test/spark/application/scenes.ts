@@ -1,0 +1,178 @@
+/** Applications, memories and pods in few words, and a world in which a decision may look until it comes to a plan. */
+import { digestOf } from "../../../shared/core/json.ts";
+import type { Key } from "../../../shared/core/key.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import type { Decision, Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
+import { queryId } from "../../../shared/core/plan.ts";
+import { decide } from "../../../shared/spark/application/decide.ts";
+import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
+
+export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
+export const settings = { apiServer: "https://kubernetes.default.svc", settledMs: 16_000 };
+
+/** 2026-11-02T08:00:00Z. */
+export const eight = Date.UTC(2026, 10, 2, 8);
+
+export const spec: Readonly<Record<string, unknown>> = {
+  type: "Scala",
+  mode: "cluster",
+  sparkVersion: "4.0.4",
+  image: "spark:4.0.4",
+  mainClass: "org.apache.spark.examples.SparkPi",
+  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+  driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
+  executor: { instances: 1, cores: 1, memory: "512m" },
+};
+
+type Application = {
+  readonly spec?: unknown;
+  readonly status?: unknown;
+  readonly metadata?: Partial<Stored["metadata"]>;
+};
+
+export const application = (more: Application = {}): Stored => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: {
+    name: "spark-pi",
+    namespace: "default",
+    uid: "app-1",
+    resourceVersion: "100",
+    generation: 1,
+    ...more.metadata,
+  },
+  spec: more.spec ?? spec,
+  ...(more.status === undefined ? {} : { status: more.status }),
+});
+
+/** The digest that a memory keeps of a spec. */
+export const digested = (of: object): string => digestOf({ ...of, suspend: undefined, timeToLiveSeconds: undefined });
+
+export const remembered = (more: Partial<Memory> = {}): Memory => ({
+  generation: 1,
+  spec: digested(spec),
+  normaliser,
+  attempt: 1,
+  submissions: 1,
+  executions: 1,
+  plannedAt: eight - 60_000,
+  state: { phase: "RUNNING" },
+  ...more,
+});
+
+export const driver = {
+  attempt: 1,
+  submissionId: "submission-1",
+  applicationId: "spark-1",
+  podName: "spark-pi-driver",
+  submittedAt: eight - 60_000,
+  uid: "driver-1",
+} as const;
+
+/** A pod in few words. `owner` is the UID that it stands under. */
+export type Short = {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly role?: string;
+  readonly owner?: string;
+  readonly submission?: string;
+  readonly attempt?: string;
+  readonly executor?: number;
+  readonly phase?: string;
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly finishedAt?: string;
+  readonly ending?: boolean;
+  readonly waiting?: string;
+};
+
+const containerOf = ({ exitCode, waiting, reason, finishedAt }: Short) => {
+  if (exitCode !== undefined)
+    return { terminated: { exitCode, ...(reason === undefined ? {} : { reason }), finishedAt } };
+  return waiting === undefined ? { running: {} } : { waiting: { reason: waiting } };
+};
+
+export const pod = (short: Short = {}): Stored => {
+  const { name = "spark-pi-driver", uid = "driver-1", role = "driver", owner = "app-1", phase = "Running" } = short;
+  const labels = {
+    "sparkoperator.k8s.io/app-name": "spark-pi",
+    "sparkoperator.k8s.io/submission-id": short.submission ?? "submission-1",
+    "spark-role": role,
+    ...(short.attempt === "none" ? {} : { "rekindle.dev/attempt": short.attempt ?? "1" }),
+    ...(short.executor === undefined ? {} : { "spark-exec-id": String(short.executor) }),
+  };
+  const kind = owner === "app-1" ? "SparkApplication" : "Pod";
+  const containers = [{ name: `spark-kubernetes-${role}`, state: containerOf(short) }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      namespace: "default",
+      uid,
+      resourceVersion: "1",
+      labels,
+      ownerReferences: [{ apiVersion: "v1", kind, name: "owner", uid: owner }],
+      ...(short.ending === true ? { deletionTimestamp: "2026-11-02T07:59:59Z" } : {}),
+    },
+    status: {
+      phase,
+      ...(short.exitCode === undefined && short.reason !== undefined ? { reason: short.reason } : {}),
+      containerStatuses: containers,
+    },
+  };
+};
+
+export type World = {
+  readonly object: Stored | undefined;
+  readonly memory?: Memory | undefined;
+  readonly now?: number;
+  readonly pods?: readonly Stored[];
+  /** What a read of one pod by its name finds, if not what is listed. */
+  readonly live?: readonly Stored[];
+  readonly services?: readonly Stored[];
+  readonly configMaps?: readonly Stored[];
+  readonly refused?: readonly Refusal[];
+};
+
+const answer = (world: World, query: Query): readonly Stored[] => {
+  const { pods = [], services = [], configMaps = [] } = world;
+  if (query.do === "get") return (world.live ?? pods).filter(({ metadata }) => metadata.name === query.ref.name);
+  return { pods, services, configmaps: configMaps }[query.resource.plural] ?? [];
+};
+
+export type Decided = { readonly plan: Plan<Memory>; readonly looks: readonly Query[] };
+
+/** Decides, answering every look, as a step does. */
+export const decided = (world: World): Decided => {
+  const { object, memory, now = eight, refused = [] } = world;
+  const seen = new Map<string, readonly Stored[]>();
+  const looks: Query[] = [];
+  for (let round = 0; round < 8; round++) {
+    const decision: Decision<Memory> = decide(settings, key, { object, uid: "app-1", memory, seen, now, refused });
+    if (!("look" in decision)) return { plan: decision, looks };
+    for (const query of decision.look) {
+      looks.push(query);
+      seen.set(queryId(query), answer(world, query));
+    }
+  }
+  throw new Error("no plan after eight looks");
+};
+
+/** One effect as a person would say it. */
+export const said = (effect: Effect): string => {
+  switch (effect.do) {
+    case "create": {
+      const attempt = effect.object.metadata.labels?.["rekindle.dev/attempt"];
+      return `create ${effect.resource.plural} ${effect.object.metadata.name} of attempt ${attempt}`;
+    }
+    case "delete":
+      return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}`;
+    case "record":
+      return `tell ${effect.type} ${effect.reason} (${effect.occasion}): ${effect.message}`;
+  }
+};
+
+/** One query as a person would say it. */
+export const asked = (query: Query): string =>
+  query.do === "get" ? `get ${query.ref.resource.plural} ${query.ref.name}` : `list ${query.resource.plural}`;

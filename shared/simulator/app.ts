@@ -1,7 +1,7 @@
 /** The simulator over real HTTP: a hono app in front of the door, with watches as streams, so that kubectl works. */
 import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
-import type { Answer, Ask } from "./door.ts";
+import type { Answer, Ask } from "./call.ts";
 import type { Simulator } from "./simulator.ts";
 import type { OpenWatch } from "./watch.ts";
 

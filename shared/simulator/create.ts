@@ -1,96 +1,24 @@
 /** POST: how an object comes into being. */
-import { type Fields, isFields, textAt } from "./json.ts";
-import { apiVersionOf, type Kind } from "./kinds.ts";
+
+import { readDraft } from "./drafts.ts";
+import { isFields } from "./json.ts";
+import type { Kind } from "./kinds.ts";
 import { managed } from "./managed.ts";
-import { type Draft, draftOf, type Item, metaFaults, metaOf } from "./metadata.ts";
-import { defaulted, pruneRoot } from "./prune.ts";
-import {
-  alreadyExists,
-  badRequest,
-  cause,
-  forbidden,
-  internal,
-  invalid,
-  methodNotAllowed,
-  notFound,
-  type Refusal,
-} from "./refusal.ts";
+import { type Draft, type Item, metaOf } from "./metadata.ts";
+import { metaFaults } from "./names.ts";
+import { alreadyExists, badRequest, forbidden, internal, invalid, methodNotAllowed, notFound } from "./refusal.ts";
 import { ruleOf } from "./rules.ts";
-import { rootFaults } from "./schema.ts";
+import { rootFaults, statusFaults } from "./schema.ts";
 import { nextUid, type Server, suffixOf, type Target, timeOf, type WriteOptions } from "./server.ts";
 import { keyOf } from "./store.ts";
 
 export type Written = { readonly item: Item; readonly warnings: readonly string[] };
 
-const missingKind = (kind: Kind, body: Fields): Refusal => {
-  const text = JSON.stringify(body);
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind.kind}): Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`,
-  );
-};
-
-const customMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
-  const given = body["kind"];
-  if (typeof given !== "string" || given === "") return missingKind(kind, body);
-  if (body["apiVersion"] !== apiVersionOf(kind))
-    return badRequest(
-      `the API version in the data (${body["apiVersion"]}) does not match the expected API version (${apiVersionOf(kind)})`,
-    );
-  return given === kind.kind
-    ? undefined
-    : invalid({ ...kind, kind: given }, textAt(body, "metadata", "name") ?? "", [
-        cause.invalid("kind", given, `must be ${kind.kind}`),
-      ]);
-};
-
-const builtInMismatch = (kind: Kind, body: Fields): Refusal | undefined => {
-  const given = body["kind"] ?? kind.kind;
-  const version = body["apiVersion"] ?? apiVersionOf(kind);
-  return given === kind.kind && version === apiVersionOf(kind)
-    ? undefined
-    : badRequest(
-        `${given} in version "${version}" cannot be handled as a ${kind.kind}: converting (${version}.${given}) to (${kind.kind}): unknown conversion`,
-      );
-};
-
-/** The body of a write as an object of the kind. */
-export const readBody = (kind: Kind, body: unknown): Fields => {
-  const refuse = (why: string) =>
-    badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
-    );
-  if (body === undefined) throw refuse("unexpected end of JSON input");
-  if (!isFields(body)) throw refuse("json: cannot unmarshal into an object with apiVersion and kind");
-  const refusal = kind.custom === undefined ? builtInMismatch(kind, body) : customMismatch(kind, body);
-  if (refusal !== undefined) throw refusal;
-  return body;
-};
-
-/** A custom object as its schema wants it, and what was unknown in it. */
-export const shaped = (
-  kind: Kind,
-  fields: Fields,
-  { strict }: WriteOptions,
-): { fields: Fields; warnings: string[] } => {
-  const schema = kind.custom?.schema;
-  if (schema === undefined) return { fields, warnings: [] };
-  const { object, dropped } = pruneRoot(schema, fields);
-  const words = dropped.map((path) => `unknown field "${path}"`);
-  if (strict === "Strict" && words.length > 0)
-    throw badRequest(
-      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${words.join(", ")}`,
-    );
-  const full = defaulted(schema, object);
-  return { fields: isFields(full) ? full : object, warnings: strict === "Warn" ? words : [] };
-};
-
 /** Throws when the object is not as its kind wants it. */
-export const judge = (kind: Kind, draft: Draft): void => {
+export const judge = (kind: Kind, draft: Draft, sub?: string): void => {
   const schema = kind.custom?.schema;
-  const causes = [
-    ...metaFaults(kind.table, draft.metadata),
-    ...(schema === undefined ? (ruleOf(kind).faults?.(draft) ?? []) : rootFaults(schema, draft)),
-  ];
+  const custom = schema === undefined ? [] : sub === "status" ? statusFaults(schema, draft) : rootFaults(schema, draft);
+  const causes = [...metaFaults(kind.table, draft.metadata), ...(ruleOf(kind).faults?.(draft) ?? []), ...custom];
   if (causes.length > 0) throw invalid(kind, draft.metadata.name, causes);
 };
 
@@ -139,18 +67,16 @@ const identified = (server: Server, draft: Draft, { kind, namespace, name }: Tar
 };
 
 /** A new object's status is its own affair only where it has no status of its own door. */
-const withoutStatus = (kind: Kind, fields: Fields): Fields => {
-  if (!kind.status) return fields;
-  const { status, ...rest } = fields;
+const withoutStatus = (kind: Kind, body: unknown): unknown => {
+  if (!kind.status || !isFields(body)) return body;
+  const { status, ...rest } = body;
   return rest;
 };
 
 /** Makes the object, or throws the refusal. */
 export const create = (server: Server, target: Target, body: unknown, options: WriteOptions): Written => {
   const { kind } = target;
-  const given = readBody(kind, body);
-  const { fields, warnings } = shaped(kind, withoutStatus(kind, given), options);
-  const draft = draftOf(fields, apiVersionOf(kind), kind.kind);
+  const { draft, warnings } = readDraft(kind, withoutStatus(kind, body), options, "whole");
   checkPlace(draft, target);
   checkNamespace(server, target, draft.metadata.name);
   const fresh = identified(server, draft, target);

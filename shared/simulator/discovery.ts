@@ -1,6 +1,7 @@
 /** What the server says about itself: API groups, resources, version. */
+
+import type { Result } from "./call.ts";
 import { allKinds } from "./crds.ts";
-import type { Result } from "./door.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { openApi } from "./openapi.ts";
 import type { Store } from "./store.ts";

@@ -1,7 +1,7 @@
-/** Object metadata at the door: read with its types, unknown fields dropped, judged as the real server judges it. */
+/** Object metadata at the door: read with its types, unknown fields dropped. */
 import type { Metadata, Obj, OwnerReference } from "../core/object.ts";
 import { type Fields, isFields, itemsAt } from "./json.ts";
-import { badRequest, type Cause, cause } from "./refusal.ts";
+import { mistyped } from "./refusal.ts";
 
 export type Meta = Metadata & { readonly generateName?: string; readonly managedFields?: readonly unknown[] };
 
@@ -25,21 +25,23 @@ const asTextList: Reader<readonly string[]> = (value) =>
 
 const asList: Reader<readonly unknown[]> = (value) => (Array.isArray(value) ? value : undefined);
 
+/** The part of a value that is of the wrong type: of a map or list, what is in it. */
+const culprit = (value: unknown): unknown => {
+  const inside = Array.isArray(value) ? value : isFields(value) ? Object.values(value) : [];
+  return inside.find((item) => typeof item !== "string") ?? value;
+};
+
 const take = <T>(from: Fields, key: string, reader: Reader<T>, path = "ObjectMeta.metadata"): T | undefined => {
   const value = from[key];
   if (value === undefined || value === null) return undefined;
   const read = reader(value);
-  if (read === undefined)
-    throw badRequest(
-      `json: cannot unmarshal ${Array.isArray(value) ? "array" : typeof value} into Go struct field ${path}.${key}`,
-    );
+  if (read === undefined) throw mistyped(culprit(value), `${path}.${key}`, "string");
   return read;
 };
 
 const ownerOf = (value: unknown): OwnerReference => {
-  if (!isFields(value))
-    throw badRequest("json: cannot unmarshal into Go struct field ObjectMeta.metadata.ownerReferences");
-  const path = "OwnerReference.ownerReferences";
+  const path = "OwnerReference.metadata.ownerReferences";
+  if (!isFields(value)) throw mistyped(value, "ObjectMeta.metadata.ownerReferences", "v1.OwnerReference");
   const controller = take(value, "controller", asFlag, path);
   const blockOwnerDeletion = take(value, "blockOwnerDeletion", asFlag, path);
   return {
@@ -80,7 +82,7 @@ export const metaOf = (given: Loose<Meta>): Meta => ({
 
 const readMeta = (value: unknown): Meta => {
   if (value === undefined || value === null) return { name: "" };
-  if (!isFields(value)) throw badRequest("json: cannot unmarshal into Go struct field .metadata of type v1.ObjectMeta");
+  if (!isFields(value)) throw mistyped(value, ".metadata", "v1.ObjectMeta");
   return metaOf({
     name: take(value, "name", asText),
     generateName: take(value, "generateName", asText),
@@ -103,142 +105,6 @@ const readMeta = (value: unknown): Meta => {
 export const draftOf = (fields: Fields, apiVersion: string, kind: string): Draft => {
   const { metadata, apiVersion: _version, kind: _kind, ...rest } = fields;
   return { kind, apiVersion, metadata: readMeta(metadata), ...rest };
-};
-
-const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const nameRules = {
-  subdomain: {
-    max: 253,
-    pattern: new RegExp(`^${label}(\\.${label})*$`),
-    words: `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${label}(\\.${label})*')`,
-  },
-  label: {
-    max: 63,
-    pattern: new RegExp(`^${label}$`),
-    words: `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${label}')`,
-  },
-  segment: { max: Number.POSITIVE_INFINITY, pattern: /^(?!\.{1,2}$)[^/%]+$/, words: "may not contain '/' or '%'" },
-} as const;
-
-const ruleOf: Readonly<Record<string, keyof typeof nameRules>> = {
-  namespaces: "label",
-  services: "label",
-  "roles.rbac.authorization.k8s.io": "segment",
-  "rolebindings.rbac.authorization.k8s.io": "segment",
-  "clusterroles.rbac.authorization.k8s.io": "segment",
-  "clusterrolebindings.rbac.authorization.k8s.io": "segment",
-};
-
-const nameFaults = (table: string, name: string): readonly Cause[] => {
-  if (name === "") return [cause.required("metadata.name", "name or generateName is required")];
-  const { max, pattern, words } = nameRules[ruleOf[table] ?? "subdomain"];
-  return [
-    ...(name.length > max ? [cause.invalid("metadata.name", name, `must be no more than ${max} characters`)] : []),
-    ...(pattern.test(name) ? [] : [cause.invalid("metadata.name", name, words)]),
-  ];
-};
-
-const part = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const qualifiedName = new RegExp(`^${part}$`);
-const labelValue = new RegExp(`^(${part})?$`);
-const nameWords = `name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${part}')`;
-const valueWords =
-  `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '((${part}))?')`
-    .replace("((", "(")
-    .replace("))?'", ")?'");
-
-const keyFaults = (field: string, key: string): readonly Cause[] => {
-  const slash = key.indexOf("/");
-  const prefix = slash < 0 ? undefined : key.slice(0, slash);
-  const name = key.slice(slash + 1);
-  const prefixIsBad = prefix !== undefined && !nameRules.subdomain.pattern.test(prefix.toLowerCase());
-  return [
-    ...(prefixIsBad ? [cause.invalid(field, key, `prefix part ${nameRules.subdomain.words}`)] : []),
-    ...(name === "" ? [cause.invalid(field, key, "name part must be non-empty")] : []),
-    ...(name.length > 63 ? [cause.invalid(field, key, "name part must be no more than 63 bytes")] : []),
-    ...(qualifiedName.test(name) ? [] : [cause.invalid(field, key, nameWords)]),
-  ];
-};
-
-const labelFaults = (labels: Readonly<Record<string, string>> = {}): readonly Cause[] =>
-  Object.entries(labels).flatMap(([key, value]) => [
-    ...keyFaults("metadata.labels", key),
-    ...(value.length > 63 ? [cause.invalid("metadata.labels", value, "must be no more than 63 bytes")] : []),
-    ...(labelValue.test(value) ? [] : [cause.invalid("metadata.labels", value, valueWords)]),
-  ]);
-
-const maxAnnotations = 256 * 1024;
-
-const annotationFaults = (annotations: Readonly<Record<string, string>> = {}): readonly Cause[] => {
-  const entries = Object.entries(annotations);
-  const size = entries.reduce((sum, [key, value]) => sum + key.length + Buffer.byteLength(value), 0);
-  return [
-    ...entries.flatMap(([key]) => keyFaults("metadata.annotations", key)),
-    ...(size > maxAnnotations
-      ? [cause.tooLong("metadata.annotations", `may not be more than ${maxAnnotations} bytes`)]
-      : []),
-  ];
-};
-
-const ownerFaults = (owners: readonly OwnerReference[] = []): readonly Cause[] => {
-  const controllers = owners.filter(({ controller }) => controller === true);
-  const fields = ["apiVersion", "kind", "name", "uid"] as const;
-  const [first, second] = controllers;
-  return [
-    ...owners.flatMap((owner) =>
-      fields
-        .filter((field) => owner[field] === "")
-        .map((field) => cause.invalid(`metadata.ownerReferences.${field}`, "", `must not be empty`)),
-    ),
-    ...(first !== undefined && second !== undefined
-      ? [
-          cause.invalid(
-            "metadata.ownerReferences",
-            owners,
-            `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${second.kind}/${second.name}`,
-          ),
-        ]
-      : []),
-  ];
-};
-
-const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
-
-const finalizerNameFaults = (finalizers: readonly string[] = []): readonly Cause[] =>
-  finalizers.flatMap((each, i) =>
-    each.includes("/") || standardFinalizers.has(each)
-      ? []
-      : [
-          cause.invalid(
-            `metadata.finalizers[${i}]`,
-            each,
-            "name is neither a standard finalizer name nor is it fully qualified",
-          ),
-        ],
-  );
-
-/** All that is wrong with the metadata of an object of a table. */
-export const metaFaults = (table: string, meta: Meta): readonly Cause[] => [
-  ...nameFaults(table, meta.name),
-  ...labelFaults(meta.labels),
-  ...annotationFaults(meta.annotations),
-  ...ownerFaults(meta.ownerReferences),
-  ...finalizerNameFaults(meta.finalizers),
-];
-
-/** Finalizers come only while the object lives. */
-export const finalizerFaults = (before: Meta, after: Meta): readonly Cause[] => {
-  if (before.deletionTimestamp === undefined) return [];
-  const added = (after.finalizers ?? []).filter((each) => !before.finalizers?.includes(each));
-  const shown = added.map((each) => `"${each}"`).join(", ");
-  return added.length === 0
-    ? []
-    : [
-        cause.forbidden(
-          "metadata.finalizers",
-          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${shown}}`,
-        ),
-      ];
 };
 
 /** The owners of any object. */

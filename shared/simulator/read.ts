@@ -8,11 +8,17 @@ import type { Server, Target } from "./server.ts";
 
 const texts = new WeakMap<Item, string>();
 
+/** What was never stored, in a dry run, has no revision. */
+const unversioned = (item: Item): unknown => {
+  const { resourceVersion: _none, ...metadata } = item.metadata;
+  return { ...item, metadata };
+};
+
 /** The JSON of an object, written once per state. Objects start with their kind and apiVersion. */
 export const textOf = (item: Item): string => {
   const known = texts.get(item);
   if (known !== undefined) return known;
-  const text = JSON.stringify(item);
+  const text = JSON.stringify(item.metadata.resourceVersion === "" ? unversioned(item) : item);
   texts.set(item, text);
   return text;
 };

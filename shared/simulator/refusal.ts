@@ -27,6 +27,19 @@ export class Refusal extends Error {
   }
 }
 
+/** A value of a type that cannot be where it stands; the door says it in the way of the request. */
+export class Mistyped extends Error {
+  override readonly name = "Mistyped";
+}
+
+const typeName = (value: unknown): string => {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+};
+
+export const mistyped = (value: unknown, field: string, wanted: string): Mistyped =>
+  new Mistyped(`json: cannot unmarshal ${typeName(value)} into Go struct field ${field} of type ${wanted}`);
+
 export type StatusBody = {
   readonly kind: "Status";
   readonly apiVersion: "v1";

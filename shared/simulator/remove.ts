@@ -2,11 +2,11 @@
 
 import { stamp } from "./clock.ts";
 import { crdTable } from "./crds.ts";
-import { fieldsAt, isFields, numberAt, textAt } from "./json.ts";
+import { fieldsAt, isFields, itemsAt, numberAt, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { type Item, metaOf } from "./metadata.ts";
 import { badOptions, conflict } from "./refusal.ts";
-import type { Server } from "./server.ts";
+import { type Server, timeOf } from "./server.ts";
 import { keyOf } from "./store.ts";
 
 export type RemoveOptions = {
@@ -124,8 +124,19 @@ const sameMark = (a: Item["metadata"], b: Item["metadata"]): boolean =>
 
 export type Removed = { readonly item: Item; readonly gone: boolean };
 
-/** A namespace goes when its content is gone: the collector takes its last finalizer. */
-const terminating = (item: Item): Item => ({ ...item, status: { ...fieldsAt(item, "status"), phase: "Terminating" } });
+/** What a container's status says while its content goes. */
+const terminating = (kind: Kind, item: Item, time: string): Item => {
+  const status = fieldsAt(item, "status");
+  if (kind.table === "namespaces") return { ...item, status: { ...status, phase: "Terminating" } };
+  const condition = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: time,
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  return { ...item, status: { ...status, conditions: [...itemsAt(status, "conditions"), condition] } };
+};
 
 const waits = (kind: Kind, { grace, finalizers }: Ending): boolean =>
   grace > 0 || finalizers.length > 0 || kind.table === "namespaces";
@@ -144,7 +155,9 @@ export const removeItem = (server: Server, kind: Kind, item: Item, options: Remo
     return { item: kind.table === "pods" ? marked(server, kind, item, ending) : item, gone: true };
   }
   const after =
-    kind.table === "namespaces" ? terminating(marked(server, kind, item, ending)) : marked(server, kind, item, ending);
+    isContainer(kind) && item.metadata.deletionTimestamp === undefined
+      ? terminating(kind, marked(server, kind, item, ending), timeOf(server))
+      : marked(server, kind, item, ending);
   if (options.dryRun || sameMark(item.metadata, after.metadata)) return { item: after, gone: false };
   return { item: server.store.put(kind.table, after), gone: false };
 };

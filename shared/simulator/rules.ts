@@ -18,6 +18,8 @@ export type Rule = {
   readonly admit?: (draft: Draft, scene: Scene) => Refusal | undefined;
   /** Refuses an object for what it says. */
   readonly faults?: (draft: Draft) => readonly Cause[];
+  /** A status as it is kept. */
+  readonly status?: (status: unknown) => unknown;
   readonly updateFaults?: (before: Item, after: Draft) => readonly Cause[];
   /** The object as an update stores it. */
   readonly update?: (before: Item, after: Draft) => Draft;
@@ -33,6 +35,14 @@ const accountMissing = (draft: Draft, { store, kind }: Scene): Refusal | undefin
         draft.metadata.name,
         `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`,
       );
+};
+
+/** One address is also the list of addresses. */
+const withAddresses = (status: unknown): unknown => {
+  const ip = textAt(status, "podIP");
+  return ip === undefined || !isFields(status) || status["podIPs"] !== undefined
+    ? status
+    : { ...status, podIPs: [{ ip }] };
 };
 
 const frozenFields = ["data", "binaryData"] as const;
@@ -178,6 +188,7 @@ const rows: Readonly<Record<string, Rule>> = {
   pods: {
     create: (draft, { suffix, time }) => newPod(draft, suffix, time),
     admit: accountMissing,
+    status: withAddresses,
     faults: podFaults,
     updateFaults: podUpdateFaults,
   },

@@ -95,6 +95,15 @@ const checks: Readonly<Record<string, Check>> = {
       : undefined,
 };
 
+/** What a fraction is told that stands where an integer of a format should. */
+const fractionFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
+  const { type, format } = schema;
+  if (type !== "integer" || typeof format !== "string" || typeof value !== "number" || Number.isInteger(value))
+    return [];
+  const words = `Checked value must be of type integer with format ${format} in ${path}`;
+  return [cause.type(path, "float64", format), cause.invalid("<nil>", "", words)];
+};
+
 const typeFault = (schema: Fields, value: unknown, path: string): Cause | undefined => {
   const found = typeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true)
@@ -135,11 +144,12 @@ const holds = (schema: unknown, value: unknown, path: string): boolean =>
 const junctionFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   const any = itemsAt(schema, "anyOf");
   const one = itemsAt(schema, "oneOf");
-  const fail = (words: string) => [cause.invalid(path, value, `${path} in body ${words}`)];
+  const fail = (words: string) => [cause.invalid("<nil>", "", `"${path}" ${words}`)];
+  const [first] = any;
   return [
     ...itemsAt(schema, "allOf").flatMap((each) => (isFields(each) ? faults(each, value, path) : [])),
     ...(any.length > 0 && !any.some((each) => holds(each, value, path))
-      ? fail("must validate at least one schema (anyOf)")
+      ? [...fail("must validate at least one schema (anyOf)"), ...(isFields(first) ? faults(first, value, path) : [])]
       : []),
     ...(one.length > 0 && one.filter((each) => holds(each, value, path)).length !== 1
       ? fail("must validate one and only one schema (oneOf)")
@@ -151,13 +161,26 @@ const junctionFaults = (schema: Fields, value: unknown, path: string): readonly 
 /** All that is wrong with a value; an empty list when it is as the schema wants it. */
 export const faults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   if (value === null && schema["nullable"] === true) return [];
+  const fraction = fractionFaults(schema, value, path);
+  if (fraction.length > 0) return fraction;
   const type = typeFault(schema, value, path);
-  if (type !== undefined) return [type];
+  if (type !== undefined) return [type, ...junctionFaults(schema, value, path)];
   const own = Object.entries(checks).flatMap(([keyword, check]) => {
     const fault = keyword in schema ? check(schema[keyword], value, path, schema) : undefined;
     return fault === undefined ? [] : [fault];
   });
   return [...own, ...junctionFaults(schema, value, path), ...below1(schema, value, path)];
+};
+
+/** Faults of a status that comes through its own door. The messages say the path without its head. */
+export const statusFaults = (schema: Fields, object: Fields): readonly Cause[] => {
+  const below = fieldsAt(schema, "properties", "status");
+  const status = object["status"];
+  if (status === undefined) return [];
+  return faults(below, status, "").map((each) => ({
+    ...each,
+    field: each.field === "" ? "status" : `status.${each.field}`,
+  }));
 };
 
 /** Faults of a custom object; its metadata has other judges. */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Clock, stamp } from "./clock.ts";
 import type { Kind } from "./kinds.ts";
+import type { Share } from "./managed.ts";
 import type { Item } from "./metadata.ts";
 import { notFound } from "./refusal.ts";
 import { keyOf, type Store } from "./store.ts";
@@ -30,6 +31,9 @@ export type WriteOptions = {
   readonly dryRun: boolean;
   readonly manager: string;
   readonly strict: "Strict" | "Warn" | "Ignore";
+  readonly subresource?: string | undefined;
+  /** The shares that a server-side apply leads to. */
+  readonly shares?: readonly Share[];
 };
 
 export const timeOf = (server: Server): string => stamp(server.clock.now());

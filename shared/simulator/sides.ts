@@ -1,6 +1,7 @@
 /** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
+
+import type { Call, Result, Sides } from "./call.ts";
 import { microStamp, stamp } from "./clock.ts";
-import type { Call, Result, Sides } from "./door.ts";
 import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
 import { confOf } from "./executors.ts";
 import { fieldsAt, itemsAt, parsed, textAt } from "./json.ts";

@@ -4,10 +4,11 @@
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
 import type { Transport } from "../core/http.ts";
+import type { Answer, Ask } from "./call.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
 import { contents } from "./contents.ts";
-import { type Answer, type Ask, type Door, openDoor } from "./door.ts";
+import { type Door, openDoor } from "./door.ts";
 import { exitTask, kubelet } from "./kubelet.ts";
 import { type Exit, evicted } from "./lifecycle.ts";
 import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
@@ -95,6 +96,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
   });
   furnish(server, options.crds ?? [], options.objects ?? []);
   for (const node of nodes) addNode(server, node);
+  store.compact(store.revision() - 1);
   const door = openDoor(server, sides(kubelets));
   return {
     store,

@@ -19,7 +19,7 @@ export const ageText = (from: string | undefined, now: number): string => {
 };
 
 type Cell = (item: Item, now: number) => unknown;
-type Row = readonly [name: string, type: string, cell: Cell, priority?: number];
+type Row = readonly [name: string, type: string, cell: Cell, priority?: number, description?: string];
 
 const name: Row = ["Name", "string", (item) => item.metadata.name];
 const age: Row = ["Age", "string", (item, now) => ageText(item.metadata.creationTimestamp, now)];
@@ -49,8 +49,9 @@ const ports = (item: Item): string =>
     .join(",") || "<none>";
 
 const nodeState = (node: Item): string => {
+  const closed = at(node, "spec", "unschedulable") === true ? ",SchedulingDisabled" : "";
   const condition = itemsAt(node, "status", "conditions").find((each) => textAt(each, "type") === "Ready");
-  return textAt(condition, "status") === "True" ? "Ready" : "NotReady";
+  return `${textAt(condition, "status") === "True" ? "Ready" : "NotReady"}${closed}`;
 };
 
 const size = (item: Item): number => Object.keys(fieldsAt(item, "data")).length;
@@ -145,7 +146,10 @@ const customCell =
 
 const customRows = (columns: readonly Column[]): readonly Row[] => [
   name,
-  ...columns.map((column): Row => [column.name, column.type, customCell(column), column.priority ?? 0]),
+  ...columns.map((column): Row => {
+    const told = column.description || `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
+    return [column.name, column.type, customCell(column), column.priority ?? 0, told];
+  }),
 ];
 
 const rowsOf = (kind: Kind): readonly Row[] =>
@@ -164,11 +168,11 @@ export const tableText = (kind: Kind, items: readonly Item[], metadata: unknown,
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: rows.map(([title, type, , priority], i) => ({
+    columnDefinitions: rows.map(([title, type, , priority, description], i) => ({
       name: title,
       type,
       format: i === 0 ? "name" : "",
-      description: title,
+      description: description ?? title,
       priority: priority ?? 0,
     })),
     rows: items.map((item) => ({

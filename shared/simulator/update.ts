@@ -1,22 +1,30 @@
 /** PUT and PATCH: how an object changes. */
-import { judge, readBody, shaped, type Written } from "./create.ts";
+import { judge, type Written } from "./create.ts";
+import { type How, readDraft } from "./drafts.ts";
 import { type Fields, same } from "./json.ts";
-import { apiVersionOf, type Kind } from "./kinds.ts";
+import type { Kind } from "./kinds.ts";
 import { managed } from "./managed.ts";
-import { type Draft, draftOf, finalizerFaults, type Item, type Meta, metaOf } from "./metadata.ts";
+import { type Draft, type Item, type Meta, metaOf } from "./metadata.ts";
+import { finalizerFaults } from "./names.ts";
 import { badRequest, type Cause, cause, conflict, invalid, modified, noSuchResource } from "./refusal.ts";
 import { ruleOf } from "./rules.ts";
 import { found, type Server, type Target, type WriteOptions } from "./server.ts";
 import { keyOf } from "./store.ts";
 
-const checkFence = (kind: Kind, before: Item, given: Meta): void => {
-  const { name, uid, resourceVersion } = before.metadata;
-  if (given.uid !== undefined && given.uid !== "" && given.uid !== uid)
-    throw conflict(
-      kind,
-      name,
-      `StorageError: invalid object, Code: 4, Key: /registry/${kind.plural}/${keyOf(before.metadata.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
-    );
+/** A PUT names the object that it replaces; a PATCH would change its identity. */
+const checkUid = (kind: Kind, before: Item, given: Meta, how: How): void => {
+  const { name, namespace, uid } = before.metadata;
+  if (given.uid === undefined || given.uid === "" || given.uid === uid) return;
+  if (how !== "whole") throw invalid(kind, name, [cause.invalid("metadata.uid", given.uid, "field is immutable")]);
+  throw conflict(
+    kind,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/${kind.plural}/${keyOf(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
+  );
+};
+
+const checkRevision = (kind: Kind, before: Item, given: Meta): void => {
+  const { name, resourceVersion } = before.metadata;
   const asked = given.resourceVersion ?? "";
   if (asked === "" && !kind.unconditional)
     throw invalid({ ...kind, kind: kind.plural }, name, [
@@ -41,7 +49,7 @@ const mergedMeta = (before: Item["metadata"], given: Meta): Item["metadata"] => 
     annotations: given.annotations,
     ownerReferences: given.ownerReferences,
     finalizers: given.finalizers,
-    managedFields: given.managedFields,
+    managedFields: given.managedFields ?? before.managedFields,
   }),
   uid: before.uid,
   resourceVersion: before.resourceVersion,
@@ -56,7 +64,8 @@ const throughStatus = (kind: Kind, before: Item, given: Draft): Item => {
     kind.custom !== undefined
       ? before.metadata
       : mergedMeta(before.metadata, metaOf({ ...meta, ownerReferences: before.metadata.ownerReferences }));
-  return { ...rest, metadata, ...(status !== undefined && { status }) };
+  const told = ruleOf(kind).status?.(status) ?? status;
+  return { ...rest, metadata, ...(told !== undefined && { status: told }) };
 };
 
 const throughMain = (kind: Kind, before: Item, given: Draft): Item => {
@@ -83,9 +92,7 @@ const updateFaults = (kind: Kind, before: Item, after: Item): readonly Cause[] =
 ];
 
 const changed = (before: Item, after: Item): boolean => {
-  const { managedFields: _a, ...metaBefore } = before.metadata;
-  const { managedFields: _b, ...metaAfter } = after.metadata;
-  return !same({ ...before, metadata: metaBefore }, { ...after, metadata: metaAfter });
+  return !same(before, after);
 };
 
 /** Deletion that waited for its last finalizer happens now. */
@@ -109,14 +116,20 @@ const settle = (server: Server, kind: Kind, before: Item, after: Item, options: 
 export type Next = (current: Item) => unknown;
 
 /** Changes the object, or throws the refusal. A PUT's `next` ignores what is there, a PATCH's starts from it. */
-export const update = (server: Server, target: Target, next: Next, options: WriteOptions): Written => {
+export const update = (
+  server: Server,
+  target: Target,
+  next: Next,
+  options: WriteOptions,
+  how: How = "patched",
+): Written => {
   const { kind, sub } = target;
   if (sub !== undefined && !(sub === "status" && kind.status)) throw noSuchResource();
   const before = found(server, target);
-  const { fields, warnings } = shaped(kind, readBody(kind, next(before)), options);
-  const given = draftOf(fields, apiVersionOf(kind), kind.kind);
+  const { draft: given, warnings } = readDraft(kind, next(before), options, how);
   checkPlace(before, given.metadata);
-  checkFence(kind, before, given.metadata);
+  checkUid(kind, before, given.metadata, how);
+  checkRevision(kind, before, given.metadata);
   const rule = ruleOf(kind);
   const merged = sub === "status" ? throughStatus(kind, before, given) : throughMain(kind, before, given);
   const ruled =
@@ -124,7 +137,7 @@ export const update = (server: Server, target: Target, next: Next, options: Writ
       ? { ...merged, ...rule.update(before, merged), metadata: merged.metadata }
       : merged;
   const after = counted(kind, before, ruled);
-  judge(kind, after);
+  judge(kind, after, sub);
   const causes = sub === "status" ? [] : updateFaults(kind, before, after);
   if (causes.length > 0) throw invalid(kind, before.metadata.name, causes);
   return { item: settle(server, kind, before, managed(server, kind, before, after, options), options), warnings };

@@ -178,7 +178,7 @@ export const deletions: readonly Scenario[] = [
       await api.settle();
       await api.call("POST", maps(name), map("held", {}, { finalizers: ["example.com/a"] }));
       await ask("begins", "DELETE", `/api/v1/namespaces/${name}`);
-      await api.settle();
+      for (let i = 0; i < 8; i += 1) await api.settle();
       await ask("nothing new in it", "POST", maps(name), map("late"));
       await ask("changes are allowed", "PATCH", `${maps(name)}/held`, { data: { a: "b" } }, merge);
       await api.call("PATCH", `${maps(name)}/held`, { metadata: { finalizers: null } }, merge);

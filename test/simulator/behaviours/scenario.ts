@@ -42,7 +42,7 @@ const normalText = (text: string): string =>
     .replace(time, "<time>")
     .replace(/kube-api-access-[a-z0-9]{5}/g, "kube-api-access-<x>")
     .replace(/(too old resource version: \d+) \(\d+\)/g, "$1 (<rv>)")
-    .replace(/\n@@[^]*$/, "")
+    .replace(/\n@@[\s\S]*$/, "")
     .replace(/current: \d+/g, "current: <rv>")
     .replace(/in record \(\d+\)/g, "in record (<rv>)")
     .replace(/10\.\d+\.\d+\.\d+/g, "<ip>");
@@ -52,7 +52,16 @@ const hidden: Readonly<Record<string, string>> = { resourceVersion: "<rv>", cont
 /** The real server names some causes twice, once for each of its layers. */
 const once = (items: readonly unknown[]): readonly unknown[] => {
   const seen = new Set(items.map((item) => JSON.stringify(item)));
-  return [...seen].map((text): unknown => JSON.parse(text));
+  return [...seen].sort().map((text): unknown => JSON.parse(text));
+};
+
+/** Several causes come in no order; the message only repeats them. */
+const unordered = (status: object): object => {
+  if (!("details" in status && "message" in status)) return status;
+  const { message: _repeats, ...rest } = status;
+  const { details } = status;
+  const causes = typeof details === "object" && details !== null && "causes" in details ? details.causes : [];
+  return Array.isArray(causes) && once(causes).length > 1 ? rest : status;
 };
 
 /** An answer without what may differ: identities, revisions, times. */
@@ -61,7 +70,7 @@ export const normal = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(normal);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value)
+    Object.entries(unordered(value))
       .filter(([key]) => key !== "managedFields")
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, item]) => [

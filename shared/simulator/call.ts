@@ -1,0 +1,37 @@
+/** A request and its answer as the door knows them. */
+import type { Form } from "./present.ts";
+import type { Server, Target } from "./server.ts";
+
+export type Ask = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** A request after its line was read. */
+export type Call = {
+  readonly ask: Ask;
+  readonly target: Target;
+  readonly query: URLSearchParams;
+  readonly form: Form;
+};
+
+/** Answers subresources that are not stored: logs, evictions, bindings, proxies. */
+export type Side = (server: Server, call: Call) => Result;
+export type Sides = Readonly<Record<string, Side>>;
+
+export type Result = {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+  readonly warnings?: readonly string[];
+};

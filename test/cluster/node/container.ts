@@ -1,13 +1,13 @@
 /** One start of a container: image, environment, sandbox, and how it ended. */
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Group } from "./cgroup.ts";
 import { backoff, type Life, logFileOf, messageOfError, pidFileOf, secondsNow } from "./context.ts";
 import { environmentOf, expand, type Facts, keysOf, NotThere } from "./env.ts";
 import { type Image, imageOf } from "./images.ts";
-import type { Mount, Terminated } from "./objects.ts";
+import { mountsOf } from "./mounts.ts";
+import type { Terminated } from "./objects.ts";
 import { watchProbes } from "./probes.ts";
 import { type Running, startProcess, tailOf } from "./process.ts";
 import { amount } from "./quantity.ts";
@@ -54,43 +54,6 @@ const userOf = ({ context, tracked }: Life, image: Image): User => {
     throw new NotThere("container has runAsNonRoot and image will run as root");
   const groups = [...(pod.supplementalGroups ?? []), ...(pod.fsGroup === undefined ? [] : [pod.fsGroup])];
   return { uid, gid: own.runAsGroup ?? pod.runAsGroup ?? (uid === image.user ? image.user : 0), groups };
-};
-
-/** The folder or file behind a mount; a sub path that is not there becomes a folder. */
-const sourceOf = async (life: Life, mount: Mount, env: ReadonlyMap<string, string>): Promise<string> => {
-  const volume = life.context.volumes.get(mount.name);
-  if (volume === undefined) throw new NotThere(`volume "${mount.name}" is not mounted`);
-  const sub = mount.subPathExpr === undefined ? (mount.subPath ?? "") : expand(mount.subPathExpr, env);
-  if (sub === "") return volume;
-  const path = join(volume, sub);
-  if (!path.startsWith(volume)) throw new NotThere(`subPath "${sub}" leaves its volume`);
-  if (!existsSync(path)) {
-    await mkdir(path, { recursive: true });
-    await chmod(path, 0o777);
-  }
-  return path;
-};
-
-/** What is mounted inside another volume needs its place there. */
-const makePlace = async (outer: BoundMount, inner: BoundMount): Promise<void> => {
-  const place = join(outer.from, inner.to.slice(outer.to.length));
-  if (existsSync(place)) return;
-  if ((await stat(inner.from)).isDirectory()) await mkdir(place, { recursive: true });
-  else {
-    await mkdir(dirname(place), { recursive: true });
-    await writeFile(place, "");
-  }
-};
-
-const mountsOf = async (life: Life, env: ReadonlyMap<string, string>): Promise<BoundMount[]> => {
-  const mounts: BoundMount[] = [];
-  for (const mount of life.tracked.spec.volumeMounts ?? []) {
-    const readOnly = mount.readOnly === true || life.context.fixedVolumes().has(mount.name);
-    mounts.push({ from: await sourceOf(life, mount, env), to: mount.mountPath.replace(/(?<=.)\/+$/, ""), readOnly });
-  }
-  for (const outer of mounts)
-    for (const inner of mounts) if (inner.to.startsWith(`${outer.to}/`)) await makePlace(outer, inner);
-  return mounts;
 };
 
 const factsOf = ({ context }: Life): Facts => ({
@@ -209,7 +172,13 @@ const started = async (life: Life, { sandbox, env }: Prepared): Promise<Running>
   const running = startProcess({ argv: commandLine(sandbox), env, logFile, user: sandbox.user });
   const pidFile = pidFileOf(context.node, pod, tracked.spec.name);
   await mkdir(dirname(pidFile), { recursive: true });
-  void running.started.then((pid) => (pid === undefined ? undefined : writeFile(pidFile, `${pid}\n`)));
+  const written = running.started.then((pid) => (pid === undefined ? undefined : writeFile(pidFile, `${pid}\n`)));
+  // A pod by the same name may have written its own meanwhile.
+  void running.exit.then(async () => {
+    await written;
+    const pid = await readFile(pidFile, "utf8").catch(() => "");
+    if (pid === `${await running.started}\n`) await rm(pidFile, { force: true });
+  });
   tell(life, "Normal", "Created", `Container created`);
   tell(life, "Normal", "Started", `Container started`);
   return running;
@@ -240,7 +209,6 @@ export const runOnce = async (life: Life): Promise<Terminated> => {
   tracked.state = { terminated: end };
   ready.group?.close();
   context.report();
-  await rm(pidFileOf(context.node, context.pod(), tracked.spec.name), { force: true });
   await rm(join(context.dir, "containers", tracked.spec.name, String(tracked.restarts), "root"), {
     recursive: true,
     force: true,

@@ -1,15 +1,7 @@
 /** One pod from its first sight to its removal. */
 import { mkdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import {
-  type Life,
-  messageOfError,
-  type NodeContext,
-  type PodContext,
-  pidFileOf,
-  secondsNow,
-  type Tracked,
-} from "./context.ts";
+import { join } from "node:path";
+import { type Life, messageOfError, type NodeContext, type PodContext, secondsNow, type Tracked } from "./context.ts";
 import { type Facts, keysOf } from "./env.ts";
 import { writeHosts } from "./hosts.ts";
 import { keepRunning } from "./keep.ts";
@@ -102,13 +94,13 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
 
   const prepare = async (): Promise<void> => {
     await mkdir(dir, { recursive: true });
+    const root = join(dir, "volumes");
+    volumes = volumesOf(root, paths, pod.spec.volumes ?? []);
+    await insist("FailedMount", () => mountVolumes(root, sources(), paths));
     await insist("FailedCreatePodSandBox", async () => {
       if (pod.spec.hostNetwork) network = { ip: node.ip, namespace: undefined, close: () => {} };
       else network = await node.networks.open();
     });
-    const root = join(dir, "volumes");
-    volumes = volumesOf(root, paths, pod.spec.volumes ?? []);
-    await insist("FailedMount", () => mountVolumes(root, sources(), paths));
     mains.signal.throwIfAborted();
     rewriteHosts();
     reporter.touch();
@@ -180,7 +172,6 @@ export const runPod = (node: NodeContext, first: Pod): Worker => {
     reporter.touch();
     await volumes?.close();
     await rm(dir, { recursive: true, force: true });
-    await rm(dirname(pidFileOf(node, pod, "any")), { recursive: true, force: true });
     await reporter.flush();
   };
 

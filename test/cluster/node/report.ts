@@ -1,6 +1,6 @@
 /** Brings a pod's status to the API: the newest state wins, one write at a time, as often as it takes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, messageOf } from "./api.ts";
+import { type Api, messageOf, type Reply } from "./api.ts";
 import type { Condition, Pod, PodStatus } from "./objects.ts";
 
 export type Reporter = {
@@ -13,8 +13,9 @@ export type Reporter = {
 
 const podPath = (pod: Pod): string => `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`;
 
-/** Gone, or another pod by the same name: nobody waits for this status any more. */
-const isLost = (status: number): boolean => status === 404 || status === 409;
+/** Gone, or another pod by the same name: nobody waits for this status any more. Other conflicts are worth another try. */
+const isLost = (reply: Reply): boolean =>
+  reply.status === 404 || (reply.status === 409 && /uid/i.test(messageOf(reply)));
 
 export const reporterOf = (
   api: Api,
@@ -35,7 +36,7 @@ export const reporterOf = (
     if (text === sent) return;
     const change = { metadata: { uid: pod.metadata.uid }, status };
     const reply = await api.call("PATCH", `${podPath(pod)}/status`, change, "application/strategic-merge-patch+json");
-    if (isLost(reply.status)) closed = true;
+    if (isLost(reply)) closed = true;
     else if (reply.status !== 200) throw new Error(messageOf(reply));
     sent = text;
   };
@@ -77,7 +78,7 @@ export const removePod = async (api: Api, pod: Pod, log: (line: string) => void)
     try {
       const body = { gracePeriodSeconds: 0, preconditions: { uid: pod.metadata.uid } };
       const reply = await api.call("DELETE", podPath(pod), body);
-      if (reply.status < 300 || isLost(reply.status)) return;
+      if (reply.status < 300 || isLost(reply)) return;
       throw new Error(messageOf(reply));
     } catch (error) {
       log(`removal of ${pod.metadata.namespace}/${pod.metadata.name}: ${String(error)}`);

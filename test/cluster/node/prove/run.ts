@@ -7,7 +7,9 @@ import { enterNamespace, isInside } from "../../netns.ts";
 import { prove } from "../../prove.ts";
 import { endChecks } from "./ends.ts";
 import { insideChecks } from "./inside.ts";
+import { mountChecks } from "./mounts.ts";
 import { nodeChecks, sparkChecks } from "./nodes.ts";
+import { watchedChecks } from "./watched.ts";
 
 const usage = `node test/cluster/node/prove/run.ts [--only WORD] [--dir DIR] [--json FILE]
 
@@ -31,7 +33,7 @@ const main = async (): Promise<void> => {
   if (values.help) return console.log(usage);
   if (!isInside()) await ensure(["system", "go", "spark", "examples"]);
   await enterNamespace();
-  const all = [...endChecks, ...insideChecks, ...nodeChecks, ...sparkChecks];
+  const all = [...endChecks, ...mountChecks, ...insideChecks, ...watchedChecks, ...nodeChecks, ...sparkChecks];
   const checks = all.filter(({ name }) => name.includes(values.only));
   const cluster = await startCluster({
     nodes: 1,

@@ -1,7 +1,8 @@
 /** A container's output as `kubectl logs` asks for it: the tail, since when, and on until it ends. */
-import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type Wanted = {
@@ -42,12 +43,6 @@ const tailStart = (content: Buffer, lines: number): number => {
 /** Output is kept as it was written, without times; the file's own last change is the best that can be said. */
 const stamped = (text: string, time: string): string => text.replace(/^(?=[^\n])/gm, `${time} `);
 
-/** As slow as the reader, so that a long log does not pile up here. */
-const write = async (out: Writable, piece: Buffer | string): Promise<void> => {
-  if (!out.write(piece) && !out.destroyed)
-    await new Promise((resolve) => out.once("drain", resolve).once("close", resolve));
-};
-
 /** Pieces of the file from `at` on: to its end, and with `follow` until `isOver` says that no more will come. */
 async function* pieces(handle: FileHandle, at: number, wanted: Wanted, isOver: () => boolean): AsyncGenerator<Buffer> {
   let left = wanted.limitBytes ?? Number.POSITIVE_INFINITY;
@@ -62,15 +57,18 @@ async function* pieces(handle: FileHandle, at: number, wanted: Wanted, isOver: (
   }
 }
 
+/** Ends `out` when all is said; a reader that goes away ends it too, and that is no error. */
 export const streamLog = async (file: string, wanted: Wanted, out: Writable, isOver: () => boolean): Promise<void> => {
   const handle = await open(file, "r");
-  try {
+  const said = async function* (): AsyncGenerator<Buffer | string> {
     const at = wanted.tailLines === undefined ? 0 : tailStart(await handle.readFile(), wanted.tailLines);
-    for await (const piece of pieces(handle, at, wanted, () => isOver() || out.destroyed)) {
-      const time = wanted.timestamps ? (await stat(file)).mtime.toISOString() : "";
-      await write(out, wanted.timestamps ? stamped(piece.toString(), time) : piece);
-      if (out.destroyed) return;
-    }
+    for await (const piece of pieces(handle, at, wanted, () => isOver() || out.destroyed))
+      yield wanted.timestamps ? stamped(piece.toString(), (await handle.stat()).mtime.toISOString()) : piece;
+  };
+  try {
+    await pipeline(said, out);
+  } catch (error) {
+    if (!out.destroyed) throw error;
   } finally {
     await handle.close();
   }

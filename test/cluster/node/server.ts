@@ -42,7 +42,6 @@ const sendLogs = async (
   response.writeHead(200, { "content-type": "text/plain" });
   response.flushHeaders();
   await streamLog(file, wantedOf(query), response, () => one.running === undefined);
-  response.end();
 };
 
 const answer = async (endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,45 +1,47 @@
-/** Runs every scenario against the simulator and against a real API server, and prints where they differ. */
-import { parseArgs } from "node:util";
-import { openSimulator } from "../../../shared/simulator/simulator.ts";
-import { clusterApi, simulatorApi } from "./apis.ts";
-import { transcript } from "./scenario.ts";
-import { scenarios } from "./scenarios.ts";
+/** Compares two transcripts of a scenario, line by line. */
+import { intended } from "./differences.ts";
+import type { Line } from "./scenario.ts";
 
-type Difference = { readonly at: string; readonly simulator: unknown; readonly real: unknown };
+export type Difference = { readonly at: string; readonly simulator: unknown; readonly real: unknown };
+
+export type Verdict = {
+  readonly scenario: string;
+  readonly name: string;
+  readonly differences: readonly Difference[];
+  /** Why a difference is meant. */
+  readonly reason: string | undefined;
+};
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-const differences = (simulator: unknown, real: unknown, at = ""): readonly Difference[] => {
+const differencesIn = (simulator: unknown, real: unknown, at = ""): readonly Difference[] => {
   if (JSON.stringify(simulator) === JSON.stringify(real)) return [];
-  if (!isObject(simulator) || !isObject(real) || Array.isArray(simulator) !== Array.isArray(real))
-    return [{ at, simulator, real }];
+  const comparable = isObject(simulator) && isObject(real) && Array.isArray(simulator) === Array.isArray(real);
+  if (!comparable) return [{ at, simulator, real }];
   const keys = [...new Set([...Object.keys(simulator), ...Object.keys(real)])];
-  return keys.flatMap((key) => differences(simulator[key], real[key], `${at}.${key}`));
+  return keys.flatMap((key) => differencesIn(simulator[key], real[key], `${at}.${key}`));
 };
 
-const { values } = parseArgs({ options: { kubeconfig: { type: "string" }, only: { type: "string" } } });
-if (values.kubeconfig === undefined) throw new Error("--kubeconfig FILE names the real API server");
-const real = clusterApi(values.kubeconfig);
-const run = Date.now().toString(36);
-let same = 0;
-let different = 0;
-for (const [i, scenario] of scenarios.entries()) {
-  if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
-  const ns = `b-${run}-${i}`;
-  const ours = await transcript(simulatorApi(openSimulator({ nodes: [] })), scenario, ns);
-  const theirs = await transcript(real, scenario, ns);
-  await real.call("DELETE", `/api/v1/namespaces/${ns}`);
-  for (const [j, { name, said }] of theirs.entries()) {
-    const found = differences(ours[j]?.said, said);
-    if (found.length === 0) same += 1;
-    else {
-      different += 1;
-      console.log(`≠ ${scenario.name} · ${name}`);
-      for (const { at, simulator: ourValue, real: theirValue } of found)
-        console.log(
-          `    ${at}\n      simulator ${JSON.stringify(ourValue)?.slice(0, 600)}\n      real      ${JSON.stringify(theirValue)?.slice(0, 600)}`,
-        );
-    }
-  }
-}
-console.log(`${same} the same, ${different} different`);
+export const compare = (scenario: string, ours: readonly Line[], real: readonly Line[]): readonly Verdict[] =>
+  real.map(({ name, said }, i) => {
+    const same = ours[i]?.name === name;
+    return {
+      scenario,
+      name,
+      differences: same ? differencesIn(ours[i]?.said, said) : [{ at: "", simulator: ours[i]?.name, real: name }],
+      reason: intended.find((each) => each.scenario === scenario && each.name === name)?.reason,
+    };
+  });
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? "nothing";
+
+/** A verdict with both values, for people. */
+export const textOf = ({ scenario, name, differences, reason }: Verdict): string =>
+  [
+    `${reason === undefined ? "≠" : "(≠)"} ${scenario} · ${name}${reason === undefined ? "" : `: ${reason}`}`,
+    ...differences.map(
+      ({ at, simulator, real }) => `    ${at}\n      simulator ${shown(simulator)}\n      real      ${shown(real)}`,
+    ),
+  ].join("\n");
+
+export const holds = ({ differences, reason }: Verdict): boolean => differences.length === 0 || reason !== undefined;

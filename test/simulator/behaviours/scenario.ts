@@ -71,7 +71,7 @@ export const normal = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(unordered(value))
-      .filter(([key]) => key !== "managedFields")
+      .filter(([key]) => key !== "managedFields" && key !== "description")
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, item]) => [
         key,

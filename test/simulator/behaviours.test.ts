@@ -1,0 +1,25 @@
+/** What a real API server answered, recorded: the simulator must answer the same. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { openSimulator } from "../../shared/simulator/simulator.ts";
+import { simulatorApi } from "./behaviours/apis.ts";
+import { compare, holds, textOf } from "./behaviours/compare.ts";
+import { type Line, transcript } from "./behaviours/scenario.ts";
+import { scenarios } from "./behaviours/scenarios.ts";
+
+type Recorded = Line & { readonly scenario: string };
+
+const recorded: readonly Recorded[] = readFileSync(new URL("behaviours/real.jsonl", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line): Recorded => JSON.parse(line));
+
+for (const scenario of scenarios)
+  test(`${scenario.name}: answered as a real API server does`, async () => {
+    const ours = await transcript(simulatorApi(openSimulator({ nodes: [] })), scenario, "recorded");
+    const real = recorded.filter((line) => line.scenario === scenario.name);
+    const wrong = compare(scenario.name, ours, real).filter((verdict) => !holds(verdict));
+    assert.equal(wrong.map(textOf).join("\n"), "");
+    assert.ok(real.length > 0);
+  });

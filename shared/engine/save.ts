@@ -5,12 +5,18 @@ import type { Plan } from "../core/plan.ts";
 import type { CheckpointRecord } from "./ports.ts";
 import type { Held, Run } from "./run.ts";
 
+/**
+ * What acts upon the world must be the winner's: deletions that a step decided on before others went on are right by
+ * what it remembers, and wrong by what is.
+ */
+const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect) => effect.do !== "record");
+
 /** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Held | "raced"> => {
   const { world, message, sight } = run;
   if (plan.forget === true) return held;
   const next = recordOf(run, held, plan);
-  if (plan.fenced !== true && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
+  if (plan.fenced !== true && !acts(plan) && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });

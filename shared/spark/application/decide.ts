@@ -72,10 +72,20 @@ const resubmit = (scene: Scene): Decision<Memory> =>
     return planOf(scene, scene.memory, undefined, { wakeAt: settled, waitsFor: "the last submission to settle" });
   });
 
+/** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
+const clearEnded = (scene: Scene, from: number, waitsFor: string): Decision<Memory> => {
+  const found = seenPods(scene);
+  if (found === undefined) return { look: [podsOf(scene.key)] };
+  const due = Math.max(from, settledAt(scene));
+  if (scene.view.now >= due) return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: due, waitsFor });
+};
+
 const succeed = (scene: Scene): Decision<Memory> => {
   const { state } = scene.memory;
-  if (policyOf(scene).type === "Always") return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
-  return enter(scene, { phase: "COMPLETED", endedAt: "endedAt" in state ? state.endedAt : scene.view.now });
+  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
+  if (policyOf(scene).type === "Always") return clearEnded(scene, endedAt, "its next run");
+  return enter(scene, { phase: "COMPLETED", endedAt });
 };
 
 const fail = (scene: Scene): Decision<Memory> => {
@@ -83,14 +93,12 @@ const fail = (scene: Scene): Decision<Memory> => {
   if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
   const { endedAt, error, retryAt } = state;
   if (retryAt === undefined) return enter(scene, { phase: "FAILED", endedAt, error });
+  const waitsFor = `its next try after: ${error}`;
+  if (state.phase === "FAILING") return clearEnded(scene, retryAt, waitsFor);
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(scene.key)] };
-  if (scene.view.now < retryAt) {
-    const waits = { wakeAt: retryAt, waitsFor: `its next try after: ${error}` };
-    return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
-  }
-  if (state.phase === "SUBMISSION_FAILED") return resubmit(scene);
-  return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  if (scene.view.now >= retryAt) return resubmit(scene);
+  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: retryAt, waitsFor });
 };
 
 /** Finished: the executors' last states, strays, and the end of its time to live. */

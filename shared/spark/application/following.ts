@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
+import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory, State } from "./memory.ts";
@@ -14,14 +14,20 @@ type Sighting =
   | { readonly see: "later"; readonly look: readonly Query[] }
   | { readonly see: Evidence; readonly pod: Stored | undefined };
 
+/** What the driver left shows that it was there, even if no step ever saw it. */
+const wasThere = (driver: Driver, found: Pods): boolean => driver.uid !== undefined || found.executors.length > 0;
+
+const isBody = (pod: Stored, { view }: Scene, driver: Driver): boolean =>
+  driver.uid === undefined ? ownedBy(pod, view.uid) : driver.uid === adoptedUid || pod.metadata.uid === driver.uid;
+
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
 const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
-  if (driver.uid === undefined) return { see: "absent", pod: undefined };
+  if (!wasThere(driver, found)) return { see: "absent", pod: undefined };
   const query = bodyOf(scene.key, driver);
   const answer = scene.view.seen.get(queryId(query));
   if (answer === undefined) return { see: "later", look: [query] };
-  const pod = answer.find((one) => driver.uid === adoptedUid || one.metadata.uid === driver.uid);
+  const pod = answer.find((one) => isBody(one, scene, driver));
   return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
 };
 

@@ -2,13 +2,13 @@
 import { run } from "../shared/cli/program.ts";
 import { openTools } from "../shared/wiring/cli.ts";
 
+const root = new URL("../", import.meta.url);
+
 const tools = await openTools({
-  root: new URL("../", import.meta.url),
+  root,
   env: process.env,
   host: async (args) => (await import("./host.ts")).host(args),
-  demo: async () => {
-    throw new Error("the demo is not part of this version");
-  },
+  demo: async (args) => (await import("../shared/wiring/demo.ts")).demoHere(args, root),
 });
 
 process.exitCode = await run(tools, process.argv.slice(2));

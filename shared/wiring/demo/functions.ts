@@ -1,0 +1,59 @@
+/** The deployed whole in one process: forwarder, queue and resync are the host's, each delivery is an invocation. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { openQueue } from "../../adapters/embedded/queue.ts";
+import { startWorkers } from "../../adapters/embedded/workers.ts";
+import type { Transport } from "../../core/http.ts";
+import { timing } from "../../engine/settings.ts";
+import { startForwarder } from "../../forward/start.ts";
+import { resync } from "../resync.ts";
+import { openWorld, operatorsFor } from "../world.ts";
+import { type InstanceSettings, openInstances } from "./instances.ts";
+
+export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {
+  readonly transport: Transport;
+  /** How long the message of a dead invocation stays hidden. */
+  readonly visibilityMs: number;
+};
+
+export type Functions = {
+  /** True once every watch has listed what there is. */
+  ready(): boolean;
+  invocations(): number;
+  stop(): Promise<void>;
+};
+
+const cluster = "demo";
+const parallel = 8;
+const resyncMs = 60_000;
+const graceMs = 500;
+
+export const startFunctions = (settings: FunctionSettings): Functions => {
+  const { transport, visibilityMs, kills, notice } = settings;
+  const operators = operatorsFor(timing);
+  const queue = openQueue({ now: Date.now, visibilityMs });
+  const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operators });
+  const instances = openInstances({ transport, queue, open, kills, notice });
+  const workers = startWorkers({ queue, take: instances.invoke, parallel, againMs: 1_000, now: Date.now });
+  const forwarder = startForwarder({
+    ...{ transport, operators, cluster, namespaces: [], selector: undefined },
+    send: (message, id) => queue.send(message, id),
+    report: () => {},
+    now: Date.now,
+    random: Math.random,
+  });
+  const scope = { transport, queue, cluster, namespaces: [], selector: undefined, operators };
+  const sweep = (): void => {
+    resync(scope, String(Date.now())).catch((cause) => notice({ did: "complained", message: String(cause) }));
+  };
+  const timer = setInterval(sweep, resyncMs);
+  return {
+    ready: forwarder.synced,
+    invocations: instances.invocations,
+    stop: async () => {
+      clearInterval(timer);
+      await forwarder.stop();
+      // The killed one never ends.
+      await Promise.race([workers.stop(graceMs), sleep(graceMs)]);
+    },
+  };
+};

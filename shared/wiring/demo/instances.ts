@@ -1,0 +1,103 @@
+/** Instances of the function as a cloud runs them: reused while they live, and dead between any two calls. */
+import type { HttpRequest, Transport } from "../../core/http.ts";
+import { type Message, textOf } from "../../core/key.ts";
+import { take } from "../../engine/batch.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import type { World } from "../../engine/world.ts";
+
+/** What a cloud's console would show: nothing of what the engine thinks. */
+export type Notice =
+  | { readonly did: "killed"; readonly invocation: number; readonly request: HttpRequest }
+  | { readonly did: "took over"; readonly invocation: number; readonly afterMs: number }
+  | { readonly did: "complained"; readonly message: string };
+
+export type InstanceSettings = {
+  readonly transport: Transport;
+  readonly queue: Queue;
+  readonly open: (doors: {
+    readonly transport: Transport;
+    readonly queue: Queue;
+    readonly report: Report;
+  }) => Promise<World>;
+  /** Whether the instance that has just sent this request is killed: no answer reaches it. */
+  readonly kills: (request: HttpRequest) => boolean;
+  readonly notice: (notice: Notice) => void;
+};
+
+export type Instances = {
+  /** One delivery. Does not end when its instance is killed: then only the queue's visibility brings it back. */
+  invoke(messages: readonly Message[]): Promise<boolean>;
+  invocations(): number;
+};
+
+/** What an instance is doing, and whether it still does anything. */
+type Life = { dead: boolean; invocation: number; messages: readonly Message[] };
+
+/** What becomes of a call of a process that is no more. */
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+const mortal = (settings: InstanceSettings, life: Life, die: (request: HttpRequest) => void): Transport => ({
+  stream: (request) => (life.dead ? never() : settings.transport.stream(request)),
+  send: async (request) => {
+    if (life.dead) return never();
+    const answer = settings.transport.send(request);
+    if (settings.kills(request)) die(request);
+    const value = await answer;
+    return life.dead ? never() : value;
+  },
+});
+
+const mortalQueue = (queue: Queue, life: Life): Queue => ({
+  send: (message, id) => (life.dead ? never() : queue.send(message, id)),
+  sendLater: (message, id, delayMs) => (life.dead ? never() : queue.sendLater(message, id, delayMs)),
+});
+
+const reportTo =
+  (notice: InstanceSettings["notice"]): Report =>
+  (level, message, fields) => {
+    if (level === "error") notice({ did: "complained", message: `${message} ${JSON.stringify(fields ?? {})}` });
+  };
+
+/** Keys whose invocation was killed, and since when (performance.now). */
+type Orphans = Map<string, number>;
+
+const start = async (settings: InstanceSettings, life: Life, orphans: Orphans): Promise<World> => {
+  const { queue, notice } = settings;
+  const die = (request: HttpRequest): void => {
+    life.dead = true;
+    for (const message of life.messages) orphans.set(textOf(message), performance.now());
+    const news = { did: "killed", invocation: life.invocation, request } as const;
+    // A console is slower than a watch: whoever looks at the API sees first what was done last.
+    setImmediate(() => notice(news));
+  };
+  const transport = mortal(settings, life, die);
+  return settings.open({ transport, queue: mortalQueue(queue, life), report: reportTo(notice) });
+};
+
+export const openInstances = (settings: InstanceSettings): Instances => {
+  const warm: { readonly world: World; readonly life: Life }[] = [];
+  const orphans: Orphans = new Map();
+  let invocations = 0;
+  const tellTakeOver = (messages: readonly Message[], invocation: number): void => {
+    for (const key of new Set(messages.map(textOf))) {
+      const since = orphans.get(key);
+      if (since === undefined) continue;
+      orphans.delete(key);
+      settings.notice({ did: "took over", invocation, afterMs: performance.now() - since });
+    }
+  };
+  const cold = async (life: Life) => ({ life, world: await start(settings, life, orphans) });
+  return {
+    invocations: () => invocations,
+    invoke: async (messages) => {
+      invocations += 1;
+      const doing = { invocation: invocations, messages };
+      tellTakeOver(messages, invocations);
+      const instance = warm.pop() ?? (await cold({ dead: false, ...doing }));
+      Object.assign(instance.life, doing);
+      const ending = await take(instance.world, messages);
+      warm.push(instance);
+      return ending !== undefined;
+    },
+  };
+};

@@ -1,0 +1,40 @@
+/** Differences at the end that are meant: each names the field, and why no invocation could have done otherwise. */
+import type { Difference } from "./ending.ts";
+
+export type Allowance = {
+  readonly name: string;
+  readonly reason: string;
+  readonly allows: (difference: Difference, family: string) => boolean;
+};
+
+const isMissing = ({ got, path }: Difference): boolean => path === "" && got === "absent";
+const isOf = (table: string, { id }: Difference): boolean => id.startsWith(`${table}/`);
+const wholeOf = ({ want, got, path }: Difference): string | undefined => (path === "" ? want + got : undefined);
+const isExtra = ({ want, path }: Difference): boolean => path === "" && want === "absent";
+
+const passing = ["Submitted", "PendingRerun", "Suspending", "Resuming"].map(
+  (end) => `"reason":"SparkApplication${end}"`,
+);
+const refused: ReadonlySet<string> = new Set(["409", "409-exists", "404", "404-named", "403", "422"]);
+
+export const allowances: readonly Allowance[] = [
+  {
+    name: "an event of a passing phase is not told",
+    reason:
+      "its invocation died before it told, and the next one finds the phase passed; what is, is told, not what was",
+    allows: (difference) =>
+      isOf("events", difference) && passing.some((reason) => wholeOf(difference)?.includes(reason)),
+  },
+  {
+    name: "an event that the server refuses is not told",
+    reason: "telling is never in the way of doing: 403, 404, 409 and 422 to an event are not tried again",
+    allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refused.has(family),
+  },
+  {
+    name: "the driver's service stands again after Spark deleted it",
+    reason:
+      "a winner that was slow but within its fence makes the service of a driver that has ended; it is owned, and goes with the next attempt or the application",
+    allows: (difference, family) =>
+      isOf("services", difference) && isExtra(difference) && /^(late|pause|slow)/.test(family),
+  },
+];

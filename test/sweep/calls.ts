@@ -1,0 +1,173 @@
+/** What an invocation holds in its hands: fresh ports whose every call may be where it dies, waits or is refused. */
+import { kubernetesCheckpoints } from "../../shared/adapters/checkpoints/kubernetes.ts";
+import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
+import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../../shared/core/http.ts";
+import type { Message } from "../../shared/core/key.ts";
+import type { Queue, Report } from "../../shared/engine/ports.ts";
+import { timing } from "../../shared/engine/settings.ts";
+import type { World } from "../../shared/engine/world.ts";
+import { silence, wordsFor } from "./door.ts";
+import type { Call, Verdict } from "./fault.ts";
+import type { Post } from "./journal.ts";
+import type { Stage } from "./stage.ts";
+import { staleAnswer } from "./stale.ts";
+
+/** An invocation under way. */
+export type Flight = {
+  readonly id: number;
+  readonly by: Call["by"];
+  readonly delivery: Delivery | undefined;
+  /** The queue that it was called from. */
+  readonly post: Post;
+  dead: boolean;
+};
+
+const latencyMs = 3;
+/** A request that arrives later than this was given up by its sender before. */
+const longestWayMs = timing.requestTimeoutMs - 100;
+
+/** What the dead wait for. */
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+const lasting = (stage: Stage, ms: number): Promise<void> => new Promise((resolve) => stage.later(ms, resolve));
+
+const holding = (stage: Stage, n: number, until: Extract<Verdict, { do: "hold" }>["until"]): Promise<void> =>
+  until === "released" ? new Promise((resolve) => stage.held.set(n, resolve)) : lasting(stage, until.afterMs);
+
+/** Its messages are delivered to others while it waits, as after the end of their visibility or by another host. */
+const letGo = (flight: Flight): void => {
+  if (flight.delivery !== undefined) flight.post.giveBack(flight.delivery, 0);
+};
+
+type Doing<T> = { readonly effect: () => T; readonly lost: () => Error };
+
+type Carried<T> = Doing<T> & { readonly stage: Stage; readonly flight: Flight; readonly n: number };
+type Carriers = { [D in Verdict["do"]]: <T>(verdict: Extract<Verdict, { do: D }>, call: Carried<T>) => Promise<T> };
+
+/** Nobody who died meanwhile hears of it. */
+const unlessDead = <T>({ dead }: Flight, go: () => T): T | Promise<T> => (dead ? never<T>() : go());
+
+const fail = (error: Error): never => {
+  throw error;
+};
+
+const plainly = async <T>(_verdict: Verdict, { effect, flight }: Carried<T>): Promise<T> => {
+  const result = effect();
+  return unlessDead(flight, () => result);
+};
+
+const dying: Carriers["die"] = (verdict, { effect, stage, flight }) => {
+  if (verdict.effect) effect();
+  stage.kill(flight, verdict.host);
+  return never();
+};
+
+const breaking: Carriers["break"] = async (verdict, { effect, stage, flight, lost }) => {
+  if (verdict.effect) effect();
+  if (verdict.afterMs > 0) await lasting(stage, verdict.afterMs);
+  return unlessDead(flight, () => fail(lost()));
+};
+
+const waiting: Carriers["hold"] = async (verdict, { effect, stage, flight, n }) => {
+  const early = verdict.when === "after" ? { result: effect() } : undefined;
+  if (verdict.free) letGo(flight);
+  await holding(stage, n, verdict.until);
+  return unlessDead(flight, () => (early === undefined ? effect() : early.result));
+};
+
+const arriving: Carriers["late"] = async (verdict, { effect, stage, flight, n, lost }) => {
+  const latest = stage.now() + longestWayMs;
+  let done = false;
+  const arrive = (): void => {
+    if (done) return;
+    done = true;
+    stage.arrivedByClock ||= stage.now() >= latest;
+    stage.log(`  call ${n} arrives late`);
+    effect();
+  };
+  stage.late.push({ by: n + verdict.calls, arrive });
+  stage.later(longestWayMs, arrive);
+  if (verdict.free) letGo(flight);
+  await lasting(stage, timing.requestTimeoutMs);
+  return unlessDead(flight, () => fail(lost()));
+};
+
+/** One call with its verdict: `effect` is done at most once, and the dead never hear of it. */
+export const carry = <T>(verdict: Verdict, call: Carried<T>): Promise<T> => {
+  switch (verdict.do) {
+    case "die":
+      return dying(verdict, call);
+    case "break":
+      return breaking(verdict, call);
+    case "hold":
+      return waiting(verdict, call);
+    case "late":
+      return arriving(verdict, call);
+    default:
+      return plainly(verdict, call);
+  }
+};
+
+const sending =
+  (stage: Stage, flight: Flight) =>
+  async (request: HttpRequest): Promise<HttpResponse> => {
+    if (flight.dead) return never();
+    const about = { via: "api", what: wordsFor(request), write: request.method !== "GET", request } as const;
+    const verdict = stage.register(flight, about);
+    const n = stage.count.calls;
+    stage.theatre.simulator.clock.advanceTo(stage.now() + latencyMs);
+    const effect = (): HttpResponse => {
+      if (verdict.do === "answer") return verdict.response(stage.now());
+      if (verdict.do === "stale") return staleAnswer(stage.theatre.simulator, request, verdict.back);
+      return stage.perform(request);
+    };
+    const reason = verdict.do === "break" ? verdict.reason : "Timeout";
+    return carry(verdict, { stage, flight, n, effect, lost: () => silence(request, reason) });
+  };
+
+const posting = (stage: Stage, flight: Flight, what: "send" | "later", put: () => void): Promise<void> => {
+  if (flight.dead) return never();
+  const verdict = stage.register(flight, { via: "queue", what, write: false });
+  const lost = (): Error => new Error("the queue is away");
+  return carry(verdict, { stage, flight, n: stage.count.calls, effect: put, lost });
+};
+
+export type Passing = { readonly transport: Transport; readonly queue: Queue };
+
+/** Transport and queue of one invocation. */
+export const passing = (stage: Stage, flight: Flight): Passing => ({
+  transport: {
+    send: sending(stage, flight),
+    stream: () => Promise.reject(new Error("a step opens no watch")),
+  },
+  queue: {
+    send: (message: Message, id: string) => posting(stage, flight, "send", () => stage.send(flight, message, id)),
+    sendLater: (message: Message, id: string, ms: number) =>
+      posting(stage, flight, "later", () => stage.send(flight, message, id, ms)),
+  },
+});
+
+const reporting =
+  (stage: Stage): Report =>
+  (level, message, fields) => {
+    stage.oracle.said(JSON.stringify(fields ?? {}), "a report");
+    if (level !== "debug") stage.log(`    ${level}: ${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
+  };
+
+/** The world of a fresh invocation: nothing is shared with any other but what stands outside. */
+export const worldFor = (stage: Stage, flight: Flight): World => {
+  const { transport, queue } = passing(stage, flight);
+  const now = (): number => stage.now();
+  const operators = new Map(stage.operators.map((operator) => [operator.kind, operator]));
+  return {
+    cluster: openCluster(transport, { timeoutMs: timing.requestTimeoutMs, now }),
+    checkpoints: kubernetesCheckpoints(transport, { timeoutMs: timing.requestTimeoutMs }),
+    queue,
+    clock: { monotonic: now },
+    report: reporting(stage),
+    operatorOf: (kind) => operators.get(kind),
+    clusterUid: stage.theatre.clusterUid,
+    timing,
+  };
+};

@@ -1,0 +1,125 @@
+/**
+ * How a run ended: every object of the namespaces that matter, as text, without what differs from run to run. Nothing
+ * is left out but what `forgotten` names, each with its reason.
+ */
+import type { Change, Store } from "../../shared/simulator/store.ts";
+
+type Item = Change["object"];
+
+/** id of an object → its text. */
+export type Ending = ReadonlyMap<string, string>;
+
+/** What differs between two runs with the same outcome. */
+export const forgotten: readonly { readonly what: string; readonly reason: string }[] = [
+  { what: "metadata.resourceVersion", reason: "counts the writes of the whole cluster" },
+  { what: "metadata.uid and references to it", reason: "drawn by the server; replaced by table and name" },
+  { what: "timestamps, epoch milliseconds", reason: "a fault costs time; that they are there and in order is checked" },
+  {
+    what: "a checkpoint's spec.saves and metadata.generation",
+    reason: "counts how often was saved, one more for every try",
+  },
+  { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
+  { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
+];
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const epoch = /\b1[789]\d{11}\b/g;
+const address = /\b10\.244\.\d+\.\d+\b/g;
+const projected = /kube-api-access-[a-z0-9]{5}/g;
+const container = /containerd:\/\/[0-9a-f]{64}/g;
+
+/** UID → what it stands for: the first that had it says. */
+export type Identities = ReadonlyMap<string, string>;
+
+export const identityOf = (table: string, object: Item): string => `<uid of ${table}/${object.metadata.name}>`;
+
+const plain = (text: string, identities: Identities, parts: readonly (readonly [string, string])[]): string => {
+  let result = text.replace(uuid, (uid) => identities.get(uid) ?? uid);
+  for (const [part, name] of parts) if (result.includes(part)) result = result.replaceAll(part, name);
+  return result
+    .replace(time, "<time>")
+    .replace(epoch, "1")
+    .replace(address, "<ip>")
+    .replace(container, "<container>")
+    .replace(projected, "kube-api-access");
+};
+
+/** Names made of half a UID: Spark's executors and their config map. */
+const partsOf = (identities: Identities): readonly (readonly [string, string])[] =>
+  [...identities]
+    .filter(([, name]) => name.startsWith("<uid of pods/"))
+    .flatMap(([uid, name]): (readonly [string, string])[] => {
+      const hex = uid.replaceAll("-", "");
+      return [
+        [hex.slice(0, 16), name],
+        [hex.slice(16), name],
+      ];
+    });
+
+/** Fields that are forgotten, by the kind that they are forgotten of. */
+const counters: Readonly<Record<string, ReadonlySet<string>>> = {
+  Checkpoint: new Set(["spec.saves", "metadata.generation"]),
+};
+const none: ReadonlySet<string> = new Set();
+
+const canonical = (value: unknown, dropped = none, path = ""): unknown => {
+  if (Array.isArray(value)) return value.map((item) => canonical(item, none));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([name]) => name !== "resourceVersion" && !dropped.has(`${path}${name}`))
+    .map(([name, item]): [string, unknown] => [name, canonical(item, dropped, `${path}${name}.`)]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+const standing = new Set(["namespaces", "nodes", "customresourcedefinitions.apiextensions.k8s.io"]);
+
+export const everything = (store: Store): readonly { readonly table: string; readonly object: Item }[] =>
+  store
+    .tables()
+    .filter((table) => !standing.has(table))
+    .flatMap((table) => store.list(table).map((object) => ({ table, object })));
+
+export const endingOf = (store: Store, identities: Identities): Ending => {
+  const parts = partsOf(identities);
+  const texts = everything(store).map(({ table, object }): [string, string] => {
+    const { namespace = "", name } = object.metadata;
+    const id = plain(`${table}/${namespace}/${name}`, identities, parts);
+    return [id, plain(JSON.stringify(canonical(object, counters[object.kind])), identities, parts)];
+  });
+  return new Map(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {
+  if (typeof value !== "object" || value === null) {
+    into.set(path, JSON.stringify(value) ?? "");
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) pathsOf(item, `${path}.${key}`, into);
+};
+
+const flat = (text: string): ReadonlyMap<string, string> => {
+  const paths = new Map<string, string>();
+  pathsOf(JSON.parse(text), "", paths);
+  return paths;
+};
+
+/** One field, or a whole object, that is not as it should be. */
+export type Difference = { readonly id: string; readonly path: string; readonly want: string; readonly got: string };
+
+const differencesIn = (id: string, want: string, got: string): readonly Difference[] => {
+  const [a, b] = [flat(want), flat(got)];
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .filter((path) => a.get(path) !== b.get(path))
+    .map((path) => ({ id, path, want: a.get(path) ?? "absent", got: b.get(path) ?? "absent" }));
+};
+
+/** Where two endings differ, field by field. */
+export const differences = (want: Ending, got: Ending): readonly Difference[] =>
+  [...new Set([...want.keys(), ...got.keys()])].sort().flatMap((id): readonly Difference[] => {
+    const [a, b] = [want.get(id), got.get(id)];
+    if (a === b) return [];
+    if (a === undefined) return [{ id, path: "", want: "absent", got: b ?? "" }];
+    if (b === undefined) return [{ id, path: "", want: a, got: "absent" }];
+    return differencesIn(id, a, b);
+  });

@@ -1,0 +1,266 @@
+/**
+ * What must hold after every call and at the end, judged from objects alone: nothing of the engine or of a kind's room
+ * is asked, so that a mistake of theirs cannot be a mistake here.
+ *
+ * I1. At most one live driver per application; none without a saved plan, of a past attempt, or later than 16 s after
+ *     the save that planned it; one body per attempt, unless a user stopped the first.
+ * I2. No executor of an earlier driver lives when the next driver comes.
+ * I3. Attempts told are the attempts that were made.
+ * I4. An end is an end, attempts and generations only grow.
+ * I5. Nothing is touched but what this application owns.
+ * I7. After a deletion nothing is left of it.
+ * I8. No secret in an event, a status, a checkpoint, a message or a line.
+ * I9. A checkpoint can be read and is small.
+ */
+import type { Change } from "../../shared/simulator/store.ts";
+import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "./fields.ts";
+
+export type Actor = "engine" | "user" | "cluster";
+
+type Pod = {
+  readonly role: "driver" | "executor";
+  readonly app: string;
+  readonly attempt: number;
+  readonly driver: string;
+  live: boolean;
+};
+
+/** All that is remembered of a run; plain data, so that a fork is a copy. */
+type Facts = {
+  violations: string[];
+  uid: string | undefined;
+  gone: boolean;
+  phase: string;
+  generation: number;
+  /** What a run depends on, as text, and since when it is so. */
+  run: string;
+  specChangedAt: number;
+  /** When a user last changed, suspended or deleted it. */
+  stoppedAt: number;
+  ended: { phase: string; run: string } | undefined;
+  attempt: number;
+  recordGeneration: number;
+  plannedAt: number | undefined;
+  plannedSeenAt: number;
+  recorded: boolean;
+  pods: Map<string, Pod>;
+  born: { attempt: number; at: number; uid: string }[];
+};
+
+export type Subject = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Texts that nobody may tell. */
+  readonly canaries: readonly string[];
+};
+
+export type Oracle = {
+  hear(change: Change, actor: Actor, now: number): void;
+  /** A line of a report or a message, as text. */
+  said(text: string, where: string): void;
+  /** The run is over: the last word on what is there. */
+  end(objects: readonly { readonly table: string; readonly object: Change["object"] }[], now: number): void;
+  violations(): readonly string[];
+  /** The state that the application's status shows. */
+  phase(): string;
+  uid(): string | undefined;
+  copy(): Oracle;
+};
+
+const longestArrivalMs = 16_000;
+const apps = "sparkapplications.sparkoperator.k8s.io";
+const checkpoints = "checkpoints.rekindle.dev";
+const final = new Set(["COMPLETED", "FAILED"]);
+
+const fresh = (): Facts => ({
+  violations: [],
+  uid: undefined,
+  gone: false,
+  phase: "",
+  generation: 0,
+  run: "",
+  specChangedAt: 0,
+  stoppedAt: 0,
+  ended: undefined,
+  attempt: 0,
+  recordGeneration: 0,
+  plannedAt: undefined,
+  plannedSeenAt: 0,
+  recorded: false,
+  pods: new Map(),
+  born: [],
+});
+
+/** What a run depends on, as text. */
+const runOf = (object: Change["object"]): string =>
+  JSON.stringify({ ...Object(object["spec"]), suspend: undefined, timeToLiveSeconds: undefined });
+
+const isOver = (object: unknown): boolean => {
+  const phase = textAt(object, "status", "phase");
+  return phase === "Succeeded" || phase === "Failed";
+};
+
+export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => {
+  const blame = (what: string): void => {
+    if (!facts.violations.includes(what)) facts.violations.push(what);
+  };
+  const isSubject = (object: Change["object"]): boolean =>
+    object.metadata.namespace === subject.namespace && object.metadata.name === subject.name;
+  const isRecord = (object: Change["object"]): boolean =>
+    object.metadata.namespace === subject.namespace && object.metadata.name === `sparkapplication.${subject.name}`;
+  const secretIn = (text: string): string | undefined => subject.canaries.find((canary) => text.includes(canary));
+  const checkSecret = (value: unknown, where: string): void => {
+    if (secretIn(JSON.stringify(value) ?? "") !== undefined) blame(`I8: a secret stands in ${where}`);
+  };
+
+  /** I4 for what the status shows. */
+  const hearPhase = (object: Change["object"], run: string): void => {
+    const phase = textAt(object, "status", "applicationState", "state") ?? "";
+    const { ended } = facts;
+    if (ended !== undefined && ended.run === run && ended.phase !== phase)
+      blame(`I4: ${ended.phase} became ${phase || "empty"}`);
+    if (!final.has(phase)) facts.ended = undefined;
+    else if (ended?.phase !== phase) facts.ended = { phase, run };
+    facts.phase = phase;
+  };
+
+  const hearApp = ({ type, object }: Change, now: number): void => {
+    const { uid, deletionTimestamp } = object.metadata;
+    if (type === "DELETED") {
+      facts.gone ||= uid === facts.uid;
+      return;
+    }
+    if (facts.uid !== uid) Object.assign(facts, { uid, gone: false });
+    const generation = numberAt(object, "metadata", "generation") ?? 0;
+    const run = runOf(object);
+    if (generation < facts.generation) blame("I4: the generation went back");
+    if (generation > facts.generation || deletionTimestamp !== undefined) facts.stoppedAt = now;
+    if (run !== facts.run) facts.specChangedAt = now;
+    Object.assign(facts, { generation, run });
+    hearPhase(object, run);
+    checkSecret(object["status"], "a status");
+  };
+
+  const checkRecord = (object: Change["object"]): void => {
+    const spec = object["spec"];
+    checkSecret(object, "a checkpoint");
+    const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
+    if (!readable) blame("I9: a checkpoint cannot be read");
+    if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
+  };
+
+  const hearRecord = ({ type, object }: Change, now: number): void => {
+    if (type === "DELETED") {
+      facts.recorded = false;
+      return;
+    }
+    checkRecord(object);
+    const memory = at(object, "spec", "memory");
+    const attempt = numberAt(memory, "attempt") ?? 0;
+    const generation = numberAt(memory, "generation") ?? 0;
+    const plannedAt = numberAt(memory, "plannedAt");
+    if (facts.recorded && attempt < facts.attempt) blame(`I4: attempt went back from ${facts.attempt} to ${attempt}`);
+    if (facts.recorded && generation < facts.recordGeneration) blame("I4: the checkpoint's generation went back");
+    if (plannedAt !== facts.plannedAt || attempt !== facts.attempt) facts.plannedSeenAt = now;
+    Object.assign(facts, { recorded: true, attempt, recordGeneration: generation, plannedAt });
+  };
+
+  const bodies = (attempt: number): number => facts.born.filter((one) => one.attempt === attempt).length;
+  const live = (): readonly Pod[] => [...facts.pods.values()].filter((pod) => pod.live && pod.app === facts.uid);
+
+  const born = (pod: Pod, uid: string, now: number): void => {
+    const { attempt } = pod;
+    if (live().some((one) => one.role === "driver")) blame(`I1: a second driver lives (attempt ${attempt})`);
+    if (live().some((one) => one.role === "executor"))
+      blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
+    facts.born.push({ attempt, at: now, uid });
+    const before = facts.born.find((one) => one.attempt === attempt);
+    const stopped = facts.gone || facts.stoppedAt > (before?.at ?? 0);
+    if (bodies(attempt) > 1 && !stopped) blame(`I1: attempt ${attempt} got a second body`);
+    if (!facts.recorded) blame(`I1: the driver of attempt ${attempt} stands in no record`);
+    else if (attempt !== facts.attempt)
+      blame(`I1: a driver of attempt ${attempt} comes while attempt ${facts.attempt} is recorded`);
+    else if (now - facts.plannedSeenAt > longestArrivalMs)
+      blame(`I1: a driver comes ${now - facts.plannedSeenAt} ms after the save that planned it`);
+  };
+
+  const hearPod = ({ type, object }: Change, now: number): void => {
+    const { uid } = object.metadata;
+    const known = facts.pods.get(uid);
+    const role = roleOf(object);
+    const owners = ownersOf(object);
+    if (known !== undefined) known.live = type !== "DELETED" && !isOver(object);
+    else if (type === "ADDED" && role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
+      const attempt = Number(object.metadata.labels?.["rekindle.dev/attempt"] ?? 0);
+      const pod: Pod = { role, app: facts.uid, attempt, driver: uid, live: true };
+      born(pod, uid, now);
+      facts.pods.set(uid, pod);
+    } else if (type === "ADDED" && role === "executor") {
+      const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
+      if (driver !== undefined) facts.pods.set(uid, { ...driver, role, live: true });
+    }
+  };
+
+  /** Ours are the application's own objects, and those of its drivers. */
+  const isOwned = (object: Change["object"]): boolean =>
+    ownersOf(object).some((owner) => owner === facts.uid || facts.pods.get(owner)?.role === "driver");
+
+  const sameButStatus = ({ object, before }: Change): boolean => {
+    const bare = (one: Change["object"] | undefined): string =>
+      JSON.stringify({ ...one, status: undefined, metadata: { ...one?.metadata, resourceVersion: "" } });
+    return bare(object) === bare(before);
+  };
+
+  const permitted = (change: Change): boolean => {
+    const { type, table, object, before } = change;
+    if (table === checkpoints) return isRecord(object);
+    if (table === apps) return isSubject(object) && type === "MODIFIED" && sameButStatus(change);
+    if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
+    if (!["pods", "services", "configmaps"].includes(table)) return false;
+    return isOwned(before ?? object);
+  };
+
+  return {
+    hear: (change, actor, now) => {
+      const { table, object, type } = change;
+      if (actor === "engine" && !permitted(change))
+        blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
+      if (table === apps && isSubject(object)) hearApp(change, now);
+      if (table === checkpoints && isRecord(object)) hearRecord(change, now);
+      if (table === "pods") hearPod(change, now);
+      if (table === "events" && actor === "engine") checkSecret(object, "an event");
+    },
+    said: (text, where) => {
+      if (secretIn(text) !== undefined) blame(`I8: a secret stands in ${where}`);
+    },
+    end: (objects, now) => {
+      const app = objects.find(({ table, object }) => table === apps && isSubject(object))?.object;
+      if (app === undefined) {
+        const left = objects.filter(
+          ({ table, object }) =>
+            isOwned(object) || namesOf(object, facts.uid) || (table === checkpoints && isRecord(object)),
+        );
+        for (const { table, object } of left) blame(`I7: ${table}/${object.metadata.name} is left`);
+        return;
+      }
+      const executions = numberAt(app, "status", "executionAttempts") ?? 0;
+      const firsts = facts.born.filter(
+        (one, index, all) => all.findIndex(({ attempt }) => attempt === one.attempt) === index,
+      );
+      const made = firsts.filter((one) => one.at >= facts.specChangedAt).length;
+      if (final.has(facts.phase) && executions !== made)
+        blame(`I3: ${executions} execution(s) told, ${made} attempt(s) made`);
+      const times = [
+        textAt(app, "metadata", "creationTimestamp"),
+        textAt(app, "status", "lastSubmissionAttemptTime"),
+        textAt(app, "status", "terminationTime"),
+      ].flatMap((text) => (text === undefined ? [] : [Date.parse(text)]));
+      const ordered = [...times, now].every((time, index, all) => index === 0 || time >= (all[index - 1] ?? 0));
+      if (!ordered) blame("I4: the times of the status are out of order");
+    },
+    violations: () => facts.violations,
+    phase: () => facts.phase,
+    uid: () => facts.uid,
+    copy: () => openOracle(subject, structuredClone(facts)),
+  };
+};

@@ -1,0 +1,116 @@
+/** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
+import { type Allowance, allowances } from "./allowances.ts";
+import type { Case } from "./cases.ts";
+import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
+import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
+import { appName, namespace } from "./scenarios.ts";
+import type { Scene } from "./scene.ts";
+import { cluster, Stage } from "./stage.ts";
+import type { Theatre } from "./theatre.ts";
+
+/** The fault-free run, and the moments from which cases fork. */
+export type Rehearsal = {
+  readonly calls: readonly Call[];
+  readonly messages: readonly Posted[];
+  readonly events: number;
+  readonly scenes: readonly Scene[];
+  readonly ending: Ending;
+  readonly phase: string;
+  readonly violations: readonly string[];
+};
+
+export type Verdict = {
+  readonly id: string;
+  readonly violations: readonly string[];
+  /** Invocations from the fault's scene to the last resync that finds nothing. */
+  readonly invocations: number;
+  readonly allowed: readonly string[];
+  /** The case says no more than the one before it in its series. */
+  readonly last: boolean;
+  readonly lines: readonly string[];
+};
+
+const hourMs = 3_600_000;
+
+/** After the end: a delivery, two copies, a resync, every later timer. None of them may write. */
+const disturb = async (stage: Stage): Promise<readonly string[]> => {
+  const { writes } = stage;
+  const message = { cluster, kind: "SparkApplication", namespace, name: appName, reason: "trigger" };
+  const troubled = (what: string): readonly string[] =>
+    stage.writes === writes ? [] : [`quiet: ${what} wrote ${stage.writes - writes} time(s) after the end`];
+  stage.post.send(message, "trigger 1");
+  await stage.calm();
+  const once = troubled("a delivery");
+  stage.post.send(message, "trigger 2");
+  stage.post.later(message, "trigger 3", 500);
+  await stage.calm();
+  const twice = troubled("a duplicate");
+  stage.theatre.simulator.clock.advanceTo(stage.now() + hourMs);
+  await stage.sweep();
+  await stage.calm();
+  const later = troubled("a resync or a timer");
+  return [once, twice, later].find((found) => found.length > 0) ?? [];
+};
+
+const told = ({ id, path, want, got }: Difference): string =>
+  `end: ${id}${path}: ${got.slice(0, 120)} instead of ${want.slice(0, 120)}`;
+
+const played = async (stage: Stage): Promise<readonly string[]> => {
+  const calm = await stage.play();
+  stage.oracle.end(everything(stage.theatre.simulator.store), stage.now());
+  return [...stage.oracle.violations(), ...(calm ? [] : ["end: it never comes to rest"])];
+};
+
+/** The run that all others are measured by. */
+export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
+  const scenes: Scene[] = [];
+  const stage = new Stage(theatre, theatre.opening, noFault, { onScene: (scene) => scenes.push(scene) });
+  const violations = await played(stage);
+  const { calls, messages } = stage;
+  const rest = { calls: [...calls], messages: [...messages], events: stage.count.events, scenes };
+  const ending = endingOf(theatre.simulator.store, stage.identities);
+  const phase =
+    theatre.simulator.store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${appName}`) === undefined
+      ? "gone"
+      : stage.oracle.phase();
+  const noisy = await disturb(stage);
+  const wrong = phase === theatre.scenario.ends ? [] : [`end: ${phase} instead of ${theatre.scenario.ends}`];
+  return { ...rest, ending, phase, violations: [...violations, ...wrong, ...noisy] };
+};
+
+type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly string[] };
+
+const judge = (found: readonly Difference[], family: string): Judged => {
+  const allowed: Allowance[] = [];
+  const blamed = found.filter((difference) => {
+    const allowance = allowances.find((one) => one.allows(difference, family));
+    if (allowance !== undefined) allowed.push(allowance);
+    return allowance === undefined;
+  });
+  return { blamed: blamed.map(told), allowed: [...new Set(allowed.map(({ name }) => name))] };
+};
+
+const isLast = (stage: Stage, fault: Fault & { readonly met?: () => boolean }): boolean =>
+  stage.arrivedByClock || (fault.met !== undefined && !fault.met());
+
+/** Plays one case. */
+export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, trace = false): Promise<Verdict> => {
+  const fault = one.fault();
+  const stage = new Stage(theatre, one.scene, fault, { trace });
+  const violations = await played(stage);
+  const invocations = stage.count.invocations - one.scene.count.invocations;
+  const { blamed, allowed } = judge(
+    differences(rehearsal.ending, endingOf(theatre.simulator.store, stage.identities)),
+    one.family,
+  );
+  const noisy = violations.length > 0 ? [] : await disturb(stage);
+  const idle = fault.fired() ? [] : ["case: its fault never came about"];
+  return {
+    id: one.id,
+    violations: [...violations, ...blamed, ...noisy, ...idle],
+    invocations,
+    allowed,
+    last: isLast(stage, fault),
+    lines: stage.lines ?? [],
+  };
+};

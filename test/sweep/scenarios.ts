@@ -1,0 +1,138 @@
+/** What runs: an application, how its pods fare, and what users do to it on the way. All in data. */
+
+import type { Scripts } from "../../shared/simulator/script.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { textAt } from "./fields.ts";
+
+/** Something that happens once, so long after a change of the world that it waits for. */
+export type Act = {
+  readonly says: string;
+  readonly when: (change: Change) => boolean;
+  readonly afterMs: number;
+  readonly do:
+    | { readonly act: "delete" }
+    | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
+    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number };
+};
+
+export type Scenario = {
+  readonly name: string;
+  readonly what: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly scripts: Scripts;
+  readonly acts: readonly Act[];
+  /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
+  readonly ends: string;
+};
+
+/** The application under test, and a namesake's that nobody may touch. */
+export const appName = "pi";
+export const namespace = "default";
+
+/** Secrets of the manifest: they belong into the driver's pod and conf, and nowhere else. */
+export const canaries = ["CANARY-env-7f3a", "CANARY-conf-9c1d"] as const;
+
+const base = {
+  type: "Scala",
+  mode: "cluster",
+  sparkVersion: "4.1.1",
+  image: "docker.io/apache/spark:4.1.1",
+  mainClass: "org.apache.spark.examples.SparkPi",
+  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+  arguments: ["1000"],
+  sparkConf: { "spark.ssl.keyPassword": canaries[1] },
+  restartPolicy: { type: "Never" },
+  driver: { cores: 1, memory: "512m", serviceAccount: "spark", env: [{ name: "TOKEN", value: canaries[0] }] },
+  executor: { instances: 2, cores: 1, memory: "512m" },
+} as const;
+
+const isDriver = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "driver";
+const isExecutor = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "executor";
+const runs = (change: Change): boolean =>
+  change.table === "pods" && textAt(change.object, "status", "phase") === "Running";
+
+const driverRuns = (change: Change): boolean => runs(change) && isDriver(change);
+const executorRuns = (change: Change): boolean => runs(change) && isExecutor(change);
+const stateIs =
+  (state: string) =>
+  (change: Change): boolean =>
+    change.table === "sparkapplications.sparkoperator.k8s.io" &&
+    textAt(change.object, "status", "applicationState", "state") === state;
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "completion",
+    what: "runs to completion",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 4_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+  },
+  {
+    name: "retry",
+    what: "the first driver fails, OnFailure brings a second that completes",
+    spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
+    scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+  },
+  {
+    name: "deletion",
+    what: "deleted while it runs",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true }] },
+    acts: [{ says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { act: "delete" } }],
+    ends: "gone",
+  },
+  {
+    name: "change",
+    what: "its spec changes while it runs",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl patch: other arguments",
+        when: executorRuns,
+        afterMs: 1_500,
+        do: { act: "patch", spec: { arguments: ["2000"] } },
+      },
+    ],
+    ends: "COMPLETED",
+  },
+  {
+    name: "suspension",
+    what: "suspended while it runs, resumed later",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
+    acts: [
+      { says: "suspend", when: driverRuns, afterMs: 1_000, do: { act: "patch", spec: { suspend: true } } },
+      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
+    ],
+    ends: "COMPLETED",
+  },
+  {
+    name: "refusal",
+    what: "the server refuses its driver, then the spec is mended",
+    spec: { ...base, driver: { ...base.driver, labels: { team: "not a label value!" } } },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl patch: a valid label",
+        when: stateIs("FAILED"),
+        afterMs: 5_000,
+        do: { act: "patch", spec: { driver: { labels: { team: "data" } } } },
+      },
+    ],
+    ends: "COMPLETED",
+  },
+  {
+    name: "loss",
+    what: "an executor is killed while it runs, and Spark replaces it",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: [
+      { says: "an executor dies", when: executorRuns, afterMs: 1_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+    ],
+    ends: "COMPLETED",
+  },
+];

@@ -1,0 +1,349 @@
+/**
+ * The world of a run: the simulator under its clock, and around it the real queue, forwarder, resync and steps. One
+ * thread and no chance: the same fault, the same run. What an invocation does to the world passes `calls.ts`.
+ */
+import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
+import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
+import type { Message } from "../../shared/core/key.ts";
+import { take } from "../../shared/engine/batch.ts";
+import { timing } from "../../shared/engine/settings.ts";
+import type { Sending } from "../../shared/forward/keys.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { resync } from "../../shared/wiring/resync.ts";
+import { operatorsFor } from "../../shared/wiring/world.ts";
+import { carry, type Flight, passing, worldFor } from "./calls.ts";
+import { identityOf } from "./ending.ts";
+import type { Call, Fault, Levers, Posted } from "./fault.ts";
+import { openPost, type Post } from "./journal.ts";
+import { openMail } from "./mail.ts";
+import type { Actor } from "./oracle.ts";
+import type { Count, Scene } from "./scene.ts";
+import { type Theatre, userApplies, userDoes } from "./theatre.ts";
+import { openWatching, type Watching } from "./watching.ts";
+
+export const cluster = "sweep";
+const visibilityMs = 90_000;
+const sweepMs = 300_000;
+const restartMs = 1_000;
+/** Nothing that is still going on after so much of this has converged. */
+const mostInvocations = 400;
+const longestMs = 4 * 3_600_000;
+
+type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
+
+/** Lets everything that waits on nothing but promises go on until nothing moves any more. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class Stage {
+  readonly theatre: Theatre;
+  readonly fault: Fault;
+  readonly levers: Levers;
+  readonly operators = operatorsFor(timing);
+  oracle: Scene["oracle"];
+  post: Post;
+  watching: Watching;
+  actor: Actor = "cluster";
+  readonly flights = new Set<Flight>();
+  readonly held = new Map<number, () => void>();
+  agenda: Appointment[] = [];
+  armed: Scene["armed"];
+  met: ReadonlySet<number>;
+  identities: Map<string, string>;
+  readonly count: Count;
+  nextSweep: number;
+  readonly began: number;
+  down = false;
+  watchingIs: "on" | "off" = "on";
+  order = 0;
+  /** Requests that changed something, by whoever steps. */
+  writes = 0;
+  arrivedByClock = false;
+  readonly mail = openMail();
+  readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
+  readonly calls: Call[] = [];
+  readonly messages: Posted[] = [];
+  readonly lines: string[] | undefined;
+  readonly onScene: ((scene: Scene) => void) | undefined;
+
+  constructor(
+    theatre: Theatre,
+    scene: Scene,
+    fault: Fault,
+    options: { trace?: boolean; onScene?: (scene: Scene) => void } = {},
+  ) {
+    const { simulator } = theatre;
+    this.theatre = theatre;
+    this.fault = fault;
+    theatre.audience = (change) => this.hear(change);
+    simulator.restore(scene.simulator);
+    this.oracle = scene.oracle.copy();
+    this.post = openPost(() => simulator.clock.now(), visibilityMs, scene.journal);
+    this.watching = this.listed();
+    this.armed = scene.armed;
+    this.met = scene.met;
+    this.identities = new Map(scene.identities);
+    this.count = { ...scene.count };
+    this.nextSweep = scene.nextSweep;
+    this.began = scene.count.invocations;
+    this.lines = options.trace === true ? [] : undefined;
+    this.onScene = options.onScene;
+    this.levers = {
+      release: (n) => {
+        this.held.get(n)?.();
+        this.held.delete(n);
+      },
+      relist: (afterMs) => this.later(afterMs, () => this.relist()),
+    };
+  }
+
+  now(): number {
+    return this.theatre.simulator.clock.now();
+  }
+
+  listed(): Watching {
+    const watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    watching.relist();
+    return watching;
+  }
+
+  later(ms: number, keep: () => void): void {
+    this.order += 1;
+    this.agenda.push({ at: this.now() + ms, order: this.order, keep });
+  }
+
+  log(text: string): void {
+    this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${text}`);
+  }
+
+  /** Every change of the store, at once. */
+  hear(change: Change): void {
+    const { table, object, type } = change;
+    this.identities.set(object.metadata.uid, identityOf(table, object));
+    this.oracle.hear(change, this.actor, this.now());
+    if (this.lines !== undefined && table !== "events")
+      this.log(`    ${this.actor}: ${type} ${table}/${object.metadata.name}`);
+    for (const [index, act] of this.theatre.scenario.acts.entries()) {
+      if (this.met.has(index) || !act.when(change)) continue;
+      this.met = new Set([...this.met, index]);
+      this.armed = [...this.armed, { at: this.now() + act.afterMs, index }];
+    }
+    this.watch(change);
+  }
+
+  watch(change: Change): void {
+    if (!this.watching.tells(change)) return;
+    this.count.events += 1;
+    const hearing = this.fault.event?.(this.count.events, this.levers) ?? "told";
+    if (hearing === "broken") this.watchingIs = "off";
+    if (hearing === "told" && this.watchingIs === "on") this.offer(this.watching.hear(change));
+  }
+
+  /** What happened while nobody listened is found by comparing. */
+  relist(): void {
+    this.watchingIs = "on";
+    this.log("the watch begins again with a list");
+    this.offer(this.watching.relist());
+  }
+
+  offer(sendings: readonly Sending[]): void {
+    for (const sending of sendings) {
+      const first = this.post.offer(sending);
+      if (first !== undefined) this.send("forwarder", first.message, first.dedupeId);
+    }
+  }
+
+  /** A message on its way into the queue. */
+  send(from: Flight | "forwarder", message: Message, id: string, ms?: number): void {
+    const by = from === "forwarder" ? from : from.by;
+    this.count.messages += 1;
+    const posted: Posted = { n: this.count.messages, by, message, id, ms };
+    this.messages.push(posted);
+    this.oracle.said(JSON.stringify(message), "a message");
+    const when = ms === undefined ? "" : ` in ${ms} ms`;
+    this.log(`message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
+    this.mail.put(from === "forwarder" ? this.post : from.post, posted, this.fault.message?.(posted));
+  }
+
+  /** The invocation is no more. With its host goes all that the host held in memory. */
+  kill(flight: Flight, host: boolean): void {
+    this.log(`  invocation ${flight.id} dies${host ? ", and its host" : ""}`);
+    flight.dead = true;
+    this.flights.delete(flight);
+    this.fault.ended?.(flight.id, this.levers);
+    if (!host) return;
+    for (const other of this.flights) other.dead = true;
+    this.flights.clear();
+    this.down = true;
+    this.watchingIs = "off";
+    this.post = openPost(() => this.now(), visibilityMs);
+    this.later(restartMs, () => this.restart());
+  }
+
+  restart(): void {
+    this.down = false;
+    this.watchingIs = "on";
+    this.nextSweep = this.now();
+    this.watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    this.relist();
+  }
+
+  flight(by: Flight["by"], delivery: Delivery | undefined): Flight {
+    this.count.invocations += 1;
+    const flight: Flight = { id: this.count.invocations, by, delivery, post: this.post, dead: false };
+    this.flights.add(flight);
+    return flight;
+  }
+
+  async deliver(delivery: Delivery): Promise<void> {
+    const messages = delivery.messages.filter((message) => message.cluster === cluster);
+    if (messages.length === 0) return this.post.acknowledge(delivery);
+    const flight = this.flight("step", delivery);
+    this.log(`invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
+    take(worldFor(this, flight), messages).then(
+      (ending) => this.finish(flight, ending !== undefined, JSON.stringify(ending)),
+      (cause) => this.finish(flight, false, String(cause)),
+    );
+    await settle();
+  }
+
+  async sweep(): Promise<void> {
+    const flight = this.flight("resync", undefined);
+    this.nextSweep = this.now() + sweepMs;
+    this.log(`invocation ${flight.id}: resync`);
+    const { transport, queue } = passing(this, flight);
+    const scope = { transport, queue, cluster, namespaces: [], selector: undefined, operators: this.operators };
+    resync(scope, String(this.now())).then(
+      (sent) => this.finish(flight, true, `sent ${sent}`),
+      (cause) => this.finish(flight, true, String(cause)),
+    );
+    await settle();
+  }
+
+  /** The invocation came to its end: its messages are done, or come back. */
+  finish(flight: Flight, done: boolean, how: string): void {
+    if (flight.dead) return;
+    this.log(`  invocation ${flight.id} ends: ${how}`);
+    const close = (): void => {
+      this.flights.delete(flight);
+      this.fault.ended?.(flight.id, this.levers);
+      if (flight.delivery === undefined) return;
+      if (done) flight.post.acknowledge(flight.delivery);
+      else flight.post.giveBack(flight.delivery, 1_000);
+    };
+    if (flight.delivery === undefined) {
+      close();
+      return;
+    }
+    const verdict = this.register(flight, { via: "queue", what: done ? "acknowledge" : "give back", write: false });
+    const lost = (): Error => new Error("never acknowledged");
+    void carry(verdict, { stage: this, flight, n: this.count.calls, effect: close, lost });
+  }
+
+  /** Numbers a call and asks the fault about it. */
+  register(flight: Flight, about: Pick<Call, "via" | "what" | "write"> & { readonly request?: HttpRequest }) {
+    this.count.calls += 1;
+    const n = this.count.calls;
+    for (const late of this.late) if (late.by <= n) late.arrive();
+    const key = flight.delivery?.messages[0]?.name;
+    const call: Call = { n, invocation: flight.id, by: flight.by, key, phase: this.oracle.phase(), ...about };
+    this.calls.push(call);
+    const verdict = this.fault.call?.(call, this.levers) ?? ({ do: "pass" } as const);
+    this.log(
+      `  ${flight.id} call ${n}: ${call.what}${verdict.do === "pass" ? "" : ` — ${JSON.stringify(verdict).slice(0, 160)}`}`,
+    );
+    return verdict;
+  }
+
+  /** The request takes effect. */
+  perform(request: HttpRequest): HttpResponse {
+    if (request.method !== "GET") this.writes += 1;
+    this.actor = "engine";
+    const answer = this.theatre.simulator.handle(request);
+    this.actor = "cluster";
+    return answer;
+  }
+
+  nextDue(): number {
+    const { simulator } = this.theatre;
+    const times = [
+      simulator.clock.nextDue(),
+      ...(this.down ? [] : [this.post.nextDue(), this.post.nextWindow(), this.nextSweep]),
+      ...this.agenda.map(({ at }) => at),
+      ...this.armed.map(({ at }) => at),
+    ];
+    return Math.max(this.now(), Math.min(...times.filter((time) => time !== undefined)));
+  }
+
+  /** Nothing is under way or will ever come but the next resync. */
+  idle(): boolean {
+    const { clock } = this.theatre.simulator;
+    const timers = clock.nextDue() !== undefined || this.agenda.length > 0 || this.armed.length > 0;
+    return !timers && this.flights.size === 0 && this.post.waiting() === 0 && this.post.nextWindow() === undefined;
+  }
+
+  /** Only those whom nobody lets go on are left. */
+  stuck(): boolean {
+    return this.held.size > 0 && this.held.size === this.flights.size && this.nextDue() === this.nextSweep;
+  }
+
+  scene(): Scene {
+    const { calls, messages, events, invocations } = this.count;
+    return {
+      simulator: this.theatre.simulator.snapshot(),
+      journal: this.post.journal(),
+      oracle: this.oracle.copy(),
+      count: { calls, messages, events, invocations },
+      nextSweep: this.nextSweep,
+      identities: new Map(this.identities),
+      armed: this.armed,
+      met: this.met,
+    };
+  }
+
+  async turn(): Promise<void> {
+    for (const sending of this.down ? [] : this.post.due()) this.send("forwarder", sending.message, sending.dedupeId);
+    if (!this.down && this.flights.size === 0) this.onScene?.(this.scene());
+    const delivery = this.down ? undefined : this.post.receive();
+    if (delivery !== undefined) return this.deliver(delivery);
+    this.theatre.simulator.clock.advanceTo(this.nextDue());
+    await this.keepAppointments();
+    if (!this.down && this.now() >= this.nextSweep) await this.sweep();
+  }
+
+  async keepAppointments(): Promise<void> {
+    const now = this.now();
+    for (const { index } of this.armed.filter(({ at }) => at <= now)) {
+      this.armed = this.armed.filter((one) => one.index !== index);
+      const act = this.theatre.scenario.acts[index];
+      if (act === undefined) userApplies(this);
+      else userDoes(this, act);
+    }
+    const due = this.agenda.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || a.order - b.order);
+    this.agenda = this.agenda.filter(({ at }) => at > now);
+    for (const { keep } of due) keep();
+    if (due.length > 0) await settle();
+  }
+
+  /** Lets everything happen that is to happen before the next resync. False when it never ends. */
+  async calm(): Promise<boolean> {
+    const until = this.now() + longestMs;
+    while (!this.idle()) {
+      if (this.stuck()) for (const n of [...this.held.keys()]) this.levers.release(n);
+      if (this.count.invocations - this.began > mostInvocations || this.now() > until) return false;
+      await this.turn();
+    }
+    return true;
+  }
+
+  /** Runs until a resync, and all that it sets off, writes nothing any more. */
+  async play(): Promise<boolean> {
+    for (let writes = -1; writes !== this.writes; ) {
+      if (!(await this.calm())) return false;
+      writes = this.writes;
+      this.theatre.simulator.clock.advanceTo(this.nextSweep);
+      await this.sweep();
+      if (!(await this.calm())) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,157 @@
+/** Where the runs of one scenario are played: one simulator, set back for each, and what stands in it from the beginning. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { identityOf } from "./ending.ts";
+import { openOracle } from "./oracle.ts";
+import { type Act, appName, canaries, namespace, type Scenario } from "./scenarios.ts";
+import type { Scene } from "./scene.ts";
+import type { Stage } from "./stage.ts";
+
+export type Theatre = {
+  readonly scenario: Scenario;
+  readonly simulator: Simulator;
+  readonly clusterUid: string;
+  /** Virtual time at which the first message may come. */
+  readonly start: number;
+  /** Everything stands, nobody has acted yet. */
+  readonly opening: Scene;
+  audience: ((change: Change) => void) | undefined;
+};
+
+const crds = ["rekindle.dev_checkpoints", "sparkoperator.k8s.io_sparkapplications"].map((name): unknown =>
+  parse(readFileSync(join(import.meta.dirname, `../../infra/crds/${name}.yaml`), "utf8")),
+);
+
+const applications = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
+
+const manifest = (name: string, spec: unknown, annotations: Readonly<Record<string, string>> = {}): object => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace, annotations },
+  spec,
+});
+
+const stranger = `${appName}-other`;
+
+/** Objects of others that carry names and labels like ours, and owners that are not ours. */
+const bystanders = (spec: unknown): readonly (readonly [path: string, body: object])[] => {
+  const labels = {
+    "sparkoperator.k8s.io/app-name": appName,
+    "sparkoperator.k8s.io/launched-by-spark-operator": "true",
+  };
+  const core = `/api/v1/namespaces/${namespace}`;
+  const container = { name: "spark-kubernetes-driver", image: "busybox" };
+  return [
+    [
+      `/api/v1/namespaces/${namespace}/serviceaccounts`,
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
+    ],
+    [applications, manifest(stranger, spec, { "rekindle.dev/paused": "true" })],
+    [
+      `${core}/pods`,
+      {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: {
+          name: `${appName}-impostor`,
+          namespace,
+          labels: { ...labels, "spark-role": "executor", "sparkoperator.k8s.io/submission-id": "stolen" },
+        },
+        spec: { containers: [container], schedulingGates: [{ name: "example.com/held" }] },
+      },
+    ],
+    [
+      `${core}/configmaps`,
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: `${appName}-conf-map`, namespace, labels },
+        data: { a: "b" },
+      },
+    ],
+    [
+      `${core}/services`,
+      {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: `${appName}-driver-svc`, namespace, labels },
+        spec: { clusterIP: "None", selector: labels },
+      },
+    ],
+  ];
+};
+
+const post = (simulator: Simulator, path: string, body: object): void => {
+  const answer = simulator.handle({
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.body}`);
+};
+
+/** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
+export const openTheatre = (scenario: Scenario): Theatre => {
+  const simulator = openSimulator({ crds, nodes: [{ name: "node-1" }], scripts: scenario.scripts });
+  const { store, clock } = simulator;
+  for (const [path, body] of bystanders(scenario.spec)) post(simulator, path, body);
+  clock.advanceTo(clock.now() + 10_000);
+  const identities = new Map<string, string>();
+  for (const table of store.tables())
+    for (const object of store.list(table)) identities.set(object.metadata.uid, identityOf(table, object));
+  const oracle = openOracle({ namespace, name: appName, canaries });
+  const start = clock.now();
+  const theatre: Theatre = {
+    scenario,
+    simulator,
+    clusterUid: store.get("namespaces", "kube-system")?.metadata.uid ?? "",
+    start,
+    audience: undefined,
+    opening: {
+      simulator: simulator.snapshot(),
+      journal: [],
+      oracle,
+      count: { calls: 0, messages: 0, events: 0, invocations: 0 },
+      nextSweep: start + 300_000,
+      identities,
+      met: new Set(),
+      armed: [{ at: start + 100, index: -1 }],
+    },
+  };
+  simulator.subscribe((change) => theatre.audience?.(change));
+  return theatre;
+};
+
+const asked = (stage: Stage, method: string, path: string, type: string, body?: object): void => {
+  const { simulator } = stage.theatre;
+  stage.actor = "user";
+  const answer = simulator.handle({
+    method,
+    path,
+    headers: { "content-type": type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  stage.actor = "cluster";
+  if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
+};
+
+/** The user applies the application. */
+export const userApplies = (stage: Stage): void =>
+  asked(stage, "POST", applications, "application/json", manifest(appName, stage.theatre.scenario.spec));
+
+export const userDoes = (stage: Stage, act: Act): void => {
+  stage.log(`a user: ${act.says}`);
+  const { do: what } = act;
+  const path = `${applications}/${appName}`;
+  if (what.act === "delete") asked(stage, "DELETE", path, "application/json");
+  else if (what.act === "patch") asked(stage, "PATCH", path, "application/merge-patch+json", { spec: what.spec });
+  else {
+    const { simulator } = stage.theatre;
+    const pod = simulator.store.list("pods").find(({ metadata }) => what.pod.test(metadata.name));
+    if (pod !== undefined) simulator.killPod(namespace, pod.metadata.name, { code: what.code });
+  }
+};

@@ -1,5 +1,5 @@
 /** Coming back: what is still to come is only a message to look again, whether it is due, lost a race or met trouble. */
-import { dedupe, type Key, type Message, textOf } from "../core/key.ts";
+import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts";
 import type { Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import type { Held, Run } from "./run.ts";
@@ -48,7 +48,9 @@ const unique = ({ world, message, sight }: Run, why: string): string =>
 /** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
 export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<Ending> => {
   if ((run.message.tries ?? 0) >= 2 && run.world.shadow === undefined) await publish(run, held, trouble);
-  return await comeBack(run.world, run.message, trouble);
+  const told = held.record?.trouble;
+  const lastedMs = told?.reason === trouble.reason ? run.sight.now - told.since : 0;
+  return await comeBack(run.world, run.message, trouble, lastedMs);
 };
 
 const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
@@ -61,18 +63,50 @@ const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> =>
   await applyStage(hands, [{ ...about, occasion, type: "Warning", reason: trouble.reason, message: text }], 1);
   if (held.record === undefined) return;
   const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? sight.now };
-  const record = { ...held.record, saves: held.record.saves + 1, trouble: told };
+  const { rests: _, ...unfinished } = held.record;
+  const record = { ...unfinished, saves: held.record.saves + 1, trouble: told };
   await world.checkpoints.save(message, record, held.version);
 };
 
-/** The platform's trouble is not the application's: come back later, and acknowledge. */
-export const comeBack = async (world: World, message: Message, trouble: Trouble): Promise<Ending> => {
+/** As long as a trouble may make a key wait, unless the server asks for more. */
+const longestRetryMs = 300_000;
+
+/**
+ * Tries of one key that are far apart fall on the same instants, at least half the wait away: whoever comes upon the
+ * same trouble meanwhile (a resync, an event) adds no second chain of tries to the first.
+ */
+const slotAfter = (key: Key, now: number, leastMs: number): number => {
+  const offset = Number.parseInt(groupOf(key).slice(0, 8), 16) % longestRetryMs;
+  return Math.ceil((now + leastMs - offset) / longestRetryMs) * longestRetryMs + offset;
+};
+
+type Wait = { readonly delayMs: number; readonly id: string };
+
+const waitFor = (world: World, message: Message, trouble: Trouble, lastedMs: number): Wait => {
   const tries = message.tries ?? 0;
-  const delayMs = backoffMs(message, tries, trouble.retryAfterMs);
+  const now = world.clock.monotonic();
+  const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
+  if (delayMs < longestRetryMs) return { delayMs, id: `retry ${tries} ${trouble.reason} ${now}` };
+  const slot = slotAfter(message, now, Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2));
+  return { delayMs: Math.min(longestMs, slot - now), id: `retry at ${slot}` };
+};
+
+/**
+ * The platform's trouble is not the application's: come back later, and acknowledge. What has been in the way for
+ * `lastedMs` already is not hurried because somebody new comes upon it.
+ */
+export const comeBack = async (world: World, message: Message, trouble: Trouble, lastedMs = 0): Promise<Ending> => {
+  const tries = message.tries ?? 0;
+  const { delayMs, id } = waitFor(world, message, trouble, lastedMs);
   const { reason, message: text } = trouble;
-  const level = reason === internal ? "error" : tries < 2 ? "info" : "warn";
-  world.report(level, "in the way, trying again", { key: textOf(message), reason, message: text, tries, delayMs });
-  const id = dedupe.timer(message, `retry ${tries} ${reason} ${world.clock.monotonic()}`);
-  await world.queue.sendLater({ ...message, reason: "retry", tries: tries + 1 }, id, delayMs);
+  const level = reason === internal ? "error" : tries < 2 && lastedMs === 0 ? "info" : "warn";
+  world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
+    key: textOf(message),
+    reason,
+    message: text,
+    tries,
+    delayMs,
+  });
+  await world.queue.sendLater({ ...message, reason: "retry", tries: tries + 1 }, dedupe.timer(message, id), delayMs);
   return { did: "troubled", reason, message: text };
 };

@@ -23,7 +23,7 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   return { record: next, version };
 };
 
-/** A trouble that was told stays until a step has come through: see `tell`. */
+/** A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. */
 const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord => {
   const { record } = held;
   const generation = run.sight.object?.metadata.generation ?? record?.generation;
@@ -33,7 +33,7 @@ const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord =
     uid: run.sight.uid,
     saves: (record?.saves ?? 0) + 1,
     ...(generation === undefined ? {} : { generation }),
-    ...(plan.rests === true ? { rests: true } : {}),
+    ...(plan.rests === true && record?.trouble === undefined ? { rests: true } : {}),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     ...(plan.waitsFor === undefined ? {} : { waitsFor: plan.waitsFor }),
     ...(record?.status === undefined ? {} : { status: record.status }),

@@ -59,6 +59,7 @@ export const tell = async (
   const next: CheckpointRecord = {
     ...record,
     saves: record.saves + 1,
+    ...(plan.rests === true ? { rests: true } : {}),
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };
   const version = await run.world.checkpoints.save(run.message, next, held.version);

@@ -200,6 +200,12 @@ describe("what a step leaves alone", () => {
     });
   }
 
+  test("a key out of its charge is not even read", async () => {
+    const world = stage();
+    await step({ ...world.world, inCharge: () => false }, message);
+    assert.deepEqual(world.calls, []);
+  });
+
   test("pausing is taken back with the annotation, and is no other value than true", async () => {
     const world = stage(() => making(["arm"]));
     world.put(toy({ annotations: { "rekindle.dev/paused": "false" } }));

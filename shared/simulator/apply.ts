@@ -15,11 +15,11 @@ import { update } from "./update.ts";
 export type Applied = { readonly item: Item; readonly created: boolean; readonly warnings: readonly string[] };
 export type ApplyOptions = WriteOptions & { readonly force: boolean };
 
-const any: Shape = { is: "any" };
+const unshaped: Shape = { is: "any" };
 
 const below = (shape: Shape, key: string): Shape => {
-  if (shape.is === "struct") return shape.field(key) ?? any;
-  return shape.is === "map" ? shape.of : any;
+  if (shape.is === "struct") return shape.field(key) ?? unshaped;
+  return shape.is === "map" ? shape.of : unshaped;
 };
 
 const sameItem = (keys: readonly string[], a: unknown, b: unknown): boolean =>
@@ -77,7 +77,7 @@ const withoutAll = (object: unknown, paths: FieldSet): unknown =>
 const withAll = (kind: Kind, live: unknown, wanted: Fields): unknown => {
   const { metadata, ...rest } = wanted;
   const { name: _n, namespace: _ns, ...meta } = fieldsAt(metadata);
-  const whole = merged(shapeOfKind(kind) ?? any, live, rest);
+  const whole = merged(shapeOfKind(kind) ?? unshaped, live, rest);
   return withAt(whole, ["metadata"], merged(metadataShape, at(live, "metadata"), meta));
 };
 

@@ -3,6 +3,7 @@ import type { Answer, Ask, Call, Result, Sides } from "./call.ts";
 import { discovery } from "./discovery.ts";
 import { formFor } from "./present.ts";
 import { noSuchResource, Refusal, statusOf } from "./refusal.ts";
+import { review } from "./reviews.ts";
 import { isBuiltInGroup, isResourcePath, targetOf } from "./route.ts";
 import type { Server } from "./server.ts";
 import { json, verbFor } from "./verbs.ts";
@@ -27,7 +28,7 @@ const callOf = (server: Server, ask: Ask): Call | undefined => {
 
 const elsewhere = (server: Server, ask: Ask): Result => {
   const [path] = split(ask.path);
-  const known = ask.method === "GET" ? discovery(server.store, path) : undefined;
+  const known = ask.method === "GET" ? discovery(server.store, path) : review(ask, path);
   if (known !== undefined) return known;
   return isResourcePath(path) && isBuiltInGroup(path)
     ? json(404, JSON.stringify(statusOf(noSuchResource())))

@@ -93,6 +93,9 @@ const comesBack = (pod: Item, code: number): boolean => {
   );
 };
 
+/** The first restart comes at once, each later one after twice the time. */
+const backOffMs = (restarts: number): number => (restarts === 0 ? 1000 : Math.min(maxBackOffMs, 5000 * 2 ** restarts));
+
 const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
   const code = numberAt(task, "code") ?? 0;
   if (!isUp(pod) || restartsOf(pod) !== (numberAt(task, "run") ?? 0)) return;
@@ -103,7 +106,7 @@ const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
     return;
   }
   const down = rewrite(server, "pods", pod, backingOff(pod, now, outcome));
-  later(server, Math.min(maxBackOffMs, 10_000 * 2 ** restartsOf(pod)), about("kubelet.start", down));
+  later(server, backOffMs(restartsOf(pod)), about("kubelet.start", down));
 };
 
 /** A pod told to end is reported ended, then let go. */

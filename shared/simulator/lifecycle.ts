@@ -98,10 +98,13 @@ export const waiting = (pod: Item, now: number, reason: string, message?: string
   return { ...pod, status: { ...placed(pod, time), conditions, containerStatuses } };
 };
 
+const wasStopped = (pod: Item): boolean =>
+  itemsAt(pod, "status", "containerStatuses").some((each) => at(each, "lastState", "terminated") !== undefined);
+
 /** All containers run. */
 export const running = (pod: Item, now: number): Item => {
   const time = stamp(now);
-  const run = restartsOf(pod);
+  const run = restartsOf(pod) + (wasStopped(pod) ? 1 : 0);
   const podIP = addressOf(pod);
   const inits = itemsAt(pod, "spec", "initContainers");
   const containerStatuses = containersOf(pod).map((each) => ({
@@ -214,7 +217,7 @@ export const backingOff = (pod: Item, now: number, exit: Exit): Item => {
   const containerStatuses = itemsAt(held, "status", "containerStatuses").map((each) => ({
     ...fieldsAt(each),
     lastState: { terminated: terminated(pod, nameOf(each), now, exit) },
-    restartCount: restartsOf(pod) + 1,
+    restartCount: restartsOf(pod),
   }));
   return { ...held, status: { ...fieldsAt(held, "status"), containerStatuses } };
 };

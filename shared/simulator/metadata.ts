@@ -1,6 +1,6 @@
 /** Object metadata at the door: read with its types, unknown fields dropped. */
 import type { Metadata, Obj, OwnerReference } from "../core/object.ts";
-import { type Fields, isFields, itemsAt } from "./json.ts";
+import { type Fields, isFields } from "./json.ts";
 import { mistyped } from "./refusal.ts";
 
 export type Meta = Metadata & { readonly generateName?: string; readonly managedFields?: readonly unknown[] };
@@ -109,7 +109,3 @@ export const draftOf = (fields: Fields, apiVersion: string, kind: string): Draft
 
 /** The owners of any object. */
 export const ownersOf = (item: Item): readonly OwnerReference[] => item.metadata.ownerReferences ?? [];
-
-/** Whether a list that an object carries holds a text. */
-export const lists = (value: unknown, word: string, ...path: readonly string[]): boolean =>
-  itemsAt(value, ...path).includes(word);

@@ -9,7 +9,7 @@ export type FieldSet = ReadonlySet<string>;
 /** Values by path. */
 type Leaves = Map<string, unknown>;
 
-const any: Shape = { is: "any" };
+const unshaped: Shape = { is: "any" };
 
 /** A key that a list's items are told apart by; a protocol left out is TCP. */
 export const keyValue = (item: unknown, key: string): unknown =>
@@ -21,7 +21,7 @@ const keyStep = (keys: readonly string[], item: unknown): string =>
 const under = (path: string, step: string): string => (path === "" ? step : `${path}\n${step}`);
 
 const walkFields = (value: Fields, shapeFor: (key: string) => Shape | undefined, path: string, into: Leaves): void => {
-  for (const [key, item] of Object.entries(value)) walk(item, shapeFor(key) ?? any, under(path, `f:${key}`), into);
+  for (const [key, item] of Object.entries(value)) walk(item, shapeFor(key) ?? unshaped, under(path, `f:${key}`), into);
 };
 
 const walkList = (
@@ -46,7 +46,7 @@ const walk = (value: unknown, shape: Shape, path: string, into: Leaves): void =>
   if (Array.isArray(value) && shape.is === "list") walkList(value, shape, path, into);
   else if (!isFields(value) || shape.is === "leaf" || Object.keys(value).length === 0) into.set(path, value);
   else if (shape.is === "struct") walkFields(value, shape.field, path, into);
-  else walkFields(value, () => (shape.is === "map" ? shape.of : any), path, into);
+  else walkFields(value, () => (shape.is === "map" ? shape.of : unshaped), path, into);
 };
 
 const ownable = ["labels", "annotations", "ownerReferences", "finalizers"] as const;
@@ -55,8 +55,8 @@ const ownable = ["labels", "annotations", "ownerReferences", "finalizers"] as co
 export const leavesOf = (kind: Kind, object: Fields): ReadonlyMap<string, unknown> => {
   const into: Leaves = new Map();
   const { apiVersion, kind: _name, metadata, ...rest } = object;
-  const shape = shapeOfKind(kind) ?? any;
-  walkFields(rest, (key) => (shape.is === "struct" ? shape.field(key) : any), "", into);
+  const shape = shapeOfKind(kind) ?? unshaped;
+  walkFields(rest, (key) => (shape.is === "struct" ? shape.field(key) : unshaped), "", into);
   const meta = fieldsAt(metadata);
   const own = Object.fromEntries(ownable.filter((key) => meta[key] !== undefined).map((key) => [key, meta[key]]));
   if (Object.keys(own).length > 0) walk(own, metadataShape, "f:metadata", into);

@@ -14,7 +14,7 @@ export type Shape =
   | { readonly is: "map"; readonly of: Shape }
   | { readonly is: "list"; readonly of: Shape; readonly merge: Merge };
 
-const any: Shape = { is: "any" };
+const unshaped: Shape = { is: "any" };
 const leafTypes = "sinbqt";
 
 type Codes = ReadonlyMap<string, string>;
@@ -62,9 +62,9 @@ const shapeOf = (code: string): Shape => {
     const keys = code.slice(1, close);
     return { is: "list", of: shapeOf(code.slice(close + 1)), merge: keys === "" ? "atomic" : keys.split(",") };
   }
-  if (code.length === 1) return leafTypes.includes(code) ? { is: "leaf", type: code } : any;
+  if (code.length === 1) return leafTypes.includes(code) ? { is: "leaf", type: code } : unshaped;
   const codes = definitions.get(code);
-  return codes === undefined ? any : structOf(code, codes);
+  return codes === undefined ? unshaped : structOf(code, codes);
 };
 
 const texts = (value: unknown): readonly string[] =>
@@ -76,7 +76,7 @@ const listOf = (schema: Fields): Shape => {
   const keys = texts(itemsAt(schema, "x-kubernetes-list-map-keys"));
   return {
     is: "list",
-    of: isFields(items) ? schemaShape(items) : any,
+    of: isFields(items) ? schemaShape(items) : unshaped,
     merge: type === "map" ? keys : type === "set" ? "set" : "atomic",
   };
 };
@@ -90,11 +90,11 @@ const schemaShape = (schema: Fields): Shape => {
   const additional = schema["additionalProperties"];
   if (isFields(additional)) return { is: "map", of: schemaShape(additional) };
   const properties = fieldsAt(schema, "properties");
-  if (Object.keys(properties).length === 0) return schema["type"] === "object" ? any : leaf;
+  if (Object.keys(properties).length === 0) return schema["type"] === "object" ? unshaped : leaf;
   const open = schema["x-kubernetes-preserve-unknown-fields"] === true;
   const field = (name: string): Shape | undefined => {
     const below = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return isFields(below) ? schemaShape(below) : open ? any : undefined;
+    return isFields(below) ? schemaShape(below) : open ? unshaped : undefined;
   };
   return { is: "struct", name: "", field };
 };

@@ -46,7 +46,7 @@ const recordText = ({ found, now }: Seen): string => {
 };
 
 const previewText = (preview: Preview, now: number): string => {
-  if (preview.would === "nothing") return `next step\n  does nothing: ${preview.why}`;
+  if (preview.would !== "plan") return `next step\n  does nothing: ${preview.why}`;
   const { stages, status, waitsFor, wakeAt, again } = preview;
   const acts = stages.flatMap((stage, at) => stage.map((effect) => `  stage ${at + 1}: ${effectText(effect)}`));
   return [

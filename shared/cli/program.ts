@@ -6,7 +6,7 @@ import { listed, listText } from "./list.ts";
 import { manifestsText } from "./manifests.ts";
 import { setPaused } from "./pause.ts";
 import { planText } from "./plan.ts";
-import { look, statusText } from "./status.ts";
+import { look, type Seen, statusText } from "./status.ts";
 import { targetOf } from "./target.ts";
 import type { Session, Tools, Where } from "./tools.ts";
 import { removalOf, removalText, removeAll } from "./uninstall.ts";
@@ -104,6 +104,13 @@ const list = (tools: Tools): Command =>
       }),
     );
 
+/** A record that looks well may still be none that the next step can use; who may not find out says what there is. */
+const judged = async (tools: Tools, session: Session, { target, found }: Seen): Promise<Seen["found"]> => {
+  if (found.is !== "record") return found;
+  const preview = await tools.preview(session, target.key).catch(() => undefined);
+  return preview?.would === "stop" ? { is: "unreadable", error: preview.why } : found;
+};
+
 const status = (tools: Tools): Command =>
   onNamespace("status")
     .summary("what one application waits for, since when and until when, and what to do")
@@ -111,7 +118,8 @@ const status = (tools: Tools): Command =>
     .action((name: string, options: Scoped) =>
       connected(tools, options, async (session) => {
         const target = targetOf(name, session, options.namespace);
-        tools.print(statusText(await look(session, target, tools.now())));
+        const seen = await look(session, target, tools.now());
+        tools.print(statusText({ ...seen, found: await judged(tools, session, seen) }));
       }),
     );
 

@@ -41,6 +41,12 @@ const refusal = (cause: unknown): Found => {
   throw cause;
 };
 
+/** How a record that is no good is got rid of; what stands in the object's status and pods is then taken up again. */
+export const removalCommand = (key: Key): string => {
+  const { resource, namespace, name } = checkpointRef(key, "rekindle");
+  return `kubectl delete ${resource.plural}.${resource.group} -n ${namespace} ${name}`;
+};
+
 /** The record of one application. */
 export const recordOf = async ({ transport }: Session, key: Key): Promise<Found> => {
   try {

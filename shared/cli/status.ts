@@ -5,7 +5,7 @@ import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
 import type { Standing } from "./kinds/kind.ts";
-import { type Found, type RecordView, recordOf } from "./record.ts";
+import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
 import type { Target } from "./target.ts";
 import { whenText } from "./text.ts";
 import type { Session } from "./tools.ts";
@@ -65,8 +65,8 @@ const troubled: Row = (seen) => {
 
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
-  const todo = `its record cannot be read (${seen.found.error}); nothing is written until it is mended or removed`;
-  return { waitsFor: "somebody to mend its checkpoint", todo };
+  const todo = `mend it, or have it made anew from the application: ${removalCommand(seen.target.key)}`;
+  return { waitsFor: `somebody to mend its checkpoint, until then nothing is written: ${seen.found.error}`, todo };
 };
 
 const paused: Row = (seen) => {

@@ -27,7 +27,9 @@ export type Preview =
       readonly wakeAt: number | undefined;
       readonly again: boolean;
     }
-  | { readonly would: "nothing"; readonly why: string };
+  | { readonly would: "nothing"; readonly why: string }
+  /** Its checkpoint cannot be used. */
+  | { readonly would: "stop"; readonly why: string };
 
 export type Tools = {
   readonly version: string;

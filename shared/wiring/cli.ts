@@ -28,7 +28,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where):
 const preview = async (session: Session, key: Key): Promise<Preview> => {
   const { preview: find } = await import("./preview.ts");
   const found = await find(session.transport, key);
-  if (found.would === "nothing") return found;
+  if (found.would !== "plan") return found;
   const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
 };

@@ -12,7 +12,7 @@ const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
 export type Previewed =
   | { readonly would: "plan"; readonly plan: Plan<unknown> }
-  | { readonly would: "nothing"; readonly why: string };
+  | { readonly would: "nothing" | "stop"; readonly why: string };
 
 export const preview = async (transport: Transport, key: Key): Promise<Previewed> => {
   const parts = { transport, queue: nowhere, report: silent, timing, operators: operatorsFor(timing) };
@@ -22,5 +22,6 @@ export const preview = async (transport: Transport, key: Key): Promise<Previewed
   const [plan] = plans;
   if (plan !== undefined) return { would: "plan", plan };
   if (ending.did === "troubled") throw new Error(ending.message);
+  if (ending.did === "stopped") return { would: "stop", why: ending.why };
   return { would: "nothing", why: "why" in ending ? ending.why : ending.did };
 };

@@ -6,7 +6,7 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { type Message, textOf } from "../core/key.ts";
-import type { Stored } from "../core/object.ts";
+import { refText, type Stored } from "../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { queryId } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
@@ -21,6 +21,9 @@ import type { Ending, World } from "./world.ts";
 /** A decision may ask for more this often before it must come to a plan. */
 const rounds = 8;
 
+const unusable =
+  "the checkpoint cannot be used, so nothing is written for this key: mend it, or delete it to have it made anew from the object";
+
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
   const operator = world.operatorOf(message.kind);
@@ -31,10 +34,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
     const observed = await observe(world, message, operator);
     if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
     if (observed.see === "unreadable") {
-      world.report("error", "recovery stopped: the checkpoint cannot be used, nothing is written for this key", {
-        key: textOf(message),
-        error: observed.error,
-      });
+      world.report("error", unusable, { key: textOf(message), error: observed.error });
       return { did: "stopped", why: observed.error };
     }
     const { sight } = observed;
@@ -120,8 +120,19 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
+    recount(run, stage);
   }
   return { did: "finished", held: saved, writes };
+};
+
+/** What happens to an application is told in the words of its events; how, only to those who look closer. */
+const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
+  const key = textOf(message);
+  for (const effect of stage) {
+    if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
+    else if (effect.do === "delete") world.report("debug", `deleted ${refText(effect.ref)}`, { key, uid: effect.uid });
+    else world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
+  }
 };
 
 /** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */

@@ -46,19 +46,31 @@ const following = (
   loop: Loop,
   sender: Sender,
   signal: AbortSignal,
-): Omit<Following, "synced"> => {
+  listed: (objects: number) => void,
+): Following => {
   const { transport, report, now, random, cluster, pause = realPause } = settings;
   const { resource, selector, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
+  let troubled = false;
+  const well = (): void => {
+    if (troubled) report("info", "watching again", what);
+    troubled = false;
+  };
   return {
     ...{ transport, resource, selector, trim, now, random, pause, signal },
     namespace: loop.namespace,
+    synced: (objects) => {
+      well();
+      listed(objects);
+    },
     changed: (change) => {
+      well();
       for (const sending of sendingsOf(cluster, loop.subject, change)) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
+      troubled = true;
       const error = cause instanceof Error ? cause.message : String(cause);
-      report("warn", "watch interrupted", { ...what, error, waitMs: Math.round(waitMs) });
+      report("warn", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
     },
   };
 };
@@ -75,7 +87,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
       listed.add(loop);
       report("debug", "listed", { resource: loop.subject.resource.plural, namespace: loop.namespace, objects });
     };
-    return follow({ ...following(settings, loop, sender, stopping.signal), synced });
+    return follow(following(settings, loop, sender, stopping.signal, synced));
   });
   return {
     synced: () => listed.size === loops.length,

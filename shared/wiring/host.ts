@@ -1,6 +1,7 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
 import { openQueue } from "../adapters/embedded/queue.ts";
 import { startWorkers } from "../adapters/embedded/workers.ts";
+import { calm } from "../adapters/telemetry/calm.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
@@ -10,6 +11,7 @@ import type { Timing } from "../engine/settings.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { resync } from "./resync.ts";
+import { startSweeping } from "./sweeping.ts";
 import { openWorld, operatorsFor } from "./world.ts";
 
 export type HostSettings = {
@@ -30,7 +32,7 @@ export type HostSettings = {
 };
 
 export type Host = {
-  /** True once every watch has listed what there is. */
+  /** True once every watch has listed what there is, and a resync has come through. */
   ready(): boolean;
   /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
@@ -50,7 +52,8 @@ const charge = (settings: HostSettings) => {
 };
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
-  const { transport, report, cluster, namespaces, selector, timing } = settings;
+  const { transport, cluster, namespaces, selector, timing } = settings;
+  const report = calm(settings.report, Date.now);
   const queue = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
   const operators = operatorsFor(timing);
   const opened = await openWorld({ transport, queue, report, timing, operators });
@@ -74,18 +77,10 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     now: Date.now,
     random: Math.random,
   });
-  let sweeping: Promise<unknown> = Promise.resolve();
-  const sweep = (): void => {
-    const scope = { transport, queue, cluster, namespaces, selector, operators };
-    sweeping = resync(scope, String(Date.now())).then(
-      (keys) => report("info", "resync", { keys }),
-      (cause) => report("warn", "resync failed, the next one will do", { error: String(cause) }),
-    );
-  };
-  sweep();
-  const timer = setInterval(sweep, settings.resyncMs);
+  const scope = { transport, queue, cluster, namespaces, selector, operators };
+  const sweeping = startSweeping(() => resync(scope, String(Date.now())), settings.resyncMs, report);
   return {
-    ready: () => forwarder.synced(),
+    ready: () => forwarder.synced() && sweeping.swept(),
     trigger: ({ kind, namespace, name }, eventId) => {
       const key = { cluster, kind, namespace, name };
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
@@ -93,9 +88,8 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     kinds: () => operators.map((operator) => operator.kind),
     depth: () => ({ ...queue.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
-      clearInterval(timer);
+      await sweeping.stop();
       await forwarder.stop();
-      await sweeping;
       await workers.stop(graceMs);
     },
   };

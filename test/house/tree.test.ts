@@ -66,6 +66,7 @@ describe("tree", () => {
       "mutants",
       "compat",
       "setup",
+      "host",
     ];
     const odd = tracked
       .filter((path) => /^test\/.*\.test\.ts$/.test(path))

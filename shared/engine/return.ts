@@ -50,7 +50,7 @@ export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<E
   if ((run.message.tries ?? 0) >= 2 && run.world.shadow === undefined) await publish(run, held, trouble);
   const told = held.record?.trouble;
   const lastedMs = told?.reason === trouble.reason ? run.sight.now - told.since : 0;
-  return await comeBack(run.world, run.message, trouble, lastedMs);
+  return await comeBack(run.world, run.message, trouble, { now: run.sight.now, lastedMs });
 };
 
 const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
@@ -82,24 +82,32 @@ const slotAfter = (key: Key, now: number, leastMs: number): number => {
 
 type Wait = { readonly delayMs: number; readonly id: string };
 
-const waitFor = (world: World, message: Message, trouble: Trouble, lastedMs: number): Wait => {
+/** The server's clock, for invocations agree on it; and how long the trouble has been in the way by it. */
+type Since = { readonly now: number; readonly lastedMs: number };
+
+const waitFor = (world: World, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
   const tries = message.tries ?? 0;
-  const now = world.clock.monotonic();
   const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
-  if (delayMs < longestRetryMs) return { delayMs, id: `retry ${tries} ${trouble.reason} ${now}` };
+  if (delayMs < longestRetryMs)
+    return { delayMs, id: `retry ${tries} ${trouble.reason} ${now} ${world.clock.monotonic()}` };
   const slot = slotAfter(message, now, Math.max(trouble.retryAfterMs ?? 0, longestRetryMs / 2));
   return { delayMs: Math.min(longestMs, slot - now), id: `retry at ${slot}` };
 };
 
 /**
- * The platform's trouble is not the application's: come back later, and acknowledge. What has been in the way for
- * `lastedMs` already is not hurried because somebody new comes upon it.
+ * The platform's trouble is not the application's: come back later, and acknowledge. What has been in the way for long
+ * is not hurried because somebody new comes upon it.
  */
-export const comeBack = async (world: World, message: Message, trouble: Trouble, lastedMs = 0): Promise<Ending> => {
+export const comeBack = async (
+  world: World,
+  message: Message,
+  trouble: Trouble,
+  since: Since = { now: world.clock.monotonic(), lastedMs: 0 },
+): Promise<Ending> => {
   const tries = message.tries ?? 0;
-  const { delayMs, id } = waitFor(world, message, trouble, lastedMs);
+  const { delayMs, id } = waitFor(world, message, trouble, since);
   const { reason, message: text } = trouble;
-  const level = reason === internal ? "error" : tries < 2 && lastedMs === 0 ? "info" : "warn";
+  const level = reason === internal ? "error" : tries < 2 && since.lastedMs === 0 ? "info" : "warn";
   world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
     key: textOf(message),
     reason,

@@ -151,6 +151,22 @@ describe("trouble that lasts", () => {
     assert.deepEqual([world.record()?.trouble?.reason, world.record()?.trouble?.since], ["InternalError", eight]);
   });
 
+  test("adds no second chain of tries to the first, whichever invocation comes upon it", async () => {
+    const world = stage(() => making);
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    world.sent.length = 0;
+    for (const [later, monotonic] of [
+      [600_000, 5],
+      [610_000, 7_000_000],
+    ] as const) {
+      Object.assign(world.time, { now: eight + later, monotonic });
+      await step(world.world, { ...message, reason: "event" });
+    }
+    assert.equal(new Set(world.sent.map((sent) => sent.id)).size, 1);
+    for (const { delayMs } of world.sent) assert.ok(delayMs >= 150_000 && delayMs <= 450_000, `${delayMs}`);
+  });
+
   test("an event that cannot be written is given up after three tries: status and record go on", async () => {
     const event = {
       do: "record",

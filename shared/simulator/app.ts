@@ -1,7 +1,8 @@
-/** The simulator over real HTTP: a hono app in front of the door, with watches as streams, so that kubectl works. */
+/** The simulator over real HTTP, for kubectl: a hono app in front of the door, with watches and logs as streams. */
 import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
 import type { Answer, Ask } from "./call.ts";
+import { followLog, isFollow } from "./follow.ts";
 import type { Simulator } from "./simulator.ts";
 import type { OpenWatch } from "./watch.ts";
 
@@ -23,7 +24,7 @@ const isWatch = ({ method, path }: Ask): boolean => method === "GET" && /[?&]wat
 const respond = ({ status, headers, body }: Answer): Response =>
   new Response(body, { status, headers: { ...headers } });
 
-const streamed = ({ door }: Simulator, context: Context, ask: Ask): Response => {
+const streamed = (simulator: Simulator, context: Context, ask: Ask): Response => {
   const lines: string[] = [];
   let ended = false;
   let wake = (): void => {};
@@ -37,9 +38,10 @@ const streamed = ({ door }: Simulator, context: Context, ask: Ask): Response => 
       wake();
     },
   };
-  const opened: OpenWatch | Answer = door.watch(ask, feed);
+  const isLog = isFollow(ask);
+  const opened: OpenWatch | Answer = isLog ? followLog(simulator, ask, feed) : simulator.door.watch(ask, feed);
   if ("status" in opened) return respond(opened);
-  context.header("content-type", "application/json");
+  context.header("content-type", isLog ? "text/plain" : "application/json");
   return stream(context, async (out) => {
     out.onAbort(() => {
       opened.close();
@@ -62,7 +64,7 @@ export const simulatorApp = (simulator: Simulator, before: () => void = () => {}
   app.all("*", async (context) => {
     const ask = await askOf(context.req.raw);
     before();
-    return isWatch(ask) ? streamed(simulator, context, ask) : respond(simulator.handle(ask));
+    return isWatch(ask) || isFollow(ask) ? streamed(simulator, context, ask) : respond(simulator.handle(ask));
   });
   return app;
 };

@@ -1,5 +1,5 @@
 /** A log that goes on, as `kubectl logs -f` asks for it: new lines as they come, until the pod has ended. */
-import type { Answer, Ask } from "./door.ts";
+import type { Answer, Ask } from "./call.ts";
 import { mainExit } from "./lifecycle.ts";
 import type { Simulator } from "./simulator.ts";
 import { keyOf } from "./store.ts";

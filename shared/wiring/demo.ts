@@ -6,6 +6,7 @@ import { closing, next, opening, serving, spellingIn } from "./demo/frame.ts";
 import { exampleFile, readManifests } from "./demo/manifests.ts";
 import { type Figures, pictureOf } from "./demo/picture.ts";
 import { openPlay, type Play, type Stage } from "./demo/play.ts";
+import { namesIn } from "./demo/scene.ts";
 import { type Output, openScreen, type Row, type Screen, timelineRows } from "./demo/screen.ts";
 import type { Said } from "./demo/story.ts";
 import { type Tempo, tempo as usual } from "./demo/tempo.ts";
@@ -82,11 +83,10 @@ export const runDemo = async (demo: Demo): Promise<number> => {
 type Entry = Said & { readonly ms: number };
 
 const beatMs = 100;
-const example = "spark-pi";
 
 /** Draws the picture again and again; called, it stops. */
 const animate = (screen: Screen, play: Play, figures: () => Figures): (() => void) => {
-  const draw = (): void => screen.picture(pictureOf(play.scene, example, figures()));
+  const draw = (): void => screen.picture(pictureOf(play.scene, namesIn(play.scene).at(-1), figures()));
   const timer = setInterval(draw, beatMs);
   return () => {
     clearInterval(timer);

@@ -6,8 +6,9 @@ import type { Transport } from "../../core/http.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/start.ts";
 import { resync } from "../resync.ts";
+import { startSweeping } from "../sweeping.ts";
 import { openWorld, operatorsFor } from "../world.ts";
-import { type InstanceSettings, openInstances } from "./instances.ts";
+import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
 
 export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {
   readonly transport: Transport;
@@ -37,21 +38,17 @@ export const startFunctions = (settings: FunctionSettings): Functions => {
   const forwarder = startForwarder({
     ...{ transport, operators, cluster, namespaces: [], selector: undefined },
     send: (message, id) => queue.send(message, id),
-    report: () => {},
+    report: reportTo(notice),
     now: Date.now,
     random: Math.random,
   });
   const scope = { transport, queue, cluster, namespaces: [], selector: undefined, operators };
-  const sweep = (): void => {
-    resync(scope, String(Date.now())).catch((cause) => notice({ did: "complained", message: String(cause) }));
-  };
-  const timer = setInterval(sweep, resyncMs);
+  const sweeping = startSweeping(() => resync(scope, String(Date.now())), resyncMs, reportTo(notice));
   return {
-    ready: forwarder.synced,
+    ready: () => forwarder.synced() && sweeping.swept(),
     invocations: instances.invocations,
     stop: async () => {
-      clearInterval(timer);
-      await forwarder.stop();
+      await Promise.all([forwarder.stop(), sweeping.stop()]);
       // The killed one never ends.
       await Promise.race([workers.stop(graceMs), sleep(graceMs)]);
     },

@@ -52,7 +52,8 @@ const mortalQueue = (queue: Queue, life: Life): Queue => ({
   sendLater: (message, id, delayMs) => (life.dead ? never() : queue.sendLater(message, id, delayMs)),
 });
 
-const reportTo =
+/** Passes on what went wrong by a fault of ours; all else shows in the API. */
+export const reportTo =
   (notice: InstanceSettings["notice"]): Report =>
   (level, message, fields) => {
     if (level === "error") notice({ did: "complained", message: `${message} ${JSON.stringify(fields ?? {})}` });

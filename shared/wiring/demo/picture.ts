@@ -62,10 +62,10 @@ const waitsFor = (scene: Scene, application: Stored): string => {
   return waits === "" ? "" : `waits for ${waits}`;
 };
 
-/** The rows for one application. */
-export const pictureOf = (scene: Scene, name: string, figures: Figures): readonly Row[] => {
+/** The rows for one application; without one, of what is waited for. */
+export const pictureOf = (scene: Scene, name: string | undefined, figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
-  const application = applicationNamed(scene, name);
+  const application = name === undefined ? undefined : applicationNamed(scene, name);
   const state = application === undefined ? "" : applicationView(application).state;
   const pods = application === undefined ? [] : podsOf(scene, application.metadata.uid);
   const executors = pods.filter(({ role }) => role === "executor").toSorted((a, b) => a.id - b.id);
@@ -73,8 +73,8 @@ export const pictureOf = (scene: Scene, name: string, figures: Figures): readonl
   return [
     [["─".repeat(width), "dim"]],
     [
-      [`  ${name.padEnd(12)}`, "bold"],
-      [`${state === "" ? "new" : state}  `, stateColours[state] ?? "cyan"],
+      [`  ${(name ?? "").padEnd(11)} `, "bold"],
+      [`${name === undefined ? "nothing applied yet" : state || "new"}  `, stateColours[state] ?? "cyan"],
       [application === undefined ? "" : waitsFor(scene, application), "dim"],
     ],
     podRow(

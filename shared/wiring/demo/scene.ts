@@ -63,6 +63,7 @@ const record = z.object({
 });
 
 export type RecordView = {
+  readonly app: string;
   readonly attempt: number;
   readonly submission: string;
   readonly phase: string;
@@ -75,6 +76,7 @@ export const recordView = (object: Obj): RecordView | undefined => {
   if (data === undefined) return undefined;
   const { memory, waitsFor = "" } = data.spec;
   return {
+    app: object.metadata.annotations?.["rekindle.dev/name"] ?? "",
     attempt: memory.attempt,
     submission: memory.driver?.submissionId ?? "",
     phase: memory.state.phase,
@@ -124,6 +126,12 @@ export const podView = (object: Obj): PodView => {
 
 const ofKind = ({ seen }: Scene, kind: string): readonly Stored[] =>
   [...seen.values()].filter((object) => object.kind === kind);
+
+/** Names of all applications ever seen; the newest last. */
+export const namesIn = (scene: Scene): readonly string[] => {
+  const names = ofKind(scene, applications.kind).map(({ metadata }) => metadata.name);
+  return names.filter((name, at) => names.lastIndexOf(name) === at);
+};
 
 /** The application of this name as it is; of several in a row the newest. */
 export const applicationNamed = (scene: Scene, name: string): Stored | undefined =>

@@ -9,6 +9,7 @@ import {
   applicationNamed,
   applications,
   applicationView,
+  namesIn,
   type PodView,
   podsOf,
   podView,
@@ -50,15 +51,20 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
   return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];
 };
 
-const checkpointSaid = ({ before, after }: Change): readonly Said[] => {
+/** Whose it is, where there are several that it could be of. */
+const ofWhom = (scene: Scene, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
+
+const checkpointSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
   const now = after === undefined ? undefined : recordView(after);
   if (now === undefined) return [];
   const was = before === undefined ? undefined : recordView(before);
+  const whose = ofWhom(scene, now.app);
   if (now.attempt !== was?.attempt) {
-    const text = `attempt ${now.attempt} is saved before it is acted on, as ${now.submission.slice(0, 8)}`;
+    const text = `attempt ${now.attempt}${whose} is saved before it is acted on, as ${now.submission.slice(0, 8)}`;
     return [{ lane: "checkpoint", tone: "plain", text }];
   }
-  return now.phase === was.phase ? [] : [{ lane: "checkpoint", tone: "faint", text: `${now.phase} is saved` }];
+  if (now.phase === was.phase) return [];
+  return [{ lane: "checkpoint", tone: "faint", text: `${now.phase}${whose} is saved` }];
 };
 
 /** Which lost executor a new one stands in for: the first ones were asked for, each later one replaces a loss. */
@@ -95,7 +101,7 @@ const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
   const now = podView(pod);
   if (now.role === "other") return [];
   const lane = now.role;
-  const who = lane === "driver" ? now.name : `executor ${now.id}`;
+  const who = lane === "driver" ? now.name : `executor ${now.id}${ofWhom(scene, now.app)}`;
   if (after === undefined) return [{ lane, tone: "faint", text: `${who} is removed` }];
   if (before === undefined) return [bornSaid(scene, pod, now)];
   const was = podView(before);

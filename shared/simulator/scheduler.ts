@@ -30,6 +30,7 @@ const amount = (value: unknown): number => {
 
 const resources = ["cpu", "memory"] as const;
 type Need = { readonly cpu: number; readonly memory: number };
+const nothing: Need = { cpu: 0, memory: 0 };
 
 const needOf = (pod: Item): Need => {
   const sum = (resource: string): number =>
@@ -84,19 +85,34 @@ const untainted = (node: Item, spec: Fields): boolean =>
     (taint) => textAt(taint, "effect") === "PreferNoSchedule" || tolerates(spec, taint),
   );
 
-type Judged = { readonly node: Item; readonly free: Need; readonly why: string | undefined };
+const needs = new WeakMap<Item, Need>();
 
-const used = ({ store }: Server, name: string): Need => {
-  const needs = store
-    .list("pods")
-    .filter((pod) => textAt(pod, "spec", "nodeName") === name && !isOver(pod))
-    .map(needOf);
-  return { cpu: needs.reduce((s, { cpu }) => s + cpu, 0), memory: needs.reduce((s, { memory }) => s + memory, 0) };
+const knownNeed = (pod: Item): Need => {
+  const need = needs.get(pod) ?? needOf(pod);
+  needs.set(pod, need);
+  return need;
 };
 
-const judged = (server: Server, node: Item, pod: Item): Judged => {
+type Judged = { readonly node: Item; readonly free: Need; readonly why: string | undefined };
+
+type Used = ReadonlyMap<string, Need>;
+
+/** What the pods of each node ask for. */
+const usedOn = ({ store }: Server): Used => {
+  const used = new Map<string, Need>();
+  for (const pod of store.list("pods")) {
+    const node = textAt(pod, "spec", "nodeName") ?? "";
+    if (node === "" || isOver(pod)) continue;
+    const { cpu, memory } = used.get(node) ?? nothing;
+    const need = knownNeed(pod);
+    used.set(node, { cpu: cpu + need.cpu, memory: memory + need.memory });
+  }
+  return used;
+};
+
+const judged = (used: Used, node: Item, pod: Item): Judged => {
   const spec = fieldsAt(pod, "spec");
-  const taken = used(server, node.metadata.name);
+  const taken = used.get(node.metadata.name) ?? nothing;
   const allocatable = fieldsAt(node, "status", "allocatable");
   const free = { cpu: amount(allocatable["cpu"]) - taken.cpu, memory: amount(allocatable["memory"]) - taken.memory };
   const need = needOf(pod);
@@ -149,7 +165,8 @@ const isWaiting = (schedulers: readonly string[], pod: Item): boolean =>
 const place = (server: Server, schedulers: readonly string[], task: Task): void => {
   const pod = subject(server, task);
   if (pod === undefined || !isWaiting(schedulers, pod)) return;
-  const all = server.store.list("nodes").map((node) => judged(server, node, pod));
+  const used = usedOn(server);
+  const all = server.store.list("nodes").map((node) => judged(used, node, pod));
   const fit = all.filter(({ why }) => why === undefined).toSorted((a, b) => b.free.memory - a.free.memory);
   const [best] = fit;
   if (best === undefined) refuse(server, pod, all);

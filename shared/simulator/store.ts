@@ -13,7 +13,8 @@ export type Change = {
   readonly before: Item | undefined;
 };
 
-type Table = { readonly items: Map<string, Item>; readonly epoch: number; sorted?: readonly Item[] | undefined };
+/** `sorted` is never altered in place: it may be shared with a snapshot or be in a reader's hands. */
+type Table = { readonly items: Map<string, Item>; readonly epoch: number; sorted: readonly Item[] | undefined };
 
 export type StoreState = {
   readonly revision: number;
@@ -59,6 +60,19 @@ const underRevision = (object: Item, revision: number): Item => ({
 const byKey = (items: ReadonlyMap<string, Item>): readonly Item[] =>
   [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 
+/** Where a key stands in a sorted list, or would. */
+const placeOf = (sorted: readonly Item[], key: string): number => {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = sorted[middle];
+    if (item !== undefined && keyOfObject(item) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
 const firstAfter = (log: readonly Change[], revision: number): number => {
   let low = 0;
   let high = log.length;
@@ -93,11 +107,8 @@ type Inside = {
 
 const writable = (inside: Inside, name: string): Table => {
   const table = inside.tables.get(name);
-  if (table?.epoch === inside.epoch) {
-    table.sorted = undefined;
-    return table;
-  }
-  const copy: Table = { items: new Map(table?.items), epoch: inside.epoch };
+  if (table?.epoch === inside.epoch) return table;
+  const copy: Table = { items: new Map(table?.items), epoch: inside.epoch, sorted: table?.sorted };
   inside.tables.set(name, copy);
   return copy;
 };
@@ -122,7 +133,12 @@ const put = (inside: Inside, name: string, object: Item): Change => {
   inside.revision += 1;
   const stored = underRevision(object, inside.revision);
   const before = table.items.get(keyOfObject(stored));
-  table.items.set(keyOfObject(stored), stored);
+  const key = keyOfObject(stored);
+  table.items.set(key, stored);
+  if (table.sorted !== undefined) {
+    const i = placeOf(table.sorted, key);
+    table.sorted = before === undefined ? table.sorted.toSpliced(i, 0, stored) : table.sorted.with(i, stored);
+  }
   const type = before === undefined ? "ADDED" : "MODIFIED";
   return { type, table: name, revision: inside.revision, object: stored, before };
 };
@@ -130,7 +146,9 @@ const put = (inside: Inside, name: string, object: Item): Change => {
 const remove = (inside: Inside, name: string, key: string): Change | undefined => {
   const before = inside.tables.get(name)?.items.get(key);
   if (before === undefined) return undefined;
-  writable(inside, name).items.delete(key);
+  const table = writable(inside, name);
+  table.items.delete(key);
+  table.sorted = table.sorted?.toSpliced(placeOf(table.sorted, key), 1);
   inside.revision += 1;
   const object = underRevision(before, inside.revision);
   return { type: "DELETED", table: name, revision: inside.revision, object, before };

@@ -15,7 +15,7 @@ const hurried: Tempo = {
   visibilityMs: 1_000,
   calmMs: 50,
   limitMs: 25_000,
-  spark: { startMs: 1_200, bootMs: 50, jobMs: 2_000, executors: { "*": { startMs: 50 } } },
+  spark: { startMs: 1_500, bootMs: 50, jobMs: 3_000, executors: { "*": { startMs: 50 } } },
 };
 
 type Ran = { readonly code: number; readonly text: string; readonly warned: readonly string[] };

@@ -72,7 +72,7 @@ export const serving = (url: string, kubeconfig: string, { rekindle }: Spelling)
     ["kubectl logs -f spark-pi-driver", ""],
     ["kubectl get checkpoints -o yaml", "all that Rekindle remembers"],
     ["kubectl delete sparkapplication spark-pi", "takes it all away"],
-    [`kubectl apply -f ${exampleFile}`, "runs it again; give it other names to run more"],
+    [`kubectl apply -f ${exampleFile}`, "runs it again"],
     ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
     [`${rekindle} status default/spark-pi`, "what it waits for"],
   ]),

@@ -30,6 +30,8 @@ export type CheckpointRecord = {
   readonly saves: number;
   /** `metadata.generation` of the object that the memory has taken in. */
   readonly generation?: number;
+  /** Labels of the object when it was last seen: whose it was can be told also when it is gone. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Nothing is left to do unless the object changes: a resync may pass by. */
   readonly rests?: boolean;
   readonly wakeAt?: number;

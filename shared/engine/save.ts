@@ -26,13 +26,16 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
 /** A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. */
 const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord => {
   const { record } = held;
-  const generation = run.sight.object?.metadata.generation ?? record?.generation;
+  const { object } = run.sight;
+  const generation = object?.metadata.generation ?? record?.generation;
+  const labels = object === undefined ? record?.labels : object.metadata.labels;
   return {
     schema: 1,
     cluster: run.world.clusterUid,
     uid: run.sight.uid,
     saves: (record?.saves ?? 0) + 1,
     ...(generation === undefined ? {} : { generation }),
+    ...(labels === undefined ? {} : { labels }),
     ...(plan.rests === true && record?.trouble === undefined ? { rests: true } : {}),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     ...(plan.waitsFor === undefined ? {} : { waitsFor: plan.waitsFor }),

@@ -10,19 +10,26 @@ import { refText, type Stored } from "../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { queryId } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { look, observe } from "./observe.ts";
+import { look, type Observed, observe } from "./observe.ts";
 import { arrange, comeBack, lasting, raced } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
 import { tell } from "./status.ts";
 import { internal, troubleOf } from "./trouble.ts";
-import type { Ending, World } from "./world.ts";
+import type { Ending, Labels, World } from "./world.ts";
 
 /** A decision may ask for more this often before it must come to a plan. */
 const rounds = 8;
 
 const unusable =
   "the checkpoint cannot be used, so nothing is written for this key: mend it, or delete it to have it made anew from the object";
+
+/** Labels of what is seen; of what is gone, those that it had. */
+const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
+  if (observed.see === "unreadable") return observed.object?.metadata.labels ?? {};
+  const { object, record } = observed.sight;
+  return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
+};
 
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
@@ -33,12 +40,12 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   try {
     const observed = await observe(world, message, operator);
     if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
+    if (world.inCharge?.(message, labelsOf(observed)) === false) return { did: "nothing", why: "not ours to run" };
     if (observed.see === "unreadable") {
       world.report("error", unusable, { key: textOf(message), error: observed.error });
       return { did: "stopped", why: observed.error };
     }
     const { sight } = observed;
-    if (world.inCharge?.(message, sight.object) === false) return { did: "nothing", why: "not ours to run" };
     if (sight.object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
       return { did: "nothing", why: "paused by annotation" };
     return await proceed({ world, message, operator, sight, began });

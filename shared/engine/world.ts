@@ -1,10 +1,11 @@
 /** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
 import type { Key } from "../core/key.ts";
-import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Checkpoints, Clock, Cluster, Queue, Report } from "./ports.ts";
 import type { Timing } from "./settings.ts";
+
+export type Labels = Readonly<Record<string, string>>;
 
 export type World = {
   readonly cluster: Cluster;
@@ -16,8 +17,11 @@ export type World = {
   /** UID of the cluster's kube-system namespace. */
   readonly clusterUid: string;
   readonly timing: Timing;
-  /** Whether this deployment is in charge of the key, and of the object if there is one. Absent: of everything. */
-  readonly inCharge?: (key: Key, object: Stored | undefined) => boolean;
+  /**
+   * Whether this deployment is in charge of the key. `labels` are the object's, or those it had when it was last seen;
+   * undefined while nobody has looked. Absent: in charge of everything.
+   */
+  readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean;
   /** Shadow mode: given a plan, tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
 };

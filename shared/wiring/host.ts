@@ -9,7 +9,7 @@ import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
-import { selectorOf } from "../kube/selector.ts";
+import { type Labels, selectorOf } from "../kube/selector.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openWorld, operatorsFor } from "./world.ts";
@@ -46,9 +46,8 @@ export type Host = {
 const charge = (settings: HostSettings) => {
   const { namespaces, selector } = settings;
   const selects = selectorOf(selector ?? "") ?? (() => false);
-  return (key: Key, object: { metadata: { labels?: Readonly<Record<string, string>> } } | undefined): boolean =>
-    (namespaces.length === 0 || namespaces.includes(key.namespace)) &&
-    (object === undefined || selects(object.metadata.labels ?? {}));
+  return (key: Key, labels: Labels | undefined): boolean =>
+    (namespaces.length === 0 || namespaces.includes(key.namespace)) && (labels === undefined || selects(labels));
 };
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {

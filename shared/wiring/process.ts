@@ -7,11 +7,11 @@ import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kube
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
-import type { Plan } from "../core/plan.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import { findOtherControllers } from "../forward/lookouts.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
+import { tellPlans } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -82,7 +82,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     concurrency,
     resyncMs,
     visibilityMs: 90_000,
-    shadow: dryRun ? (key, plan) => process.print(shadowLine(key, plan)) : undefined,
+    shadow: dryRun ? tellPlans(process.print) : undefined,
   };
 };
 
@@ -99,20 +99,6 @@ const refusalFor = async (
   if (signs.length === 0) return undefined;
   return `another controller of these kinds is alive: ${signs.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
 };
-
-/** One line of shadow mode: what the step would do. */
-const shadowLine = (key: Key, plan: Plan<unknown>): string =>
-  JSON.stringify({
-    would: `${key.kind} ${key.namespace}/${key.name}`,
-    effects: plan.stages.flat().map((effect) => (effect.do === "record" ? `event ${effect.reason}` : acted(effect))),
-    status: plan.status,
-    waitsFor: plan.waitsFor,
-  });
-
-const acted = (effect: Exclude<Plan<unknown>["stages"][number][number], { do: "record" }>): string =>
-  effect.do === "create"
-    ? `create ${effect.resource.plural} ${effect.object.metadata.name}`
-    : `delete ${effect.ref.resource.plural} ${effect.ref.name} (uid ${effect.uid})`;
 
 const secretOf = async (path: string | undefined): Promise<string | undefined> => {
   if (path === undefined) return undefined;

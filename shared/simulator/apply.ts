@@ -1,7 +1,7 @@
 /** Server-side apply: a manager says what it wants; what it no longer says and nobody else owns goes. */
 import { create } from "./create.ts";
 import { readDraft } from "./drafts.ts";
-import { at, type Fields, fieldsAt, isFields, same, withAt } from "./json.ts";
+import { at, type Fields, fieldsAt, isFields, same, textAt, withAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { type Share, sameOwner, sharesOf } from "./managed.ts";
 import type { Item } from "./metadata.ts";
@@ -149,12 +149,20 @@ const checkManager = ({ manager }: ApplyOptions): void => {
     });
 };
 
+const checkName = (given: string, name: string): void => {
+  if (given !== "" && given !== name)
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+};
+
 /** Applies, or throws the refusal. */
 export const apply = (server: Server, target: Target, body: unknown, options: ApplyOptions): Applied => {
   checkManager(options);
   if (!isFields(body)) throw badRequest("error decoding YAML: not an object");
+  if (textAt(body, "kind") === undefined)
+    throw badRequest(`invalid object type: ${textAt(body, "apiVersion") ?? "/"}, Kind=`);
   const { kind, namespace, name = "", sub } = target;
   const { draft: wanted } = readDraft(kind, body, options, "applied");
+  checkName(wanted.metadata.name, name);
   const leaves = leavesOf(kind, wanted);
   const mine = shareFor(server, target, new Set(leaves.keys()), options.manager);
   const live = server.store.get(kind.table, keyOf(namespace, name));

@@ -52,6 +52,7 @@ const kindOf = (crd: Item, version: unknown): Kind => {
     status: isFields(at(version, "subresources", "status")),
     generation: true,
     unconditional: false,
+    createdByPut: false,
     returnsDeleted: false,
     custom: {
       schema: isFields(schema) ? schema : undefined,

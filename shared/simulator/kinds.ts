@@ -33,6 +33,8 @@ export type Kind = {
   readonly generation: boolean;
   /** Whether a PUT or PATCH may come without a resourceVersion. */
   readonly unconditional: boolean;
+  /** Whether a PUT makes what is not there. */
+  readonly createdByPut: boolean;
   /** Whether DELETE answers with the object rather than with a Status. */
   readonly returnsDeleted: boolean;
   readonly custom: Custom | undefined;
@@ -48,10 +50,16 @@ const rows: readonly Row[] = [
   ["", "v1", "namespaces", "Namespace", { ...cluster, status: true, shortNames: ["ns"] }],
   ["", "v1", "nodes", "Node", { ...cluster, status: true, shortNames: ["no"] }],
   ["", "v1", "pods", "Pod", { ...counted, returnsDeleted: true, shortNames: ["po"], categories: ["all"] }],
-  ["", "v1", "services", "Service", { status: true, returnsDeleted: true, shortNames: ["svc"], categories: ["all"] }],
+  [
+    "",
+    "v1",
+    "services",
+    "Service",
+    { createdByPut: true, status: true, returnsDeleted: true, shortNames: ["svc"], categories: ["all"] },
+  ],
   ["", "v1", "configmaps", "ConfigMap", { shortNames: ["cm"] }],
   ["", "v1", "secrets", "Secret", {}],
-  ["", "v1", "events", "Event", { shortNames: ["ev"] }],
+  ["", "v1", "events", "Event", { shortNames: ["ev"], createdByPut: true }],
   ["", "v1", "serviceaccounts", "ServiceAccount", { returnsDeleted: true, shortNames: ["sa"] }],
   [
     "",
@@ -76,7 +84,7 @@ const rows: readonly Row[] = [
     "ReplicationController",
     { ...counted, shortNames: ["rc"], categories: ["all"] },
   ],
-  ["", "v1", "endpoints", "Endpoints", { shortNames: ["ep"] }],
+  ["", "v1", "endpoints", "Endpoints", { shortNames: ["ep"], createdByPut: true }],
   ["apps", "v1", "deployments", "Deployment", { ...counted, shortNames: ["deploy"], categories: ["all"] }],
   ["apps", "v1", "replicasets", "ReplicaSet", { ...counted, shortNames: ["rs"], categories: ["all"] }],
   ["apps", "v1", "statefulsets", "StatefulSet", { ...counted, shortNames: ["sts"], categories: ["all"] }],
@@ -93,12 +101,12 @@ const rows: readonly Row[] = [
   ["policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", { ...counted, shortNames: ["pdb"] }],
   ["networking.k8s.io", "v1", "ingresses", "Ingress", { ...counted, shortNames: ["ing"] }],
   ["networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", { generation: true, shortNames: ["netpol"] }],
-  ["coordination.k8s.io", "v1", "leases", "Lease", { unconditional: false }],
+  ["coordination.k8s.io", "v1", "leases", "Lease", { unconditional: false, createdByPut: true }],
   ["scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", { ...cluster, generation: true, shortNames: ["pc"] }],
-  [rbac, "v1", "roles", "Role", {}],
-  [rbac, "v1", "rolebindings", "RoleBinding", {}],
-  [rbac, "v1", "clusterroles", "ClusterRole", cluster],
-  [rbac, "v1", "clusterrolebindings", "ClusterRoleBinding", cluster],
+  [rbac, "v1", "roles", "Role", { createdByPut: true }],
+  [rbac, "v1", "rolebindings", "RoleBinding", { createdByPut: true }],
+  [rbac, "v1", "clusterroles", "ClusterRole", { ...cluster, createdByPut: true }],
+  [rbac, "v1", "clusterrolebindings", "ClusterRoleBinding", { ...cluster, createdByPut: true }],
   [
     "admissionregistration.k8s.io",
     "v1",
@@ -138,6 +146,7 @@ const kindOf = ([group, version, plural, kind, extra]: Row): Kind => ({
   status: false,
   generation: false,
   unconditional: true,
+  createdByPut: false,
   returnsDeleted: false,
   custom: undefined,
   ...extra,

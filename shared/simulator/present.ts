@@ -17,18 +17,18 @@ const metadataOf = (item: Item) => ({ kind: "PartialObjectMetadata", apiVersion:
 
 const metadataOnly: Form = {
   one: (_kind, item) => JSON.stringify(metadataOf(item)),
-  many: (kind, page) =>
+  many: (_kind, page) =>
     JSON.stringify({
       kind: "PartialObjectMetadataList",
       apiVersion: metaApi,
-      metadata: listMeta(kind, page),
+      metadata: listMeta(page),
       items: page.items.map(metadataOf),
     }),
 };
 
 const inTable = (now: () => number): Form => ({
   one: (kind, item) => tableText(kind, [item], { resourceVersion: item.metadata.resourceVersion }, now()),
-  many: (kind, page) => tableText(kind, page.items, listMeta(kind, page), now()),
+  many: (kind, page) => tableText(kind, page.items, listMeta(page), now()),
 });
 
 /** The form that an Accept header asks for first among those it lists. */

@@ -143,16 +143,16 @@ export const listing = (server: Server, { kind, namespace, name }: Target, query
 };
 
 /** The metadata of a list. */
-export const listMeta = (kind: Kind, { revision, next, remaining }: Listing) => ({
+export const listMeta = ({ revision, next, remaining }: Listing) => ({
   resourceVersion: String(revision),
-  ...((next !== undefined || kind.custom !== undefined) && { continue: next ?? "" }),
+  ...(next !== undefined && { continue: next }),
   ...(remaining !== undefined && { remainingItemCount: remaining }),
 });
 
 /** A list as its body. */
 export const listText = (kind: Kind, page: Listing): string => {
   const items = page.items.map((item) => inList(kind, item)).join(",");
-  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(listMeta(kind, page))},"items":[${items}]}`;
+  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(kind.custom === undefined ? listMeta(page) : { continue: "", ...listMeta(page) })},"items":[${items}]}`;
 };
 
 /** A GET may ask for at least some revision, never for an older one than now. */

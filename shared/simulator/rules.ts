@@ -1,7 +1,7 @@
 /** What sets built-in kinds apart at creation and change, one row per kind. */
 import { createHash } from "node:crypto";
 import { established } from "./crds.ts";
-import { at, type Fields, fieldsAt, isFields, itemsAt, same, textAt } from "./json.ts";
+import { at, type Fields, fieldsAt, isFields, itemsAt, numberAt, same, textAt } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Draft, Item } from "./metadata.ts";
 import { accountOf, newPod, podFaults, podUpdateFaults } from "./pods.ts";
@@ -171,6 +171,14 @@ const eventFaults = (draft: Draft): readonly Cause[] => {
   return fits ? [] : [cause.invalid("involvedObject.namespace", about, "does not match event.namespace")];
 };
 
+const withRules = (draft: Draft): Draft => (draft["rules"] === undefined ? { ...draft, rules: null } : draft);
+
+const leaseFaults = (draft: Draft): readonly Cause[] => {
+  const field = "spec.leaseDurationSeconds";
+  const seconds = numberAt(draft, "spec", "leaseDurationSeconds");
+  return seconds !== undefined && seconds <= 0 ? [cause.invalid(field, seconds, "must be greater than 0")] : [];
+};
+
 /** Empty maps are not kept. */
 const withoutEmptyData = (draft: Draft): Draft => {
   const empty = frozenFields.filter((field) => Object.keys(fieldsAt(draft, field)).length === 0);
@@ -205,6 +213,9 @@ const rows: Readonly<Record<string, Rule>> = {
   },
   services: { create: newService, update: updatedService, faults: serviceFaults },
   namespaces: { create: newNamespace },
+  "roles.rbac.authorization.k8s.io": { create: withRules, update: (_before, after) => withRules(after) },
+  "clusterroles.rbac.authorization.k8s.io": { create: withRules, update: (_before, after) => withRules(after) },
+  "leases.coordination.k8s.io": { faults: leaseFaults },
   persistentvolumeclaims: { create: newClaim },
   "deployments.apps": { create: newDeployment },
   "customresourcedefinitions.apiextensions.k8s.io": {

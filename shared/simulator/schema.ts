@@ -133,9 +133,27 @@ const fieldFaults = (schema: Fields, value: Fields, path: string): readonly Caus
 const below1 = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   if (Array.isArray(value)) {
     const each = schema["items"];
-    return isFields(each) ? value.flatMap((item, i) => faults(each, item, `${path}[${i}]`)) : [];
+    const within = isFields(each) ? value.flatMap((item, i) => faults(each, item, `${path}[${i}]`)) : [];
+    return [...within, ...repeats(schema, value, path)];
   }
   return isFields(value) ? [...fieldFaults(schema, value, path), ...requiredFaults(schema, value, path)] : [];
+};
+
+const keyOfItem = (schema: Fields, item: unknown): unknown => {
+  if (schema["x-kubernetes-list-type"] === "set") return item;
+  const keys = itemsAt(schema, "x-kubernetes-list-map-keys").filter((key): key is string => typeof key === "string");
+  return Object.fromEntries(
+    keys.flatMap((key) => (fieldsAt(item)[key] === undefined ? [] : [[key, fieldsAt(item)[key]]])),
+  );
+};
+
+/** Items of sets and of lists by key are there once. */
+const repeats = (schema: Fields, list: readonly unknown[], path: string): readonly Cause[] => {
+  if (schema["x-kubernetes-list-type"] !== "map" && schema["x-kubernetes-list-type"] !== "set") return [];
+  const keys = list.map((item) => keyOfItem(schema, item));
+  return keys.flatMap((key, i) =>
+    keys.findIndex((each) => same(each, key)) < i ? [cause.duplicate(`${path}[${i}]`, key)] : [],
+  );
 };
 
 const holds = (schema: unknown, value: unknown, path: string): boolean =>

@@ -2,13 +2,14 @@
 import { apply } from "./apply.ts";
 import type { Call, Result } from "./call.ts";
 import { create } from "./create.ts";
-import { parsed } from "./json.ts";
+import { parsed, withAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import { jsonPatch, mergePatch } from "./patch.ts";
 import { checkGet, listing, listText, textOf } from "./read.ts";
 import { badOptions, badRequest, methodNotAllowed, noSuchResource, notFound, Refusal } from "./refusal.ts";
 import { removeItem, removeOptions } from "./remove.ts";
 import { found, type Server, type WriteOptions } from "./server.ts";
+import { keyOf } from "./store.ts";
 import { strategicMerge } from "./strategic.ts";
 import { update } from "./update.ts";
 import { openWatch } from "./watch.ts";
@@ -99,6 +100,17 @@ const post = (server: Server, call: Call): Result => {
 
 const put = (server: Server, call: Call): Result => {
   const body = bodyOf(call);
+  const { kind, namespace, name = "", sub } = call.target;
+  const absent = sub === undefined && server.store.get(kind.table, keyOf(namespace, name)) === undefined;
+  if (kind.createdByPut && absent) {
+    const made = create(
+      server,
+      call.target,
+      withAt(body, ["metadata", "resourceVersion"], undefined),
+      writeOptions(call),
+    );
+    return shown(call, 201, made.item, made.warnings);
+  }
   const { item, warnings } = update(server, call.target, () => body, writeOptions(call), "whole");
   return shown(call, 200, item, warnings);
 };

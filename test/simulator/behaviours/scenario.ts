@@ -44,7 +44,7 @@ const normalText = (text: string): string =>
     .replace(/(too old resource version: \d+) \(\d+\)/g, "$1 (<rv>)")
     .replace(/\n@@[\s\S]*$/, "")
     .replace(/current: \d+/g, "current: <rv>")
-    .replace(/in record \(\d+\)/g, "in record (<rv>)")
+    .replace(/(in record|in the precondition) \(\d+\)/g, "$1 (<rv>)")
     .replace(/10\.\d+\.\d+\.\d+/g, "<ip>");
 
 const hidden: Readonly<Record<string, string>> = { resourceVersion: "<rv>", continue: "<token>" };

@@ -4,7 +4,8 @@ import { basics } from "./basics.ts";
 import { changes } from "./changes.ts";
 import { customs } from "./customs.ts";
 import { deletions } from "./deletions.ts";
+import { further } from "./further.ts";
 import { reads } from "./reads.ts";
 import type { Scenario } from "./scenario.ts";
 
-export const scenarios: readonly Scenario[] = [...basics, ...changes, ...deletions, ...reads, ...customs];
+export const scenarios: readonly Scenario[] = [...basics, ...changes, ...deletions, ...reads, ...customs, ...further];

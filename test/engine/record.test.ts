@@ -14,6 +14,7 @@ const records: fc.Arbitrary<CheckpointRecord> = fc.record(
     uid: fc.string({ minLength: 1 }),
     saves: fc.integer({ min: 1 }),
     generation: at,
+    labels: fc.dictionary(text, text, { noNullPrototype: true }),
     rests: fc.boolean(),
     wakeAt: at,
     waitsFor: text,

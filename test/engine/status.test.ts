@@ -94,6 +94,20 @@ describe("a status", () => {
     assert.deepEqual(await step(world.world, message), { did: "step", writes: 0 });
   });
 
+  test("that has been in trouble is told before anything rests", async () => {
+    const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" }, rests: true }));
+    world.before = (call) => {
+      if (call === "patch toys bear") throw failing(500, "InternalError");
+    };
+    for (const tries of [2, 3]) {
+      await step(world.world, { ...message, tries });
+      assert.equal(world.record()?.rests, undefined);
+    }
+    world.before = () => {};
+    await step(world.world, { ...message, tries: 4 });
+    assert.deepEqual([world.record()?.rests, world.record()?.trouble], [true, undefined]);
+  });
+
   test("of an object that is gone is not written", async () => {
     const world = telling({ phase: "made" });
     await step(world.world, message);

@@ -68,6 +68,27 @@ describe("R1: saved before acted on", () => {
     assert.equal(world.objects.has("parts arm"), false);
   });
 
+  test("a plan that only deletes is bound to a save, too: the loser deletes nothing", async () => {
+    const world = stage();
+    await step(world.world, message);
+    world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
+    const removal = { do: "delete", ref: refOf(parts, "arm"), uid: "old" } as const;
+    let raceOn = true;
+    world.decide = ({ memory }) => ({
+      memory: memory ?? { count: 0 },
+      stages: raceOn ? [[removal]] : [],
+      fenced: !raceOn,
+    });
+    world.before = async (call) => {
+      if (call !== "save 2") return;
+      Object.assign(world, { before: () => {} });
+      raceOn = false;
+      await step(world.world, message);
+    };
+    assert.deepEqual(await step(world.world, message), { did: "raced" });
+    assert.ok(world.objects.has("parts arm"));
+  });
+
   test("a fenced plan is saved anew even if it says nothing new", async () => {
     const world = stage(() => ({ memory: { count: 1 }, stages: [], fenced: true }));
     await step(world.world, message);
@@ -224,57 +245,6 @@ describe("what a step leaves alone", () => {
     };
     await step(shadow, { ...message, tries: 5 });
     assert.deepEqual([told, writesIn(world.calls)], [[1], []]);
-  });
-});
-
-describe("the end of a record", () => {
-  const forgetting: Plan<Toy> = { memory: { count: 0 }, stages: [], forget: true };
-
-  test("what is settled is forgotten", async () => {
-    const world = stage();
-    await step(world.world, message);
-    world.objects.delete("toys bear");
-    world.decide = () => forgetting;
-    assert.deepEqual(await step(world.world, message), { did: "step", writes: 1 });
-    assert.equal(world.record(), undefined);
-    assert.deepEqual(world.sent, []);
-  });
-
-  test("the record of a race lost is not removed", async () => {
-    const world = stage();
-    await step(world.world, message);
-    world.objects.delete("toys bear");
-    world.decide = () => forgetting;
-    world.before = async (call) => {
-      const loaded = await world.checkpoints.load(message);
-      if (call.startsWith("drop") && world.record()?.saves === 1)
-        await world.checkpoints.save(
-          message,
-          { ...world.record(), schema: 1, cluster: "cluster-1", uid: "toy-1", saves: 2, memory: { count: 5 } },
-          loaded?.version,
-        );
-    };
-    assert.deepEqual(await step(world.world, message), { did: "raced" });
-    assert.deepEqual(world.record()?.memory, { count: 5 });
-  });
-
-  test("another object of the name has its turn when the old one's memory is settled", async () => {
-    const world = stage();
-    await step(world.world, message);
-    world.put(toy({ uid: "toy-2" }));
-    const seen: unknown[] = [];
-    world.decide = ({ object, uid, memory }) => {
-      seen.push([object?.metadata.uid, uid, memory]);
-      return object === undefined ? forgetting : { memory: { count: 3 }, stages: [] };
-    };
-    await step(world.world, message);
-    assert.deepEqual([world.record(), world.sent.map((sent) => sent.message.reason)], [undefined, ["again"]]);
-    await step(world.world, message);
-    assert.deepEqual(seen, [
-      [undefined, "toy-1", { count: 0 }],
-      ["toy-2", "toy-2", undefined],
-    ]);
-    assert.equal(world.record()?.uid, "toy-2");
   });
 });
 

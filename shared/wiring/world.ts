@@ -4,7 +4,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Cluster, Queue, Report } from "../engine/ports.ts";
+import type { Clock, Cluster, Queue, Report } from "../engine/ports.ts";
 import { settledMs, type Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
@@ -26,6 +26,21 @@ export const identify = async (cluster: Cluster): Promise<string> => {
   return value.metadata.uid;
 };
 
+/**
+ * Only grows, and sees a pause: the monotonic clock stands still while a machine is frozen, the wall clock does not. A
+ * wall clock that is set forward makes effects late, which is safe.
+ */
+const processClock = (): Clock => {
+  const wall = Date.now() - performance.now();
+  let latest = 0;
+  return {
+    monotonic: () => {
+      latest = Math.max(latest, performance.now(), Date.now() - wall);
+      return latest;
+    },
+  };
+};
+
 export type Parts = {
   readonly transport: Transport;
   readonly queue: Queue;
@@ -42,7 +57,7 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     cluster,
     checkpoints: kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
     queue: parts.queue,
-    clock: { monotonic: () => performance.now() },
+    clock: processClock(),
     report: parts.report,
     operatorOf: (kind) => operators.get(kind),
     clusterUid: await identify(cluster),

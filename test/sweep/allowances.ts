@@ -7,28 +7,37 @@ export type Allowance = {
   readonly allows: (difference: Difference, family: string) => boolean;
 };
 
-const isMissing = ({ got, path }: Difference): boolean => path === "" && got === "absent";
 const isOf = (table: string, { id }: Difference): boolean => id.startsWith(`${table}/`);
-const wholeOf = ({ want, got, path }: Difference): string | undefined => (path === "" ? want + got : undefined);
+
+/** The object that one ending has and the other has not. */
+const wholeOf = ({ want, got, path }: Difference): string => (path === "" ? want + got : "");
+
+const isMissing = ({ got, path }: Difference): boolean => path === "" && got === "absent";
 const isExtra = ({ want, path }: Difference): boolean => path === "" && want === "absent";
 
-const passing = ["Submitted", "PendingRerun", "Suspending", "Resuming"].map(
+const passing = ["Submitted", "SubmissionFailed", "PendingRerun", "Suspending", "Resuming"].map(
   (end) => `"reason":"SparkApplication${end}"`,
 );
-const refused: ReadonlySet<string> = new Set(["409", "409-exists", "404", "404-named", "403", "422"]);
+
+/** Answers after which an event is not tried again. */
+const refusals: ReadonlySet<string> = new Set(["409", "409-exists", "404", "404-named", "403", "422"]);
 
 export const allowances: readonly Allowance[] = [
   {
-    name: "an event of a passing phase is not told",
-    reason:
-      "its invocation died before it told, and the next one finds the phase passed; what is, is told, not what was",
+    name: "an event of a passing phase is told in one run and not in the other",
+    reason: "what is, is told, not what was: a late step finds the phase passed, one that must wait finds itself in it",
     allows: (difference) =>
-      isOf("events", difference) && passing.some((reason) => wholeOf(difference)?.includes(reason)),
+      isOf("events", difference) && passing.some((reason) => wholeOf(difference).includes(reason)),
   },
   {
     name: "an event that the server refuses is not told",
     reason: "telling is never in the way of doing: 403, 404, 409 and 422 to an event are not tried again",
-    allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refused.has(family),
+    allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refusals.has(family),
+  },
+  {
+    name: "a refusal is told in the words of the last one",
+    reason: "a refused create is asked for twice, and this fault refuses the second time in words of its own",
+    allows: ({ path }, family) => family === "422" && /\.(message|errorMessage|error)$/.test(path),
   },
   {
     name: "the driver's service stands again after Spark deleted it",

@@ -39,9 +39,13 @@ const latest = (scenes: readonly Scene[], before: (scene: Scene) => boolean): Sc
 };
 
 const relistMs = 500;
+const longestGap = 8;
 const longestDeaf = 3;
 const staleUpTo = 6;
 const seriesUpTo = 60;
+
+/** Every one of the next dozen calls, then every fourth. */
+const nth = (k: number): number => (k <= 12 ? k : 12 + 4 * (k - 12));
 
 type Making = { readonly rehearsal: Rehearsal; readonly name: string };
 
@@ -91,7 +95,11 @@ const atMessages = ({ rehearsal, name }: Making): readonly Case[] =>
 const atEvents = ({ rehearsal, name }: Making): readonly Case[] => {
   const { events, scenes } = rehearsal;
   const all = Array.from({ length: events }, (_, index) => index + 1);
-  const windows = all.flatMap((first) => all.filter((last) => last >= first).map((last) => [first, last] as const));
+  const windows = all.flatMap((first) =>
+    all
+      .filter((last) => last >= first && (last - first < longestGap || first === 1 || last === events))
+      .map((last) => [first, last] as const),
+  );
   return windows.flatMap(([first, last]): readonly Case[] => {
     const scene = latest(scenes, ({ count }) => count.events < first);
     const about = { call: undefined, scene } as const;
@@ -127,14 +135,14 @@ const series = ({ rehearsal, name }: Making): readonly Series[] => {
   });
   const pairs = steps.map((call) => make("pair", call, (k) => pair(call.n, k)));
   const writes = steps.filter(({ write }) => write);
-  const lates = writes.map((call) => make("late", call, (k) => late(call.n, k)));
+  const lates = writes.map((call) => make("late", call, (k) => late(call.n, nth(k))));
   const saves = writes.filter(({ what }) => what.endsWith(" checkpoints"));
   const winners = saves.flatMap((save) => {
     const after = calls.filter(
       ({ invocation, n, what }) => invocation === save.invocation && n > save.n && acting.has(what),
     );
     return [...new Set(after.map(({ what }) => what))].map((what) =>
-      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, (k) => lateWinner(save.n, what, k)),
+      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, (k) => lateWinner(save.n, what, nth(k))),
     );
   });
   return [...pairs, ...lates, ...winners];

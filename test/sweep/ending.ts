@@ -80,14 +80,22 @@ export const everything = (store: Store): readonly { readonly table: string; rea
     .filter((table) => !standing.has(table))
     .flatMap((table) => store.list(table).map((object) => ({ table, object })));
 
+/** An object is immutable, and shared by the forks that did not change it. */
+const texts = new WeakMap<Item, readonly [id: string, text: string]>();
+
 export const endingOf = (store: Store, identities: Identities): Ending => {
   const parts = partsOf(identities);
-  const texts = everything(store).map(({ table, object }): [string, string] => {
+  const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
     return [id, plain(JSON.stringify(canonical(object, counters[object.kind])), identities, parts)];
+  };
+  const entries = everything(store).map(({ table, object }) => {
+    const entry = texts.get(object) ?? textOf(table, object);
+    texts.set(object, entry);
+    return entry;
   });
-  return new Map(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
 const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {

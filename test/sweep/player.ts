@@ -1,5 +1,5 @@
 /** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
-import { type Allowance, allowances } from "./allowances.ts";
+import { allowances } from "./allowances.ts";
 import type { Case } from "./cases.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
@@ -19,12 +19,15 @@ export type Rehearsal = {
   readonly violations: readonly string[];
 };
 
+/** A difference that is meant, and the name of what allows it. */
+export type Allowed = { readonly name: string; readonly difference: Difference };
+
 export type Verdict = {
   readonly id: string;
   readonly violations: readonly string[];
   /** Invocations from the fault's scene to the last resync that finds nothing. */
   readonly invocations: number;
-  readonly allowed: readonly string[];
+  readonly allowed: readonly Allowed[];
   /** The case says no more than the one before it in its series. */
   readonly last: boolean;
   readonly lines: readonly string[];
@@ -78,16 +81,17 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   return { ...rest, ending, phase, violations: [...violations, ...wrong, ...noisy] };
 };
 
-type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly string[] };
+type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly Allowed[] };
 
 const judge = (found: readonly Difference[], family: string): Judged => {
-  const allowed: Allowance[] = [];
-  const blamed = found.filter((difference) => {
-    const allowance = allowances.find((one) => one.allows(difference, family));
-    if (allowance !== undefined) allowed.push(allowance);
-    return allowance === undefined;
-  });
-  return { blamed: blamed.map(told), allowed: [...new Set(allowed.map(({ name }) => name))] };
+  const judged = found.map((difference) => ({
+    difference,
+    name: allowances.find((one) => one.allows(difference, family))?.name,
+  }));
+  return {
+    blamed: judged.filter(({ name }) => name === undefined).map(({ difference }) => told(difference)),
+    allowed: judged.flatMap(({ name, difference }) => (name === undefined ? [] : [{ name, difference }])),
+  };
 };
 
 const isLast = (stage: Stage, fault: Fault & { readonly met?: () => boolean }): boolean =>

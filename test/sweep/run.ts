@@ -1,0 +1,210 @@
+/** `npm run sweep`: a death, a fault or a race at every point of every scenario, and the same outcome. */
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { conclude } from "../../infra/tally.ts";
+import { forgotten } from "./ending.ts";
+import { play } from "./player.ts";
+import { runPool } from "./pool.ts";
+import { scenarios } from "./scenarios.ts";
+import { openScore, type Score, spread } from "./score.ts";
+import { caseOf, type Outcome, prepare, type Unit, unitsOf } from "./units.ts";
+
+const help = `npm run sweep [-- [--scenario NAME…] [--fault REGEX] [--case ID] [--first] [--threads N] [--json FILE]]
+
+  --scenario NAME  only this one; may be given again
+  --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
+  --case ID        replays one case and prints all that happens in it
+  --first          stops at the first violation
+  --threads N      as many at once (default: one per processor, at most 4)
+  --json FILE      writes the result as data, too
+
+Scenarios:
+${scenarios.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}`;
+
+type Values = {
+  readonly scenario: readonly string[];
+  readonly fault: string | undefined;
+  readonly first: boolean;
+  readonly threads: number;
+  readonly json: string | undefined;
+};
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`;
+
+/** Prints a case from its beginning to its end. */
+const replay = async (id: string, json: string | undefined): Promise<void> => {
+  const played = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(played, id);
+  if (one === undefined) throw new Error(`no case ${id}`);
+  const verdict = await play(played.theatre, played.rehearsal, one, true);
+  console.log(verdict.lines.join("\n"));
+  for (const { name, difference } of verdict.allowed)
+    console.log(`allowed: ${name}: ${difference.id}${difference.path}`);
+  for (const violation of verdict.violations) console.log(`✗ ${id}: ${violation}`);
+  const failed = verdict.violations.length > 0 ? 1 : 0;
+  conclude(
+    { passed: 1 - failed, failed, skipped: 0 },
+    json === undefined ? undefined : { file: json, details: verdict },
+  );
+};
+
+const short = 160;
+const traceLines = 30;
+
+/** A violation with the end of its story: reads left out. */
+const explain = async (id: string, violations: readonly string[]): Promise<void> => {
+  console.log(`\n✗ ${id}`);
+  for (const violation of violations.slice(0, 4)) console.log(`    ${violation.slice(0, 400)}`);
+  const played = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(played, id);
+  if (one === undefined) return;
+  const { lines } = await play(played.theatre, played.rehearsal, one, true);
+  const telling = lines.filter((line) => !/call \d+: (GET|LIST)[^—]*$/.test(line));
+  const strike = telling.findIndex((line) => line.includes("—"));
+  const from = Math.max(0, strike - 3);
+  for (const line of telling.slice(from, from + traceLines)) console.log(`    ${line.slice(0, short)}`);
+  console.log(`    … npm run sweep -- --case ${id}`);
+};
+
+const ofScenario = (score: Score, name: string, began: number): string => {
+  const { cases, violations, invocations } = score.of(name);
+  const { median, worst } = spread(invocations);
+  const many = `${String(cases).padStart(6)} cases ${String(violations).padStart(4)} violations`;
+  return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(11)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
+};
+
+const summary = (score: Score): void => {
+  console.log("\nforgotten when two endings are compared:");
+  for (const { what, reason } of forgotten) console.log(`  ${what}: ${reason}`);
+  const permitted = score.permitted();
+  if (permitted.length > 0) console.log("\nintended differences, counted as passed:");
+  for (const { name, reason, times, id, difference } of permitted) {
+    console.log(`  ${name} (${times} times): ${reason}`);
+    const { want, got } = difference;
+    console.log(`    ${id}: ${difference.id}${difference.path}: ${got.slice(0, 60)} instead of ${want.slice(0, 60)}`);
+  }
+  const { sites, wanted, hit, missed } = score.coverage();
+  console.log(`\ncoverage: ${sites} call sites (who, what, phase); ${hit} of ${wanted} pairs of site and fault hit`);
+  for (const one of missed.slice(0, 10)) console.log(`  missed: ${one}`);
+};
+
+/** A line every so often, so that nobody wonders. */
+const openProgress = () => {
+  let last = performance.now();
+  return (done: number, all: number, began: number): void => {
+    if (performance.now() - last < 15_000) return;
+    last = performance.now();
+    console.log(`  … ${Math.round((100 * done) / all)} % ${seconds(began)}`);
+  };
+};
+
+type Planned = { readonly units: readonly Unit[]; readonly left: Map<string, number> };
+
+/** Plays every scenario once without a fault, and cuts the rest into pieces. */
+const plan = async (values: Values, score: Score): Promise<Planned> => {
+  const names = values.scenario.length > 0 ? values.scenario : scenarios.map(({ name }) => name);
+  const families = values.fault === undefined ? undefined : new RegExp(`^(${values.fault})$`);
+  const units: Unit[] = [];
+  const left = new Map<string, number>();
+  for (const name of names) {
+    const played = await prepare(name, { families });
+    const { violations, calls } = played.rehearsal;
+    const none = {
+      id: `${name}/none`,
+      family: "none",
+      site: undefined,
+      violations,
+      allowed: [],
+      lines: [],
+      last: false,
+    };
+    score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
+    score.expect(name, played, (family) => families?.test(family) ?? true);
+    const own = unitsOf(name, played);
+    left.set(name, own.length);
+    units.push(...own);
+  }
+  return { units, left };
+};
+
+const sweep = async (values: Values): Promise<void> => {
+  const began = performance.now();
+  const score = openScore();
+  const { units, left } = await plan(values, score);
+  const progress = openProgress();
+  let played = 0;
+  const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
+    for (const outcome of outcomes) score.add(unit.scenario, outcome);
+    const open = (left.get(unit.scenario) ?? 1) - 1;
+    left.set(unit.scenario, open);
+    if (open === 0) console.log(ofScenario(score, unit.scenario, began));
+    played += 1;
+    progress(played, units.length, began);
+    return !(values.first && score.violations().length > 0);
+  };
+  const families = values.fault === undefined ? undefined : `^(${values.fault})$`;
+  await runPool({ units, threads: values.threads, families, told });
+  for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
+  summary(score);
+  finish(score, values, began);
+};
+
+const finish = (score: Score, { json, scenario }: Values, began: number): void => {
+  const names = scenario.length > 0 ? scenario : scenarios.map(({ name }) => name);
+  const totals = names.map((name) => score.of(name));
+  const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
+  const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
+  const converging = spread(totals.flatMap(({ invocations }) => invocations));
+  const { sites, wanted, hit, missed } = score.coverage();
+  console.log(
+    `${cases} cases over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
+  );
+  const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
+  const details = {
+    scenarios: Object.fromEntries(
+      names.map((name, index) => [
+        name,
+        {
+          cases: totals[index]?.cases,
+          violations: totals[index]?.violations,
+          ...spread(totals[index]?.invocations ?? []),
+        },
+      ]),
+    ),
+    faults: Object.fromEntries(score.families()),
+    coverage: { sites, wanted, hit, missed },
+    violations: score.violations(),
+    allowed: score.permitted(),
+    seconds: (performance.now() - began) / 1000,
+  };
+  conclude(
+    { passed: cases - failed, failed: failed + uncovered, skipped: 0 },
+    json === undefined ? undefined : { file: json, details },
+  );
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      scenario: { type: "string", multiple: true },
+      fault: { type: "string" },
+      case: { type: "string" },
+      first: { type: "boolean" },
+      threads: { type: "string" },
+      json: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return console.log(help);
+  if (values.case !== undefined) return replay(values.case, values.json);
+  const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
+  await sweep({
+    scenario: values.scenario ?? [],
+    fault: values.fault,
+    first: values.first ?? false,
+    threads,
+    json: values.json,
+  });
+};
+
+await main();

@@ -1,0 +1,93 @@
+/** What a sweep adds up to: cases, violations, how far every fault reached, how long it took to converge. */
+import { allowances } from "./allowances.ts";
+import type { Call } from "./fault.ts";
+import { deaths, pauses, troubles } from "./faults.ts";
+import type { Allowed } from "./player.ts";
+import { type Outcome, type Played, siteOf } from "./units.ts";
+
+const reaching = [...deaths, ...troubles, ...pauses];
+
+type Tally = { cases: number; violations: number; readonly invocations: number[] };
+
+export type Violation = { readonly id: string; readonly violations: readonly string[] };
+
+export type Permitted = {
+  readonly name: string;
+  readonly reason: string;
+  times: number;
+  readonly id: string;
+  readonly difference: Allowed["difference"];
+};
+
+export type Score = {
+  /** Every place × every fault that applies there. */
+  expect(scenario: string, played: Played, wanted: (family: string) => boolean): void;
+  add(scenario: string, outcome: Outcome): void;
+  of(scenario: string): Tally;
+  violations(): readonly Violation[];
+  permitted(): readonly Permitted[];
+  families(): ReadonlyMap<string, number>;
+  coverage(): {
+    readonly sites: number;
+    readonly wanted: number;
+    readonly hit: number;
+    readonly missed: readonly string[];
+  };
+};
+
+const siteFor = (call: Call): string => siteOf({ call }) ?? "";
+
+export const openScore = (): Score => {
+  const tallies = new Map<string, Tally>();
+  const wanted = new Set<string>();
+  const hit = new Set<string>();
+  const sites = new Set<string>();
+  const families = new Map<string, number>();
+  const violations: Violation[] = [];
+  const permitted = new Map<string, Permitted>();
+  const tallyOf = (scenario: string): Tally => {
+    const tally = tallies.get(scenario) ?? { cases: 0, violations: 0, invocations: [] };
+    tallies.set(scenario, tally);
+    return tally;
+  };
+  const permit = (id: string, { name, difference }: Allowed): void => {
+    const reason = allowances.find((one) => one.name === name)?.reason ?? "";
+    const known = permitted.get(name) ?? { name, reason, times: 0, id, difference };
+    known.times += 1;
+    permitted.set(name, known);
+  };
+  return {
+    expect: (_scenario, { rehearsal }, isWanted) => {
+      for (const call of rehearsal.calls) {
+        sites.add(siteFor(call));
+        for (const { name, applies } of reaching)
+          if (isWanted(name) && applies(call)) wanted.add(`${siteFor(call)} × ${name}`);
+      }
+    },
+    add: (scenario, outcome) => {
+      const tally = tallyOf(scenario);
+      tally.cases += 1;
+      tally.invocations.push(outcome.invocations);
+      families.set(outcome.family, (families.get(outcome.family) ?? 0) + 1);
+      if (outcome.site !== undefined) hit.add(`${outcome.site} × ${outcome.family}`);
+      for (const allowed of outcome.allowed) permit(outcome.id, allowed);
+      if (outcome.violations.length === 0) return;
+      tally.violations += 1;
+      violations.push({ id: outcome.id, violations: outcome.violations });
+    },
+    of: tallyOf,
+    violations: () => violations,
+    permitted: () => [...permitted.values()],
+    families: () => families,
+    coverage: () => {
+      const missed = [...wanted].filter((one) => !hit.has(one));
+      return { sites: sites.size, wanted: wanted.size, hit: wanted.size - missed.length, missed };
+    },
+  };
+};
+
+/** The middle of some numbers, and the largest. */
+export const spread = (numbers: readonly number[]): { readonly median: number; readonly worst: number } => {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return { median: sorted[sorted.length >> 1] ?? 0, worst: sorted.at(-1) ?? 0 };
+};

@@ -1,0 +1,29 @@
+/** A slice of the sweep for `npm test`: of every scenario a few cases of every fault, always the same ones. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Case } from "./cases.ts";
+import { play } from "./player.ts";
+import { scenarios } from "./scenarios.ts";
+import { type Played, prepare } from "./units.ts";
+
+const perScenario = 36;
+
+/** One case of every series, all of the lists; of these so many, evenly. */
+const slice = ({ batches }: Played): readonly Case[] => {
+  const all = batches.flatMap((batch): readonly Case[] => ("most" in batch ? [batch.at(2)] : batch));
+  const stride = Math.max(1, Math.floor(all.length / perScenario));
+  return all.filter((_, index) => index % stride === 0);
+};
+
+describe("a slice of the sweep", () => {
+  for (const { name, what } of scenarios) {
+    test(`${what}: a fault changes nothing`, async () => {
+      const played = await prepare(name);
+      assert.deepEqual(played.rehearsal.violations, []);
+      for (const one of slice(played)) {
+        const { violations } = await play(played.theatre, played.rehearsal, one);
+        assert.deepEqual(violations, [], one.id);
+      }
+    });
+  }
+});

@@ -38,8 +38,12 @@ export const serveSimulator = async (
 ): Promise<Served> => {
   const { catchUp, stop } = drive(simulator.clock, options);
   const app = simulatorApp(simulator, catchUp);
-  const server = await new Promise<ReturnType<typeof listen>>((resolve) => {
+  const server = await new Promise<ReturnType<typeof listen>>((resolve, reject) => {
     const opened = listen({ fetch: app.fetch, hostname: "127.0.0.1", port: options.port ?? 0 }, () => resolve(opened));
+    opened.once("error", reject);
+  }).catch((cause) => {
+    stop();
+    throw cause;
   });
   const url = `http://127.0.0.1:${portOf(server)}`;
   return {

@@ -9,6 +9,7 @@ import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
 import { contents } from "./contents.ts";
 import { type Door, openDoor } from "./door.ts";
+import { events } from "./events.ts";
 import { exitTask, kubelet } from "./kubelet.ts";
 import { type Exit, evicted } from "./lifecycle.ts";
 import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
@@ -38,6 +39,8 @@ export type Options = {
   readonly nodes?: readonly NodeSpec[];
   /** Scripts of drivers by application name, of other pods by pod name; "*" for all others. */
   readonly scripts?: Scripts;
+  /** Scheduler and kubelets tell of pods in Events; quiet without it. */
+  readonly events?: boolean;
   /** Names of schedulers that bind pods. */
   readonly schedulers?: readonly string[];
 };
@@ -90,6 +93,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
     scheduler(server, schedulers),
     spark(kubelets, scripts),
     kubelet(kubelets),
+    ...(options.events === true ? [events(server)] : []),
   ];
   store.subscribe((change) => {
     for (const { onChange } of hands.parts) onChange(change);

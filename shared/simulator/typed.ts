@@ -4,7 +4,27 @@ import type { Kind } from "./kinds.ts";
 import { type Mistyped, mistyped } from "./refusal.ts";
 import { type Shape, shapeOfKind } from "./shapes.ts";
 
-type Walk = { readonly struct: string; readonly path: string; readonly dropped: string[] };
+/** Where a reader stands: steps from the top, written out only when somebody has to be told. */
+type Walk = {
+  readonly struct: string;
+  readonly above: Walk | undefined;
+  readonly step: string | number;
+  readonly dropped: string[];
+};
+
+const into = (above: Walk, step: string | number, struct = above.struct): Walk => ({
+  struct,
+  above,
+  step,
+  dropped: above.dropped,
+});
+
+const pathOf = ({ above, step }: Walk): string => {
+  if (above === undefined) return "";
+  const head = pathOf(above);
+  if (typeof step === "number") return `${head}[${step}]`;
+  return head === "" ? step : `${head}.${step}`;
+};
 
 const goTypes: Readonly<Record<string, string>> = {
   s: "string",
@@ -24,9 +44,9 @@ const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   t: (value) => typeof value === "string",
 };
 
-const refuse = ({ struct, path }: Walk, value: unknown, wanted: string): Mistyped => {
-  const plain = path.replace(/\[\d+\]/g, "");
-  return mistyped(value, `${struct}.${plain}`, wanted);
+const refuse = (walk: Walk, value: unknown, wanted: string): Mistyped => {
+  const plain = pathOf(walk).replace(/\[\d+\]/g, "");
+  return mistyped(value, `${walk.struct}.${plain}`, wanted);
 };
 
 /** What the encoder leaves out: the empty. */
@@ -37,34 +57,43 @@ const isEmpty = (shape: Shape, value: unknown): boolean => {
   return shape.is === "leaf" && shape.type === "s" && value === "";
 };
 
+/** One field as it is kept; undefined when it is not. */
+const readField = (shape: Shape | undefined, item: unknown, walk: Walk): unknown => {
+  if (shape === undefined) {
+    walk.dropped.push(pathOf(walk));
+    return undefined;
+  }
+  if (item === null) return shape.is === "leaf" && shape.type === "t" ? null : undefined;
+  const clean = read(shape, item, walk);
+  return isEmpty(shape, clean) ? undefined : clean;
+};
+
+/** A copy only where something is to change: most of what is written is as it should be. */
 const readStruct = (name: string, field: (key: string) => Shape | undefined, value: unknown, walk: Walk): Fields => {
   if (!isFields(value)) throw refuse(walk, value, name);
+  let changed = false;
   const kept: [string, unknown][] = [];
-  for (const [key, item] of Object.entries(value)) {
-    const path = walk.path === "" ? key : `${walk.path}.${key}`;
-    const shape = field(key);
-    if (shape === undefined) walk.dropped.push(path);
-    else if (item === null && shape.is === "leaf" && shape.type === "t") kept.push([key, null]);
-    else if (item !== null) {
-      const clean = read(shape, item, { struct: name, path, dropped: walk.dropped });
-      if (!isEmpty(shape, clean)) kept.push([key, clean]);
-    }
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    const clean = readField(field(key), item, into(walk, key, name));
+    changed ||= clean !== item;
+    if (clean !== undefined) kept.push([key, clean]);
   }
-  return Object.fromEntries(kept);
+  return changed ? Object.fromEntries(kept) : value;
 };
 
 const readMap = (of: Shape, value: unknown, walk: Walk): Fields => {
   if (!isFields(value)) throw refuse(walk, value, "map");
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== null)
-      .map(([key, item]) => [key, read(of, item, walk)]),
-  );
+  const entries = Object.entries(value);
+  const clean = entries.map(([key, item]): [string, unknown] => [key, item === null ? null : read(of, item, walk)]);
+  if (clean.every(([, item], i) => item !== null && item === entries[i]?.[1])) return value;
+  return Object.fromEntries(clean.filter(([, item]) => item !== null));
 };
 
 const readList = (of: Shape, value: unknown, walk: Walk): readonly unknown[] => {
   if (!Array.isArray(value)) throw refuse(walk, value, "slice");
-  return value.map((item, i) => read(of, item, { ...walk, path: `${walk.path}[${i}]` }));
+  const clean = value.map((item, i) => read(of, item, into(walk, i)));
+  return clean.every((item, i) => item === value[i]) ? value : clean;
 };
 
 const read = (shape: Shape, value: unknown, walk: Walk): unknown => {
@@ -89,6 +118,6 @@ export const typed = (kind: Kind, object: Fields): { readonly fields: Fields; re
   if (shape === undefined || shape.is !== "struct") return { fields: object, dropped: [] };
   const { apiVersion, kind: name, metadata, ...rest } = object;
   const dropped: string[] = [];
-  const kept = readStruct(kind.kind, shape.field, rest, { struct: kind.kind, path: "", dropped });
+  const kept = readStruct(kind.kind, shape.field, rest, { struct: kind.kind, above: undefined, step: "", dropped });
   return { fields: { kind: name, apiVersion, metadata, ...kept }, dropped };
 };

@@ -2,8 +2,8 @@
 import type { Server } from "node:http";
 import { serve as listen } from "@hono/node-server";
 import { simulatorApp } from "./app.ts";
+import type { Simulator } from "./open.ts";
 import { drive, type Pace } from "./realtime.ts";
-import type { Simulator } from "./simulator.ts";
 
 export type Served = {
   readonly url: string;

@@ -8,6 +8,7 @@ import { type Figures, pictureOf } from "./demo/picture.ts";
 import { openPlay, type Play, type Stage } from "./demo/play.ts";
 import { namesIn } from "./demo/scene.ts";
 import { type Output, openScreen, type Row, type Screen, timelineRows } from "./demo/screen.ts";
+import type { Served } from "./demo/serve.ts";
 import type { Said } from "./demo/story.ts";
 import { type Tempo, tempo as usual } from "./demo/tempo.ts";
 
@@ -71,13 +72,29 @@ export const runDemo = async (demo: Demo): Promise<number> => {
   }
   const { spark } = demo.tempo ?? usual;
   const cluster = openDemoCluster({ "*": [spark] });
-  const screen = openScreen(demo.output, demo.env);
   try {
-    return await show(demo, asked, cluster, screen);
+    const served = asked.serve ? await serveOn(cluster, asked.port) : undefined;
+    const screen = openScreen(demo.output, demo.env);
+    try {
+      return await show(demo, { cluster, screen, served, json: asked.json });
+    } finally {
+      screen.close();
+      await served?.close();
+    }
   } finally {
-    screen.close();
     cluster.stop();
   }
+};
+
+/** The door for kubectl; loaded by those who want it. */
+const serveOn = async ({ simulator }: DemoCluster, port: number): Promise<Served> =>
+  (await import("./demo/serve.ts")).serve(simulator, port);
+
+type Show = {
+  readonly cluster: DemoCluster;
+  readonly screen: Screen;
+  readonly served: Served | undefined;
+  readonly json: string | undefined;
 };
 
 type Entry = Said & { readonly ms: number };
@@ -100,7 +117,7 @@ const raised = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-const show = async (demo: Demo, asked: Asked, cluster: DemoCluster, screen: Screen): Promise<number> => {
+const show = async (demo: Demo, { cluster, screen, served, json }: Show): Promise<number> => {
   const { interrupted, tempo = usual, engine, env } = demo;
   const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
   const began = performance.now();
@@ -121,32 +138,14 @@ const show = async (demo: Demo, asked: Asked, cluster: DemoCluster, screen: Scre
     if (interrupted.aborted) return 130;
     const passed = claims.every(({ holds }) => holds);
     print(closing(claims, figures()));
-    const { json } = asked;
     if (json !== undefined)
       await writeFile(json, `${JSON.stringify({ passed, claims, ...figures(), timeline }, undefined, 2)}\n`);
-    if (asked.serve) await keep(demo, asked, cluster, print);
-    else print(next(spellingIn(env)));
+    print(served === undefined ? next(spellingIn(env)) : serving(served, spellingIn(env)));
+    if (served !== undefined) await raised(interrupted);
     return passed ? 0 : 1;
   } finally {
     still();
     await play.stop();
-  }
-};
-
-/** Lets kubectl in until the person has seen enough. */
-const keep = async (
-  demo: Demo,
-  { port }: Asked,
-  cluster: DemoCluster,
-  print: (rows: readonly Row[]) => void,
-): Promise<void> => {
-  const { serve } = await import("./demo/serve.ts");
-  const { url, kubeconfig, close } = await serve(cluster.simulator, port);
-  try {
-    print(serving(url, kubeconfig, spellingIn(demo.env)));
-    await raised(demo.interrupted);
-  } finally {
-    await close();
   }
 };
 

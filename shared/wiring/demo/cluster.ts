@@ -1,8 +1,8 @@
 /** The demo's cluster: the simulator on real time, with doors that count what goes through them. */
 import type { Transport } from "../../core/http.ts";
+import { openSimulator, type Simulator } from "../../simulator/open.ts";
 import { drive } from "../../simulator/realtime.ts";
 import type { Scripts } from "../../simulator/script.ts";
-import { openSimulator, type Simulator } from "../../simulator/simulator.ts";
 
 export type DemoCluster = {
   readonly simulator: Simulator;

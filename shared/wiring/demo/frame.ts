@@ -3,6 +3,7 @@ import type { Claim } from "./claims.ts";
 import { exampleFile } from "./manifests.ts";
 import type { Figures } from "./picture.ts";
 import { type Row, secondsText } from "./screen.ts";
+import type { Served } from "./serve.ts";
 
 const blank: Row = [];
 
@@ -44,7 +45,7 @@ const advice = (rows: readonly (readonly [command: string, why: string])[]): rea
   const width = Math.max(...rows.map(([command]) => command.length)) + 3;
   return rows.map(
     ([command, why]): Row => [
-      [`    ${command.padEnd(width)}`, "cyan"],
+      [`    ${why === "" ? command : command.padEnd(width)}`, "cyan"],
       [why, "dim"],
     ],
   );
@@ -62,7 +63,7 @@ export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
 ];
 
 /** How to reach the cluster that stays. */
-export const serving = (url: string, kubeconfig: string, { rekindle }: Spelling): readonly Row[] => [
+export const serving = ({ url, kubeconfig }: Served, { rekindle }: Spelling): readonly Row[] => [
   blank,
   [["  The cluster stays up", "bold"], [` at ${url} until Ctrl-C. In another terminal:`]],
   ...advice([

@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Simulator } from "../../simulator/open.ts";
 import { serveSimulator } from "../../simulator/serve.ts";
-import type { Simulator } from "../../simulator/simulator.ts";
 
 export type Served = {
   readonly url: string;

@@ -112,7 +112,13 @@ const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
   return [];
 };
 
-const event = z.looseObject({ type: z.string(), reason: z.string(), message: z.string() });
+/** Events about applications: those about pods repeat what the pods show themselves. */
+const event = z.looseObject({
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  involvedObject: z.looseObject({ kind: z.literal(applications.kind) }),
+});
 
 const eventSaid = ({ before, after }: Change): readonly Said[] => {
   const read = event.safeParse(after);

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
 import type { Answer, Ask } from "./call.ts";
 import { followLog, isFollow } from "./follow.ts";
-import type { Simulator } from "./simulator.ts";
+import type { Simulator } from "./open.ts";
 import type { OpenWatch } from "./watch.ts";
 
 const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);

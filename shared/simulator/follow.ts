@@ -1,7 +1,7 @@
 /** A log that goes on, as `kubectl logs -f` asks for it: new lines as they come, until the pod has ended. */
 import type { Answer, Ask } from "./call.ts";
 import { mainExit } from "./lifecycle.ts";
-import type { Simulator } from "./simulator.ts";
+import type { Simulator } from "./open.ts";
 import { keyOf } from "./store.ts";
 import type { Feed, OpenWatch } from "./watch.ts";
 

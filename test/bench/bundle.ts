@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import { bundle, functionNames, loadedBy } from "../../infra/bundle.ts";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
-import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { apiServer, queue } from "./fakes.ts";
 import type { Figure } from "./figures.ts";
 

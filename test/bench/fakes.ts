@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { HttpRequest } from "../../shared/core/http.ts";
-import type { Simulator } from "../../shared/simulator/simulator.ts";
+import type { Simulator } from "../../shared/simulator/open.ts";
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let text = "";

@@ -7,7 +7,7 @@ import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import type { Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
-import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
 

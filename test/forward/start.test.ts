@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { Message } from "../../shared/core/key.ts";
 import type { Watcher } from "../../shared/forward/keys.ts";
 import { type ForwarderSettings, startForwarder } from "../../shared/forward/start.ts";
-import { openSimulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator } from "../../shared/simulator/open.ts";
 
 const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
 const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" } as const;

@@ -12,7 +12,7 @@ import type { Report } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
 import { collectionPath, objectPath } from "../../shared/kube/paths.ts";
-import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { type Host, type HostSettings, startHost } from "../../shared/wiring/host.ts";
 import { resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { openSimulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator } from "../../shared/simulator/open.ts";
 import { simulatorApi } from "./behaviours/apis.ts";
 import { compare, holds, textOf } from "./behaviours/compare.ts";
 import { type Line, transcript } from "./behaviours/scenario.ts";

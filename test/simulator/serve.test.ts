@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldsAt, itemsAt, textAt } from "../../shared/simulator/json.ts";
+import { openSimulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
-import { openSimulator } from "../../shared/simulator/simulator.ts";
 import { sleeper } from "./stand.ts";
 
 const pods = "/api/v1/namespaces/default/pods";

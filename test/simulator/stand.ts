@@ -1,7 +1,7 @@
 /** A simulator to test on, and short words for what the tests do with it. */
 import { itemsAt, numberAt, textAt } from "../../shared/simulator/json.ts";
 import type { Item } from "../../shared/simulator/metadata.ts";
-import { type Options, openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { type Options, openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 
 export type Stand = {
   readonly simulator: Simulator;

@@ -1,5 +1,5 @@
 /** A moment of a run from which others fork: plain data that is shared, never written. */
-import type { SimulatorState } from "../../shared/simulator/simulator.ts";
+import type { SimulatorState } from "../../shared/simulator/open.ts";
 import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
 

@@ -1,6 +1,6 @@
 /** Reads answered from the past, as by a server that is behind the others. */
 import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
-import type { Simulator } from "../../shared/simulator/simulator.ts";
+import type { Simulator } from "../../shared/simulator/open.ts";
 import { placeOf, refusal } from "./door.ts";
 
 const fieldOf = (name: string): string => `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { openSimulator, type Simulator } from "../../shared/simulator/simulator.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { identityOf } from "./ending.ts";
 import { openOracle } from "./oracle.ts";

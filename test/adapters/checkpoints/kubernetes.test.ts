@@ -7,7 +7,7 @@ import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kube
 import { checkpointName, checkpointResource, hintOf } from "../../../shared/adapters/checkpoints/object.ts";
 import { pages } from "../../../shared/adapters/kubernetes/requests.ts";
 import type { Transport } from "../../../shared/core/http.ts";
-import { openSimulator } from "../../../shared/simulator/simulator.ts";
+import { openSimulator } from "../../../shared/simulator/open.ts";
 import { pod, refusal, scripted } from "../kubernetes/fake.ts";
 import { checkpointSuite, key, record } from "./suite.ts";
 

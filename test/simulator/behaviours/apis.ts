@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
-import type { Simulator } from "../../../shared/simulator/simulator.ts";
+import type { Simulator } from "../../../shared/simulator/open.ts";
 import type { Api, Said } from "./scenario.ts";
 
 const bodyOf = (text: string): unknown => {

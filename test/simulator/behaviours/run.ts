@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
-import { openSimulator } from "../../../shared/simulator/simulator.ts";
+import { openSimulator } from "../../../shared/simulator/open.ts";
 import { startCluster } from "../../cluster/cluster.ts";
 import { ensure } from "../../setup/ensure.ts";
 import { clusterApi, simulatorApi } from "./apis.ts";

@@ -22,6 +22,8 @@ const passing = ["Submitted", "SubmissionFailed", "PendingRerun", "Suspending", 
 /** Answers after which an event is not tried again. */
 const refusals: ReadonlySet<string> = new Set(["409", "409-exists", "404", "404-named", "403", "422"]);
 
+const lasting = /^(outage|read-only|quota)-/;
+
 export const allowances: readonly Allowance[] = [
   {
     name: "an event of a passing phase is told in one run and not in the other",
@@ -33,6 +35,15 @@ export const allowances: readonly Allowance[] = [
     name: "an event that the server refuses is not told",
     reason: "telling is never in the way of doing: 403, 404, 409 and 422 to an event are not tried again",
     allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refusals.has(family),
+  },
+  {
+    name: "a trouble that lasted is told",
+    reason: "people are to see what is in the way: an event of the platform's trouble, once it was met three times",
+    allows: (difference, family) =>
+      isOf("events", difference) &&
+      isExtra(difference) &&
+      lasting.test(family) &&
+      difference.got.includes('"type":"Warning"'),
   },
   {
     name: "a refusal is told in the words of the last one",

@@ -8,6 +8,8 @@ import {
   fates,
   late,
   lateWinner,
+  outage,
+  outages,
   pair,
   pauses,
   stale,
@@ -76,7 +78,18 @@ const atCalls = ({ rehearsal, name }: Making): readonly Case[] => {
       }),
     ),
   );
-  return [...named, ...behind];
+  const out = outages.flatMap((one) =>
+    calls.filter(one.hits).map(
+      (call): Case => ({
+        id: `${name}/${one.name}/${call.n}`,
+        family: one.name,
+        call,
+        scene: sceneFor(call.n),
+        fault: () => outage(call.n, one),
+      }),
+    ),
+  );
+  return [...named, ...behind, ...out];
 };
 
 const atMessages = ({ rehearsal, name }: Making): readonly Case[] =>

@@ -60,6 +60,8 @@ export type Hearing = "told" | "missed" | "broken";
 
 /** What the fault may turn while the run goes on. */
 export type Levers = {
+  /** Virtual time, epoch ms. */
+  readonly now: () => number;
   readonly release: (n: number) => void;
   /** The watch begins again with a list, after so long. */
   readonly relist: (afterMs: number) => void;

@@ -101,6 +101,8 @@ const refusals: readonly (Named & { readonly applies: (call: Call) => boolean })
   verdict: answers({ ...refusing, ...(name === "404" ? { anonymous: true } : {}) }),
 }));
 
+const unavailable: Refusing = { code: 503, reason: "ServiceUnavailable", message: "apiserver is shutting down" };
+
 /** B. The server refuses, or does not answer. */
 export const troubles: readonly Named[] = [
   ...refusals,
@@ -111,6 +113,43 @@ export const troubles: readonly Named[] = [
   { name: "queue-away", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(false, 0, "") },
   { name: "queue-mute", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(true, 0, "") },
 ];
+
+type Outage = {
+  readonly name: string;
+  readonly lastsMs: number;
+  readonly hits: (call: Call) => boolean;
+  readonly refusing: Refusing;
+};
+
+/** B, for longer: from some call on, the same answer to all of its kind for a time. */
+export const outages: readonly Outage[] = [
+  { name: "outage-60s", lastsMs: 60_000, hits: isApi, refusing: unavailable },
+  { name: "outage-20m", lastsMs: 1_200_000, hits: isApi, refusing: unavailable },
+  {
+    name: "read-only-5m",
+    lastsMs: 300_000,
+    hits: isWrite,
+    refusing: { code: 500, reason: "InternalError", message: "etcdserver: no space" },
+  },
+  {
+    name: "quota-5m",
+    lastsMs: 300_000,
+    hits: ({ what }) => what === "POST pods",
+    refusing: { code: 403, reason: "Forbidden", message: "exceeded quota: compute" },
+  },
+];
+
+export const outage = (n: number, { lastsMs, hits, refusing }: Outage): Fault => {
+  let since: number | undefined;
+  return {
+    call: (call, { now }) => {
+      if (call.n === n) since = now();
+      if (since === undefined || now() - since > lastsMs || !hits(call)) return undefined;
+      return answers(refusing)(call);
+    },
+    fired: () => since !== undefined,
+  };
+};
 
 /** C. What becomes of a message. */
 export const fates: readonly { readonly name: string; readonly fate: Fate }[] = [

@@ -43,8 +43,10 @@ type Facts = {
   plannedAt: number | undefined;
   plannedSeenAt: number;
   recorded: boolean;
+  /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
+  driverAttempt: number | undefined;
   pods: Map<string, Pod>;
-  born: { attempt: number; at: number; uid: string }[];
+  born: { attempt: number; at: number; stray: boolean }[];
 };
 
 export type Subject = {
@@ -87,6 +89,7 @@ const fresh = (): Facts => ({
   plannedAt: undefined,
   plannedSeenAt: 0,
   recorded: false,
+  driverAttempt: undefined,
   pods: new Map(),
   born: [],
 });
@@ -162,18 +165,19 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (facts.recorded && attempt < facts.attempt) blame(`I4: attempt went back from ${facts.attempt} to ${attempt}`);
     if (facts.recorded && generation < facts.recordGeneration) blame("I4: the checkpoint's generation went back");
     if (plannedAt !== facts.plannedAt || attempt !== facts.attempt) facts.plannedSeenAt = now;
-    Object.assign(facts, { recorded: true, attempt, recordGeneration: generation, plannedAt });
+    const driverAttempt = numberAt(memory, "driver", "attempt");
+    Object.assign(facts, { recorded: true, attempt, recordGeneration: generation, plannedAt, driverAttempt });
   };
 
   const bodies = (attempt: number): number => facts.born.filter((one) => one.attempt === attempt).length;
   const live = (): readonly Pod[] => [...facts.pods.values()].filter((pod) => pod.live && pod.app === facts.uid);
 
-  const born = (pod: Pod, uid: string, now: number): void => {
+  const born = (pod: Pod, now: number): void => {
     const { attempt } = pod;
     if (live().some((one) => one.role === "driver")) blame(`I1: a second driver lives (attempt ${attempt})`);
     if (live().some((one) => one.role === "executor"))
       blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
-    facts.born.push({ attempt, at: now, uid });
+    facts.born.push({ attempt, at: now, stray: facts.driverAttempt !== attempt });
     const before = facts.born.find((one) => one.attempt === attempt);
     const stopped = facts.gone || facts.stoppedAt > (before?.at ?? 0);
     if (bodies(attempt) > 1 && !stopped) blame(`I1: attempt ${attempt} got a second body`);
@@ -193,7 +197,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     else if (type === "ADDED" && role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
       const attempt = Number(object.metadata.labels?.["rekindle.dev/attempt"] ?? 0);
       const pod: Pod = { role, app: facts.uid, attempt, driver: uid, live: true };
-      born(pod, uid, now);
+      born(pod, now);
       facts.pods.set(uid, pod);
     } else if (type === "ADDED" && role === "executor") {
       const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
@@ -247,7 +251,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       const firsts = facts.born.filter(
         (one, index, all) => all.findIndex(({ attempt }) => attempt === one.attempt) === index,
       );
-      const made = firsts.filter((one) => one.at >= facts.specChangedAt).length;
+      const made = firsts.filter(({ at: time, stray }) => time >= facts.specChangedAt && !stray).length;
       if (final.has(facts.phase) && executions !== made)
         blame(`I3: ${executions} execution(s) told, ${made} attempt(s) made`);
       const times = [

@@ -12,7 +12,8 @@ export type Act = {
   readonly do:
     | { readonly act: "delete" }
     | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
-    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number };
+    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number }
+    | { readonly act: "remove"; readonly pod: string };
 };
 
 export type Scenario = {
@@ -21,6 +22,8 @@ export type Scenario = {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly scripts: Scripts;
   readonly acts: readonly Act[];
+  /** Pods of somebody else that stand from the beginning. */
+  readonly strangers?: readonly string[];
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
 };
@@ -132,6 +135,28 @@ export const scenarios: readonly Scenario[] = [
     scripts: { [appName]: [{ jobMs: 8_000 }] },
     acts: [
       { says: "an executor dies", when: executorRuns, afterMs: 1_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+    ],
+    ends: "COMPLETED",
+  },
+  {
+    name: "stranger",
+    what: "somebody else's pod has the driver's name; then it is removed and the spec changed",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    strangers: [`${appName}-driver`],
+    acts: [
+      {
+        says: "the pod in the way is deleted",
+        when: stateIs("FAILED"),
+        afterMs: 1_000,
+        do: { act: "remove", pod: `${appName}-driver` },
+      },
+      {
+        says: "kubectl patch: other arguments",
+        when: stateIs("FAILED"),
+        afterMs: 3_000,
+        do: { act: "patch", spec: { arguments: ["2000"] } },
+      },
     ],
     ends: "COMPLETED",
   },

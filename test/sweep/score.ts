@@ -1,11 +1,11 @@
 /** What a sweep adds up to: cases, violations, how far every fault reached, how long it took to converge. */
 import { allowances } from "./allowances.ts";
 import type { Call } from "./fault.ts";
-import { deaths, pauses, troubles } from "./faults.ts";
+import { deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./player.ts";
 import { type Outcome, type Played, siteOf } from "./units.ts";
 
-const reaching = [...deaths, ...troubles, ...pauses];
+const reaching = [...deaths, ...troubles, ...pauses, ...outages.map(({ name, hits }) => ({ name, applies: hits }))];
 
 type Tally = { cases: number; violations: number; readonly invocations: number[] };
 

@@ -88,6 +88,7 @@ export class Stage {
     this.lines = options.trace === true ? [] : undefined;
     this.onScene = options.onScene;
     this.levers = {
+      now: () => this.now(),
       release: (n) => {
         this.held.get(n)?.();
         this.held.delete(n);
@@ -335,6 +336,9 @@ export class Stage {
     return true;
   }
 
+  /** Requests that changed something after the first resync had to find what was left undone. */
+  lateWrites = 0;
+
   /** Runs until a resync, and all that it sets off, writes nothing any more. */
   async play(): Promise<boolean> {
     for (let writes = -1; writes !== this.writes; ) {
@@ -343,6 +347,7 @@ export class Stage {
       this.theatre.simulator.clock.advanceTo(this.nextSweep);
       await this.sweep();
       if (!(await this.calm())) return false;
+      this.lateWrites += this.writes - writes;
     }
     return true;
   }

@@ -34,6 +34,19 @@ const manifest = (name: string, spec: unknown, annotations: Readonly<Record<stri
   spec,
 });
 
+const pods = `/api/v1/namespaces/${namespace}/pods`;
+
+/** A pod that no scheduler takes. */
+const gatedPod = (name: string, labels: Readonly<Record<string, string>>): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace, labels },
+  spec: {
+    containers: [{ name: "spark-kubernetes-driver", image: "busybox" }],
+    schedulingGates: [{ name: "example.com/held" }],
+  },
+});
+
 const stranger = `${appName}-other`;
 
 /** Objects of others that carry names and labels like ours, and owners that are not ours. */
@@ -43,7 +56,6 @@ const bystanders = (spec: unknown): readonly (readonly [path: string, body: obje
     "sparkoperator.k8s.io/launched-by-spark-operator": "true",
   };
   const core = `/api/v1/namespaces/${namespace}`;
-  const container = { name: "spark-kubernetes-driver", image: "busybox" };
   return [
     [
       `/api/v1/namespaces/${namespace}/serviceaccounts`,
@@ -51,17 +63,12 @@ const bystanders = (spec: unknown): readonly (readonly [path: string, body: obje
     ],
     [applications, manifest(stranger, spec, { "rekindle.dev/paused": "true" })],
     [
-      `${core}/pods`,
-      {
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: {
-          name: `${appName}-impostor`,
-          namespace,
-          labels: { ...labels, "spark-role": "executor", "sparkoperator.k8s.io/submission-id": "stolen" },
-        },
-        spec: { containers: [container], schedulingGates: [{ name: "example.com/held" }] },
-      },
+      pods,
+      gatedPod(`${appName}-impostor`, {
+        ...labels,
+        "spark-role": "executor",
+        "sparkoperator.k8s.io/submission-id": "stolen",
+      }),
     ],
     [
       `${core}/configmaps`,
@@ -99,6 +106,7 @@ export const openTheatre = (scenario: Scenario): Theatre => {
   const simulator = openSimulator({ crds, nodes: [{ name: "node-1" }], scripts: scenario.scripts });
   const { store, clock } = simulator;
   for (const [path, body] of bystanders(scenario.spec)) post(simulator, path, body);
+  for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   clock.advanceTo(clock.now() + 10_000);
   const identities = new Map<string, string>();
   for (const table of store.tables())
@@ -149,6 +157,7 @@ export const userDoes = (stage: Stage, act: Act): void => {
   const path = `${applications}/${appName}`;
   if (what.act === "delete") asked(stage, "DELETE", path, "application/json");
   else if (what.act === "patch") asked(stage, "PATCH", path, "application/merge-patch+json", { spec: what.spec });
+  else if (what.act === "remove") asked(stage, "DELETE", `${pods}/${what.pod}`, "application/json");
   else {
     const { simulator } = stage.theatre;
     const pod = simulator.store.list("pods").find(({ metadata }) => what.pod.test(metadata.name));

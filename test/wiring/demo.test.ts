@@ -90,7 +90,7 @@ const story = [
   "✔ one driver per attempt          attempt 1: 1 driver",
   "✔ a killed executor was replaced",
   "✔ a killed function was outlived",
-  "✔ pi was computed",
+  "✔ the driver's log is readable",
 ];
 
 describe("the demo", { concurrency: true }, () => {

@@ -63,7 +63,7 @@ export const piIn = (log: string): string | undefined =>
 
 const logged = (log: string): Claim => {
   const line = piIn(log);
-  return { claim: "pi was computed", holds: line !== undefined, found: line ?? "no such line in its log" };
+  return { claim: "the driver's log is readable", holds: line !== undefined, found: line ?? "no such line in its log" };
 };
 
 export const claimsOf = ({ scene, application, states, deeds, log }: Evidence): readonly Claim[] => {

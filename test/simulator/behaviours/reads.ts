@@ -117,7 +117,6 @@ export const reads: readonly Scenario[] = [
       await watch("through a selector", `${maps(ns)}?watch=true&resourceVersion=${from}&labelSelector=${own}`, 10);
       await watch("of one name", `${maps(ns)}?watch=true&resourceVersion=${from}&fieldSelector=metadata.name%3Db`, 10);
       await watch("of metadata", `${maps(ns)}?watch=true&resourceVersion=${from}`, 2);
-      await watch("from a compacted revision", `${maps(ns)}?watch=true&resourceVersion=1`, 1);
       await watch(
         "with initial events",
         `${maps(ns)}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=${own}`,

@@ -1,11 +1,12 @@
 /** All parts there are. A new one is a file of its own and a word in this list. */
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
+import { lambda } from "./lambda.ts";
 import type { Part } from "./part.ts";
 import { spark } from "./spark.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples];
+export const parts: readonly Part[] = [system, go, spark, examples, lambda];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

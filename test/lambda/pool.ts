@@ -1,0 +1,94 @@
+/** A function and its environments: a warm one if there is one, else a new one, else the caller waits. */
+import type { Definition } from "./definition.ts";
+import { type Environment, type Outcome, startEnvironment } from "./environment.ts";
+import type { Fates } from "./fates.ts";
+import type { Ledger } from "./ledger.ts";
+
+export type Lambda = {
+  readonly definition: Definition;
+  /** Never rejects: whatever goes wrong is an outcome. */
+  invoke(event: unknown): Promise<Outcome>;
+  /** Ends all environments, busy ones too. */
+  stop(): Promise<void>;
+};
+
+export type House = {
+  /** Path of the real runtime interface client. */
+  readonly client: string;
+  readonly ledger: Ledger;
+  /** Asked anew for every invocation, so that a lane may change its mind. */
+  readonly fates: () => Fates;
+};
+
+class Pool implements Lambda {
+  readonly definition: Definition;
+  readonly #house: House;
+  readonly #idle: Environment[] = [];
+  readonly #all = new Set<Environment>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #started = 0;
+  #stopped = false;
+
+  constructor(house: House, definition: Definition) {
+    this.#house = house;
+    this.definition = definition;
+  }
+
+  async invoke(event: unknown): Promise<Outcome> {
+    await this.#turn();
+    try {
+      if (this.#stopped) return { ended: "died", body: "" };
+      return await this.#run(JSON.stringify(event));
+    } catch (cause) {
+      // It could not begin: Lambda tells the caller as a function's error.
+      return { ended: "failed", body: cause instanceof Error ? cause.message : String(cause) };
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#all].map((environment) => environment.end()));
+  }
+
+  /** No more at once than the function may have environments. */
+  async #turn(): Promise<void> {
+    if (this.#running >= this.definition.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running += 1;
+  }
+
+  async #run(event: string): Promise<Outcome> {
+    const environment = this.#warm() ?? (await this.#start());
+    const { name } = this.definition;
+    const outcome = await environment.invoke(event, this.#house.fates()(name, this.#house.ledger.typicalMs(name)));
+    if (environment.isGone()) this.#all.delete(environment);
+    else this.#idle.push(environment);
+    return outcome;
+  }
+
+  #warm(): Environment | undefined {
+    for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
+      if (!last.isGone()) return last;
+      this.#all.delete(last);
+    }
+    return undefined;
+  }
+
+  async #start(): Promise<Environment> {
+    const { client, ledger } = this.#house;
+    this.#started += 1;
+    const environment = await startEnvironment({
+      ...{ client, ledger },
+      definition: this.definition,
+      stream: this.#started,
+    });
+    this.#all.add(environment);
+    if (this.#stopped) await environment.end();
+    return environment;
+  }
+}
+
+export const deploy = (house: House, definition: Definition): Lambda => new Pool(house, definition);

@@ -1,0 +1,58 @@
+/** A schedule that invokes a function at a fixed rate, as the cloud does: not waiting for the last one, and trying failed ones again. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { arnOf } from "./definition.ts";
+import type { Lambda } from "./pool.ts";
+
+export type ScheduleSettings = {
+  readonly lambda: Lambda;
+  readonly everyMs: number;
+  /** An asynchronous invocation that failed is tried again so often. */
+  readonly retries: number;
+  readonly retryMs: number;
+};
+
+export type Schedule = {
+  /** How often it was due. */
+  readonly fired: () => number;
+  /** No more of them; resolves when those under way have ended. */
+  stop(): Promise<void>;
+};
+
+const eventOf = (name: string): object => ({
+  version: "0",
+  id: randomUUID(),
+  "detail-type": "Scheduled Event",
+  source: "aws.events",
+  account: "000000000000",
+  time: new Date().toISOString(),
+  region: "eu-west-1",
+  resources: [arnOf("events", `rule/${name}`)],
+  detail: {},
+});
+
+export const startSchedule = ({ lambda, everyMs, retries, retryMs }: ScheduleSettings): Schedule => {
+  const stopping = new AbortController();
+  const under = new Set<Promise<void>>();
+  let fired = 0;
+  const fire = async (): Promise<void> => {
+    const event = eventOf(lambda.definition.name);
+    for (let tried = 0; tried <= retries && !stopping.signal.aborted; tried++) {
+      if (tried > 0) await sleep(retryMs);
+      if ((await lambda.invoke(event)).ended === "answered") return;
+    }
+  };
+  const clock = setInterval(() => {
+    fired += 1;
+    const one: Promise<void> = fire().finally(() => under.delete(one));
+    under.add(one);
+  }, everyMs);
+  return {
+    fired: () => fired,
+    stop: async () => {
+      clearInterval(clock);
+      stopping.abort();
+      await Promise.all(under);
+    },
+  };
+};

@@ -1,0 +1,44 @@
+/** The real runtime interface client of Lambda, which a function's bundle meets in the cloud, built once per lock file. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+
+const sources = join(import.meta.dirname, "..", "lambda", "runtime");
+const files = ["package.json", "package-lock.json"];
+
+/** What compiles it, each from the Debian package of the same name. */
+const compilers = ["cmake", "g++", "make", "python3"];
+
+const place = async (): Promise<string> => {
+  const hash = createHash("sha256").update(process.versions.modules);
+  for (const file of files) hash.update(`${file}\0`).update(await readFile(join(sources, file)));
+  return join(cacheDir(), "lambda", hash.digest("hex").slice(0, 16));
+};
+
+const packageOf = (dir: string): string => join(dir, "node_modules", "aws-lambda-ric");
+
+/** The program that an environment runs; the part `lambda` provides it. */
+export const runtimeClient = async (): Promise<string> => join(packageOf(await place()), "index.mjs");
+
+const isThere = (program: string): boolean =>
+  (process.env["PATH"] ?? "").split(delimiter).some((dir) => existsSync(join(dir, program)));
+
+export const lambda: Part = {
+  name: "lambda",
+  why: "aws-lambda-ric, the client by which Lambda runs a function, for tests of the bundles as they are deployed",
+  sizeHint: "19 MB; compiled in about a minute, with cmake, g++, make and python3",
+  needs: [],
+  isReady: async () => existsSync(join(packageOf(await place()), "rapid-client.node")),
+  install: async (say) => {
+    const missing = compilers.filter((program) => !isThere(program));
+    if (missing.length > 0)
+      throw new Error(`${missing.join(", ")} not found; type:  apt-get install -y ${missing.join(" ")}`);
+    say("npm ci, which compiles its native half");
+    await intoPlace(await place(), async (dir) => {
+      for (const file of files) await copyFile(join(sources, file), join(dir, file));
+      await command("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts=false"], { cwd: dir });
+    });
+  },
+};

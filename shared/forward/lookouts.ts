@@ -2,7 +2,8 @@
 import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
-import { signsOf, type Upstream, upstreams } from "../kube/upstreams.ts";
+import { namespaces } from "../kube/resources.ts";
+import { signsOf, type Upstream, upstreams, writingSigns } from "../kube/upstreams.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
@@ -14,34 +15,55 @@ export type Lookout = {
   readonly blind: readonly string[];
 };
 
-type Look = { readonly items: readonly Stored[]; readonly date: number | undefined; readonly blind: readonly string[] };
+type Look = { readonly items: readonly Stored[]; readonly blind: readonly string[] };
 
 /** Objects in all namespaces; where we may not look, that is told. */
 const lookAt = async (cluster: Cluster, resource: Resource): Promise<Look> => {
   try {
-    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels: {} });
-    return { items: value, date, blind: [] };
+    const { value } = await cluster.list({ do: "list", resource, namespace: "", labels: {} });
+    return { items: value, blind: [] };
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
-    return { items: [], date: undefined, blind: [cause.message] };
+    return { items: [], blind: [cause.message] };
   }
 };
 
+/** Whose status tells that another controller is at work, page by page; metadata is enough. */
+export type Ours = () => AsyncIterable<readonly Stored[]>;
+
+/** Signs in the objects themselves. A kind that is not served has none. */
+const writersIn = async (
+  ours: Ours,
+  now: number,
+): Promise<Pick<Look, "blind"> & { readonly signs: readonly string[] }> => {
+  const found: Stored[] = [];
+  try {
+    for await (const page of ours()) found.push(...page.filter((object) => writingSigns([object], now).length > 0));
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
+    return { signs: [], blind: cause.status === 404 ? [] : [cause.message] };
+  }
+  return { signs: writingSigns(found, now), blind: [] };
+};
+
 /**
- * Signs of other controllers. `names` are leases to look for besides those of `known`. The API server's clock decides
- * whether a lease is alive.
+ * Signs of other controllers. `names` are leases to look for besides those of `known`, `ours` the objects that are to be
+ * looked after. The API server's clock decides whether a lease is alive and a status fresh.
  */
 export const findOtherControllers = async (
   cluster: Cluster,
   names: readonly string[] = [],
+  ours: Ours = async function* () {},
   known: readonly Upstream[] = upstreams,
 ): Promise<Lookout> => {
-  const [held, running] = await Promise.all([lookAt(cluster, leases), lookAt(cluster, deployments)]);
+  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
+  const [held, running, written] = await Promise.all([
+    lookAt(cluster, leases),
+    lookAt(cluster, deployments),
+    writersIn(ours, date),
+  ]);
   const others = names.filter((name) => !known.some((upstream) => upstream.leases.includes(name)));
   const all = others.length === 0 ? known : [...known, { name: "another controller", leases: others, image: /^$/ }];
-  const now = held.date ?? running.date ?? 0;
-  return {
-    signs: signsOf(all, { leases: held.items, deployments: running.items, now }),
-    blind: [...held.blind, ...running.blind],
-  };
+  const signs = signsOf(all, { leases: held.items, deployments: running.items, now: date });
+  return { signs: [...signs, ...written.signs], blind: [...held.blind, ...running.blind, ...written.blind] };
 };

@@ -56,6 +56,39 @@ const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "repli
 
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
+/** A controller at work writes now and then; one that was stopped has not for this long. */
+const freshMs = 60_000;
+
+/** Ourselves, and people at a terminal. */
+const harmless = /^(rekindle|kubectl)/;
+
+/** Who wrote this object's status a moment ago, and when; undefined when nobody did who could be a controller. */
+const writerOf = (object: Stored, now: number): { readonly manager: string; readonly at: number } | undefined => {
+  const shares = at(object.metadata, "managedFields");
+  if (!Array.isArray(shares)) return undefined;
+  const writers = shares.flatMap((share) => {
+    const manager = String(at(share, "manager") ?? "");
+    const time = Date.parse(String(at(share, "time") ?? ""));
+    const counts = at(share, "subresource") === "status" && !harmless.test(manager) && now - time <= freshMs;
+    return counts ? [{ manager, at: time }] : [];
+  });
+  return writers.sort((a, b) => b.at - a.at)[0];
+};
+
+/** One line when another controller writes the status of these objects: the newest such write, and how many there are. */
+export const writingSigns = (objects: readonly Stored[], now: number): readonly string[] => {
+  const written = objects.flatMap((object) => {
+    const writer = writerOf(object, now);
+    return writer === undefined ? [] : [{ object, ...writer }];
+  });
+  const [newest] = written.sort((a, b) => b.at - a.at);
+  if (newest === undefined) return [];
+  const { object, manager } = newest;
+  const seconds = Math.max(0, Math.round((now - newest.at) / 1_000));
+  const more = written.length === 1 ? "" : ` (and of ${written.length - 1} more)`;
+  return [`${manager} wrote the status of ${object.kind} ${placeOf(object)} ${seconds} s ago${more}`];
+};
+
 /** One line per sign that another controller is at work; empty when there is none. */
 export const signsOf = (
   known: readonly Upstream[],

@@ -4,14 +4,18 @@ import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
+import type { Report } from "../engine/ports.ts";
+import { timing } from "../engine/settings.ts";
 import { findOtherControllers } from "../forward/lookouts.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { tellPlans } from "./shadow.ts";
+import { operatorsFor } from "./world.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -30,6 +34,8 @@ export type Process = {
   readonly door: Door;
   readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
+  /** Absent: structured lines on standard error. */
+  readonly report?: Report;
   /** Resolves when the process is told to stop. */
   readonly stopped: Promise<unknown>;
 };
@@ -50,31 +56,45 @@ export const runHost = async (process: Process): Promise<number> => {
 };
 
 const run = async (process: Process, configuration: Configuration): Promise<number> => {
-  const { kubeconfig: path, context, concurrency, namespaces, dryRun } = configuration;
+  const { kubeconfig: path, context, concurrency, triggerSecretFile } = configuration;
+  const secret = await secretOf(triggerSecretFile);
   const record = await findCluster({ path, context, env: process.env });
   const maxSockets = Math.max(32, concurrency * 2);
   const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
-  const scope = namespaces.length === 0 ? "all namespaces" : `namespaces ${namespaces.join(", ")}`;
-  const mode = dryRun ? "; dry run: nothing is written" : "";
-  process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scope}${mode}`);
+  process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scopeText(configuration)}`);
   try {
     const refusal = (await whyUnreachable(transport, record)) ?? (await refusalFor(process, transport, configuration));
     if (refusal !== undefined) {
       process.warn(refusal);
       return 1;
     }
-    return await serve(process, configuration, await startHost(settingsOf(process, configuration, transport)));
+    const host = await startHost(settingsOf(process, configuration, transport));
+    try {
+      await serve(process, configuration, host, secret);
+    } finally {
+      await host.drain(configuration.stepMs);
+    }
+    process.print("rekindle host: stopped");
+    return 0;
   } finally {
     transport.close();
   }
 };
+
+/** What it is going to look after. */
+const scopeText = ({ namespaces, selector, dryRun }: Configuration): string =>
+  [
+    namespaces.length === 0 ? "all namespaces" : `namespaces ${namespaces.join(", ")}`,
+    ...(selector === "" ? [] : [`applications with ${selector}`]),
+    ...(dryRun ? ["dry run: nothing is written"] : []),
+  ].join("; ");
 
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, selector, concurrency, resyncMs, dryRun } = configuration;
   const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
   return {
     transport,
-    report: pinoReport(configuration.logLevel),
+    report: process.report ?? pinoReport(configuration.logLevel),
     cluster,
     namespaces,
     selector: selector === "" ? undefined : selector,
@@ -92,9 +112,16 @@ const refusalFor = async (
   transport: Transport,
   configuration: Configuration,
 ): Promise<string | undefined> => {
-  const { takeOver, coexist, dryRun, leases } = configuration;
+  const { takeOver, coexist, dryRun, leases, namespaces, selector } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
-  const { signs, blind } = await findOtherControllers(openCluster(transport), leases);
+  const { signs, blind } = await findOtherControllers(openCluster(transport), leases, async function* () {
+    for (const { resource } of operatorsFor(timing)) {
+      for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
+        const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
+        for await (const page of pages(transport, paging)) yield page.items;
+      }
+    }
+  });
   for (const line of blind) process.warn(`cannot see whether another controller is alive: ${line}`);
   if (signs.length === 0) return undefined;
   return `another controller of these kinds is alive: ${signs.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
@@ -102,15 +129,22 @@ const refusalFor = async (
 
 const secretOf = async (path: string | undefined): Promise<string | undefined> => {
   if (path === undefined) return undefined;
-  const secret = (await readFile(path, "utf8")).trim();
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new Error(`trigger-secret-file ${path} cannot be read (${cause instanceof Error ? cause.message : cause})`);
+  });
+  const secret = text.trim();
   if (secret.length < 16) throw new Error(`trigger-secret-file ${path}: a secret of at least 16 characters is needed`);
   return secret;
 };
 
-const serve = async (process: Process, configuration: Configuration, host: Host): Promise<number> => {
-  const secret = await secretOf(configuration.triggerSecretFile);
+/** Serves health and triggers until the process is told to stop. */
+const serve = async (
+  process: Process,
+  { listen }: Configuration,
+  { ready, kinds, trigger }: Host,
+  secret: string | undefined,
+): Promise<void> => {
   const verify = (signed: Signed, given: string): boolean => verified(secret ?? "", signed, given, Date.now());
-  const { ready, kinds, trigger } = host;
   const app = process.door({
     ready,
     kinds,
@@ -118,13 +152,11 @@ const serve = async (process: Process, configuration: Configuration, host: Host)
     verify: secret === undefined ? undefined : verify,
   });
   const server = createServer(getRequestListener(app.fetch));
-  const address = await listening(server, configuration.listen);
+  const address = await listening(server, listen);
   process.print(`rekindle host: serving http://${address}/healthz /readyz${secret === undefined ? "" : " /reconcile"}`);
   await process.stopped;
   process.print("rekindle host: draining");
   server.close();
-  await host.drain(configuration.stepMs);
-  return 0;
 };
 
 const listening = (server: Server, listen: string): Promise<string> => {

@@ -1,5 +1,6 @@
 /** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
 import * as z from "zod";
+import { selectorOf } from "../../kube/selector.ts";
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -43,6 +44,10 @@ const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z
   error: "write names of namespaces separated by commas",
 });
 
+const selector = text.refine((value) => selectorOf(value) !== undefined, {
+  error: "write a label selector, such as team=data",
+});
+
 /** The settings by name. A name ending in `Ms` is written without it, with a unit: `resync: 5m`. */
 export const keys = {
   cluster: required.prefault("default").describe("alias of the cluster in keys and logs; never an endpoint"),
@@ -51,7 +56,7 @@ export const keys = {
     .describe("file that says how to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the pod's own"),
   context: text.optional().describe("context of the kubeconfig; else its current one"),
   namespaces: namespaces.prefault("").describe("namespaces to look after, separated by commas; none means all"),
-  selector: text.prefault("").describe("look after applications with these labels only, e.g. team=data"),
+  selector: selector.prefault("").describe("look after applications with these labels only, e.g. team=data"),
   checkpoints: choice("kubernetes")
     .prefault("kubernetes")
     .describe("where records are kept: as objects beside each application"),

@@ -1,0 +1,345 @@
+/** `rekindle host` from its first line to its last: where it refuses, what it serves, how it stops, what a mistake costs. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { signature } from "../../shared/core/signature.ts";
+import type { Simulator } from "../../shared/simulator/open.ts";
+import { type Machine, onMachine, until } from "./machine.ts";
+import { application, stateOf } from "./objects.ts";
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+const create = ({ transport }: Simulator, path: string, body: unknown): Promise<unknown> =>
+  request(transport, "POST", path, body);
+
+const state = ({ store }: Simulator, name: string): string => {
+  const item = store.get("sparkapplications.sparkoperator.k8s.io", `default/${name}`);
+  return stateOf(item === undefined ? undefined : JSON.parse(JSON.stringify(item)));
+};
+
+const now = (simulator: Simulator): string => new Date(simulator.clock.now()).toISOString();
+
+const lease = (simulator: Simulator) => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "spark-operator-lock", namespace: "default" },
+  spec: { holderIdentity: "operator-1", leaseDurationSeconds: 3600, renewTime: now(simulator).replace("Z", "000Z") },
+});
+
+const deployment = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "spark-operator-controller", namespace: "default" },
+  spec: {
+    selector: { matchLabels: { app: "operator" } },
+    template: {
+      metadata: { labels: { app: "operator" } },
+      spec: { containers: [{ name: "controller", image: "ghcr.io/kubeflow/spark-operator/controller:2.3.0" }] },
+    },
+  },
+};
+
+/** Another controller's status write, a moment ago. */
+const writeStatus = async ({ transport }: Simulator): Promise<void> => {
+  const headers = { "content-type": "application/merge-patch+json", "user-agent": "spark-operator/v2.3.0" };
+  const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, driverInfo: {} } });
+  const path = `${applications}/spark-pi/status`;
+  const { status } = await transport.send({ method: "PATCH", path, headers, body, timeoutMs: 1_000 });
+  assert.equal(status, 200);
+};
+
+describe("another controller that is alive", () => {
+  const cases: readonly { name: string; arrange: (simulator: Simulator) => Promise<unknown>; says: RegExp }[] = [
+    {
+      name: "by its lease",
+      arrange: (simulator) =>
+        create(simulator, "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease(simulator)),
+      says: /kubeflow spark-operator holds the lease default\/spark-operator-lock/,
+    },
+    {
+      name: "by its deployment",
+      arrange: (simulator) => create(simulator, "/apis/apps/v1/namespaces/default/deployments", deployment),
+      says: /kubeflow spark-operator runs as the deployment default\/spark-operator-controller/,
+    },
+    {
+      name: "by what it has just written",
+      arrange: async (simulator) => {
+        await create(simulator, applications, application("spark-pi"));
+        await writeStatus(simulator);
+      },
+      says: /spark-operator wrote the status of SparkApplication default\/spark-pi \d+ s ago/,
+    },
+  ];
+  for (const { name, arrange, says } of cases) {
+    it(
+      `${name}: the host says where it is, refuses in one line, and has written nothing`,
+      onMachine(
+        async ({ simulator, asked, host }) => {
+          await arrange(simulator);
+          const refused = host();
+          assert.equal(await refused.code, 1);
+          assert.match(
+            refused.out.join("\n"),
+            /^rekindle host: context simulator, http:\/\/127\.0\.0\.1:\d+, all namespaces$/,
+          );
+          assert.deepEqual([refused.err.length, refused.lines], [1, []]);
+          assert.match(refused.err[0] ?? "", says);
+          assert.match(refused.err[0] ?? "", /Stop it, or start with --take-over/);
+          assert.deepEqual(
+            asked.filter((line) => !line.startsWith("GET")),
+            [],
+          );
+        },
+        { managedFields: true },
+      ),
+    );
+
+    for (const flag of ["--take-over", "--coexist", "--dry-run"]) {
+      it(
+        `${name}: ${flag} starts`,
+        onMachine(
+          async ({ simulator, host }) => {
+            await arrange(simulator);
+            const running = host(flag);
+            await running.door();
+            running.stop();
+            assert.deepEqual([await running.code, running.err], [0, []]);
+          },
+          { managedFields: true },
+        ),
+      );
+    }
+  }
+
+  it(
+    "is not seen in a second host of ours, nor in a person",
+    onMachine(
+      async ({ simulator, host }) => {
+        const first = host();
+        await first.door();
+        await create(simulator, applications, application("spark-pi"));
+        await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+        const second = host();
+        await second.door();
+        second.stop();
+        assert.deepEqual([await second.code, second.err], [0, []]);
+      },
+      { managedFields: true },
+    ),
+  );
+});
+
+const triggered = async (url: string, secret: string, path: string, timestamp = Math.floor(Date.now() / 1_000)) => {
+  const signed = { timestamp: String(timestamp), method: "POST", path, body: "" };
+  const headers = { "x-rekindle-timestamp": signed.timestamp, "x-rekindle-signature": signature(secret, signed) };
+  return (await fetch(`${url}${path}`, { method: "POST", headers })).status;
+};
+
+describe("a running host", () => {
+  it(
+    "is healthy, then ready, runs what is applied, and ends with nothing half done when it is told to",
+    onMachine(async ({ simulator, asked, host }) => {
+      const running = host("--log-level=info");
+      const url = await running.door();
+      assert.equal((await fetch(`${url}/healthz`)).status, 200);
+      await until("it is ready", () => asked.some((line) => line.includes("/checkpoints?")));
+      assert.equal((await fetch(`${url}/readyz`)).status, 200);
+      await create(simulator, applications, application("spark-pi"));
+      await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+      running.stop();
+      assert.equal(await running.code, 0);
+      assert.deepEqual(running.out.slice(2), ["rekindle host: draining", "rekindle host: stopped"]);
+      const before = asked.length;
+      await assert.rejects(fetch(`${url}/healthz`));
+      assert.equal(asked.length, before);
+      assert.deepEqual(
+        running.lines.filter(({ level }) => level === "warn" || level === "error"),
+        [],
+      );
+    }),
+  );
+
+  it(
+    "is not ready while it cannot see what there is",
+    onMachine(
+      async ({ host }) => {
+        const running = host();
+        const url = await running.door();
+        assert.deepEqual([(await fetch(`${url}/healthz`)).status, (await fetch(`${url}/readyz`)).status], [200, 503]);
+      },
+      { crds: [] },
+    ),
+  );
+
+  it(
+    "takes signed triggers, each once",
+    onMachine(async ({ simulator, folder, host }) => {
+      const secret = "a secret of more than sixteen";
+      writeFileSync(join(folder, "secret"), `${secret}\n`);
+      const running = host("--trigger-secret-file", join(folder, "secret"), "--log-level=debug");
+      const url = await running.door();
+      await create(
+        simulator,
+        applications,
+        application("spark-pi", { annotations: { "rekindle.dev/paused": "true" } }),
+      );
+      const path = "/reconcile/SparkApplication/default/spark-pi";
+      const steps = (): number => running.lines.filter(({ message }) => message === "step").length;
+      await until("the event was taken", () => steps() > 0);
+      const before = steps();
+      const time = Math.floor(Date.now() / 1_000);
+      const rows = [
+        [await triggered(url, secret, path, time), 202],
+        [await triggered(url, secret, path, time), 202],
+        [await triggered(url, "another secret of sixteen", path), 401],
+        [await triggered(url, secret, path, time - 301), 401],
+        [await triggered(url, secret, "/reconcile/Pod/default/spark-pi"), 404],
+      ] as const;
+      assert.deepEqual(
+        rows.map(([got]) => got),
+        rows.map(([, wanted]) => wanted),
+      );
+      await until("the trigger was taken", () => steps() > before);
+      await triggered(url, secret, path, time);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      assert.equal(steps(), before + 1);
+    }),
+  );
+
+  it(
+    "without a secret takes none",
+    onMachine(async ({ host }) => {
+      const url = await host().door();
+      assert.equal(await triggered(url, "a secret of more than sixteen", "/reconcile/SparkApplication/default/x"), 404);
+    }),
+  );
+
+  it(
+    "of two, over real connections, one makes the driver and neither complains",
+    onMachine(async ({ simulator, host }) => {
+      const drivers = new Set<string>();
+      simulator.subscribe(({ table, object: { metadata } }) => {
+        if (table === "pods" && metadata.name.endsWith("-driver")) drivers.add(metadata.uid);
+      });
+      const hosts = [host(), host()];
+      await Promise.all(hosts.map((one) => one.door()));
+      const names = ["one", "two", "three", "four", "five", "six"];
+      for (const name of names) await create(simulator, applications, application(name));
+      await until("all are COMPLETED", () => names.every((name) => state(simulator, name) === "COMPLETED"));
+      assert.equal(drivers.size, names.length);
+      const loud = hosts.flatMap(({ lines }) => lines.filter(({ level }) => level === "warn" || level === "error"));
+      assert.deepEqual(loud, []);
+    }),
+  );
+});
+
+describe("a mistake", () => {
+  const free = "http://127.0.0.1:1";
+  const config = (server: string): string =>
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server } }],
+      contexts: [{ name: "c", context: { cluster: "c" } }],
+      "current-context": "c",
+    });
+  type Case = { name: string; args: readonly string[]; files?: Readonly<Record<string, string>>; says: RegExp };
+  const cases: readonly Case[] = [
+    {
+      name: "an unknown flag",
+      args: ["--namespace=a"],
+      says: /^flag --namespace: unknown; did you mean namespaces\?$/,
+    },
+    {
+      name: "a setting without sense",
+      args: ["--resync=soon"],
+      says: /^flag --resync=soon: write a duration such as 30s or 5m$/,
+    },
+    { name: "a word too many", args: ["spark"], says: /^spark: settings are flags/ },
+    { name: "a selector that is none", args: ["--selector=a in"], says: /^flag --selector=a in: .*team=data/ },
+    { name: "a config file that is not there", args: ["--config=FOLDER/none"], says: /none: cannot be read \(ENOENT/ },
+    {
+      name: "a config file with an unknown name",
+      args: ["--config=FOLDER/c.yaml"],
+      files: { "c.yaml": "namespacess: a\n" },
+      says: /c\.yaml: namespacess: unknown; did you mean namespaces\?$/,
+    },
+    {
+      name: "a config file that is not YAML",
+      args: ["--config=FOLDER/c.yaml"],
+      files: { "c.yaml": "a: [\n" },
+      says: /c\.yaml: is not YAML/,
+    },
+    {
+      name: "a kubeconfig that is not there",
+      args: ["--kubeconfig=FOLDER/none"],
+      says: /^rekindle: kubeconfig not found: .*none$/,
+    },
+    {
+      name: "a kubeconfig that is none",
+      args: ["--kubeconfig=FOLDER/k"],
+      files: { k: "clusters: 3\n" },
+      says: /^rekindle: kubeconfig .*k is not one: clusters:/,
+    },
+    {
+      name: "a context that is not there",
+      args: ["--context=prod"],
+      says: /^rekindle: the kubeconfig has no context prod \(it has simulator\)$/,
+    },
+    {
+      name: "a server that is away",
+      args: ["--kubeconfig=FOLDER/k"],
+      files: { k: config(free) },
+      says: /^the API server http:\/\/127\.0\.0\.1:1 \(context c\) cannot be reached: .*ECONNREFUSED/,
+    },
+    {
+      name: "a secret that is not there",
+      args: ["--trigger-secret-file=FOLDER/none"],
+      says: /trigger-secret-file .*none cannot be read/,
+    },
+    {
+      name: "a secret that is short",
+      args: ["--trigger-secret-file=FOLDER/s"],
+      files: { s: "short" },
+      says: /trigger-secret-file .*s: a secret of at least 16 characters is needed$/,
+    },
+  ];
+  const mistaken = async ({ folder, host, asked }: Machine, { args, files = {}, says }: Case): Promise<void> => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const run = host(...args.map((arg) => arg.replace("FOLDER", folder)));
+    assert.equal(await run.code, 1);
+    assert.equal(run.err.length, 1, run.err.join("\n"));
+    assert.match(run.err[0] ?? "", says);
+    assert.doesNotMatch(run.err[0] ?? "", /\n|\bat .*:\d+/);
+    assert.deepEqual([run.lines, asked.filter((line) => !line.startsWith("GET"))], [[], []]);
+  };
+  for (const one of cases)
+    it(
+      `${one.name}: one line, and nothing was done`,
+      onMachine((machine) => mistaken(machine, one)),
+    );
+
+  it(
+    "a port that is taken: one line, and the host is gone",
+    onMachine(async ({ host, asked }) => {
+      const taken = createServer();
+      await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+      const address = taken.address();
+      const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+      try {
+        const run = host("--listen", `127.0.0.1:${port}`);
+        assert.equal(await run.code, 1);
+        assert.match(
+          run.err.join("\n"),
+          new RegExp(`^rekindle: cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*set --listen$`),
+        );
+        const before = asked.length;
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        assert.equal(asked.length, before, "it asks nothing any more");
+      } finally {
+        taken.close();
+      }
+    }),
+  );
+});

@@ -53,7 +53,7 @@ export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<E
   return await comeBack(run.world, run.message, trouble, { now: run.sight.now, lastedMs });
 };
 
-const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
+export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
   const { world, message, operator, sight } = run;
   const text = trouble.message.slice(0, 1024);
   if (held.record?.trouble?.reason === trouble.reason || sight.object === undefined) return;

@@ -3,7 +3,7 @@ import type { HttpRequest, Transport } from "../core/http.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { collectionPath, withQuery } from "../kube/paths.ts";
 import type { Change } from "./keys.ts";
-import type { Known } from "./known.ts";
+import { type Known, openKnown } from "./known.ts";
 import type { Pause } from "./pause.ts";
 
 export type Following = {
@@ -14,8 +14,8 @@ export type Following = {
   readonly selector: string | undefined;
   readonly trim: (object: Stored) => Stored;
   readonly changed: (change: Change) => void;
-  /** After every full list. */
-  readonly synced: (objects: number) => void;
+  /** After every full list; `blind` when it could not tell what had vanished before. */
+  readonly synced: (objects: number, blind: boolean) => void;
   /** Something broke; it is tried again after `waitMs`. */
   readonly troubled: (cause: unknown, waitMs: number) => void;
   /** Ms that only grow. */
@@ -30,9 +30,22 @@ export type Following = {
 export type Trail = {
   readonly known: Known;
   cursor: string | undefined;
+  /** What is known: nothing yet, only what came since a cursor that was kept, or everything since a list. */
+  base: "nothing" | "cursor" | "list";
   /** The last watch brought something. */
   moved: boolean;
+  /** More than bookmarks came since whoever keeps the cursor last looked. */
+  news: boolean;
 };
+
+/** The beginning of a trail; with a cursor that was kept, where it goes on. */
+export const openTrail = (trim: (object: Stored) => Stored, cursor?: string): Trail => ({
+  known: openKnown(trim),
+  cursor,
+  base: cursor === undefined ? "nothing" : "cursor",
+  moved: false,
+  news: false,
+});
 
 const requestMs = 30_000;
 

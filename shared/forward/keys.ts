@@ -77,13 +77,17 @@ const changeIn = ({ before, after }: Change): "gone" | "new" | "changed" => {
   return before === undefined ? "new" : "changed";
 };
 
-/** The messages that a change of a subject's object is worth, none when it matters to nobody. Objects are trimmed ones. */
-export const sendingsOf = (cluster: string, subject: Subject, change: Change): readonly Sending[] => {
+/**
+ * The messages that a change of a subject's object is worth, none when it matters to nobody. Objects are trimmed ones.
+ * `unsure`: an object without a before may be an old one, whose before nobody knows.
+ */
+export const sendingsOf = (cluster: string, subject: Subject, change: Change, unsure = false): readonly Sending[] => {
   const { before, after } = change;
+  const unknown = unsure && before === undefined;
   const { kind: child, metadata } = after ?? change.before;
   const { uid, resourceVersion, namespace = "" } = metadata;
   return subject.interests.flatMap(({ kind, watch }) => {
-    if (after !== undefined && !watch.matters(before, after)) return [];
+    if (after !== undefined && !unknown && !watch.matters(before, after)) return [];
     return ownersOf(watch, change).map((name): Sending => {
       const key: Key = { cluster, kind, namespace, name };
       const dedupeId =

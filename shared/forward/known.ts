@@ -9,6 +9,7 @@ export type Known = {
   gone(object: Stored): readonly Change[];
   /** Begins a full list: what it does not see until `end` is called is gone. */
   begin(): { see(object: Stored): readonly Change[]; end(): readonly Change[] };
+  has(namespace: string, name: string): boolean;
   size(): number;
 };
 
@@ -50,5 +51,6 @@ export const openKnown = (trim: (object: Stored) => Stored): Known => {
       },
     };
   };
-  return { seen, gone, begin, size: () => objects.size };
+  const has = (namespace: string, name: string): boolean => objects.has(`${namespace}/${name}`);
+  return { seen, gone, begin, has, size: () => objects.size };
 };

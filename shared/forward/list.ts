@@ -31,6 +31,9 @@ export const list = async (following: Following, trail: Trail): Promise<void> =>
   } while (next !== undefined);
   if (version === "") throw withoutVersion(resource);
   tell(following, round.end());
+  const blind = trail.base !== "list";
   trail.cursor = version;
-  following.synced(trail.known.size());
+  trail.base = "list";
+  trail.news = true;
+  following.synced(trail.known.size(), blind);
 };

@@ -7,8 +7,7 @@
  * W3. A server in trouble is not hurried: waits grow, with chance from outside, and end with the first success.
  */
 import { ApiError } from "../core/errors.ts";
-import type { Following, Trail } from "./following.ts";
-import { openKnown } from "./known.ts";
+import { type Following, openTrail, type Trail } from "./following.ts";
 import { list } from "./list.ts";
 import { watch } from "./watch.ts";
 
@@ -36,9 +35,8 @@ const waitAfter = (failures: number, cause: unknown, random: number): number => 
 };
 
 /** Runs until the signal is raised. Never rejects: what goes wrong is told, waited upon and tried again. */
-export const follow = async (following: Following): Promise<void> => {
+export const follow = async (following: Following, trail: Trail = openTrail(following.trim)): Promise<void> => {
   const { signal } = following;
-  const trail: Trail = { known: openKnown(following.trim), cursor: undefined, moved: false };
   let failures = 0;
   while (!signal.aborted) {
     trail.moved = false;

@@ -9,8 +9,10 @@ import type { Sending } from "./keys.ts";
 
 export type Sender = {
   offer(sending: Sending): void;
-  /** Sends what waits, once, and resolves when nothing is in flight any more. */
-  drain(): Promise<void>;
+  /** Sends what waits, and resolves when all that was offered until now has been tried: true when the queue took it. */
+  flush(): Promise<boolean>;
+  /** The same for the last time: what the queue does not take is not tried again. */
+  drain(): Promise<boolean>;
 };
 
 type Settings = {
@@ -49,43 +51,56 @@ const openAlarm = (now: () => number, ring: () => void) => {
 /** Sends in order of arrival, so many at once; failed ones go back to the coalescer unless it is over. */
 const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) => {
   const { send, report, now } = settings;
-  const waiting: Sending[] = [];
-  const flying = new Set<Promise<void>>();
+  const waiting: { readonly sending: Sending; readonly tried: (taken: boolean) => void }[] = [];
+  const untried = new Set<Promise<boolean>>();
+  let flying = 0;
   let failures = 0;
   let over = false;
-  const post = async (sending: Sending): Promise<void> => {
+  const post = async (sending: Sending): Promise<boolean> => {
     try {
       await send(sending.message, sending.dedupeId);
       failures = 0;
+      return true;
     } catch (cause) {
       const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** Math.min(failures, 8));
       if (failures === 0) report("warn", "the queue does not take messages", { error: String(cause), waitMs });
       failures += 1;
-      if (over) return;
-      coalescer.giveBack(sending, now(), waitMs);
-      failed();
+      if (!over) {
+        coalescer.giveBack(sending, now(), waitMs);
+        failed();
+      }
+      return false;
     }
   };
   const pump = (): void => {
-    while (flying.size < atOnce) {
-      const sending = waiting.shift();
-      if (sending === undefined) return;
-      const flight = post(sending).finally(() => {
-        flying.delete(flight);
+    while (flying < atOnce) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      flying += 1;
+      void post(next.sending).then((taken) => {
+        flying -= 1;
+        next.tried(taken);
         pump();
       });
-      flying.add(flight);
     }
   };
   return {
     give: (sendings: readonly Sending[]): void => {
-      waiting.push(...sendings);
+      for (const sending of sendings) {
+        const { promise, resolve } = Promise.withResolvers<boolean>();
+        untried.add(promise);
+        const tried = (taken: boolean): void => {
+          untried.delete(promise);
+          resolve(taken);
+        };
+        waiting.push({ sending, tried });
+      }
       pump();
     },
-    end: async (): Promise<void> => {
+    end: (): void => {
       over = true;
-      while (flying.size > 0) await Promise.all(flying);
     },
+    settled: async (): Promise<boolean> => (await Promise.all([...untried])).every(Boolean),
   };
 };
 
@@ -96,6 +111,10 @@ export const openSender = (settings: Settings): Sender => {
     alarm.set(coalescer.next());
   });
   const post = openPost(settings, coalescer, () => alarm.set(coalescer.next()));
+  const flush = (): Promise<boolean> => {
+    post.give(coalescer.flush());
+    return post.settled();
+  };
   return {
     offer: (sending) => {
       const now = settings.now();
@@ -104,10 +123,11 @@ export const openSender = (settings: Settings): Sender => {
       post.give([first]);
       alarm.set(now + windows.firstMs);
     },
+    flush,
     drain: async () => {
       alarm.clear();
-      post.give(coalescer.flush());
-      await post.end();
+      post.end();
+      return await flush();
     },
   };
 };

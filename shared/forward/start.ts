@@ -5,8 +5,8 @@
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
-import type { Following } from "./following.ts";
-import { type Subject, sendingsOf, subjectsOf, type Watcher } from "./keys.ts";
+import { type Following, openTrail, type Trail } from "./following.ts";
+import { type Sending, type Subject, sendingsOf, subjectsOf, type Watcher } from "./keys.ts";
 import { follow } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
@@ -25,30 +25,64 @@ export type ForwarderSettings = {
   readonly now: () => number;
   readonly random: () => number;
   readonly pause?: Pause;
+  /** Where to go on with a loop; undefined: from the beginning. */
+  readonly trailOf?: (loop: Loop) => Trail | undefined;
+  /** What is known to be about objects of this loop that a list, which had nothing to compare with, did not find. */
+  readonly strays?: (loop: Loop, trail: Trail) => Promise<readonly Sending[]>;
 };
+
+/** One resource followed in one namespace, or in all. */
+export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
 
 export type Forwarder = {
-  /** True once every resource has been listed. */
+  /** True once every resource has been listed, or is watched from where it was left. */
   synced(): boolean;
-  /** Stops watching, sends what still waits, and resolves. */
-  stop(): Promise<void>;
+  /** How far every loop had come when it was asked; undefined when not all up to there could be sent. */
+  sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
+  /** Stops watching, sends what still waits, and resolves: true when the queue has it all. */
+  stop(): Promise<boolean>;
 };
 
-type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
-
-const loopsOf = ({ operators, selector, namespaces }: ForwarderSettings): readonly Loop[] =>
+export const loopsOf = ({
+  operators,
+  selector,
+  namespaces,
+}: Pick<ForwarderSettings, "operators" | "selector" | "namespaces">): readonly Loop[] =>
   subjectsOf(operators, selector).flatMap((subject) =>
     (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => ({ subject, namespace })),
   );
 
+/** A loop on its way. */
+type Course = { readonly loop: Loop; readonly trail: Trail; readonly searches: Set<Promise<boolean>> };
+
+/** What a list could not tell to have vanished is looked for elsewhere; the cursor waits for it. */
+const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, sender: Sender): void => {
+  const { strays, report } = settings;
+  if (strays === undefined) return;
+  const done = strays(loop, trail).then(
+    (sendings) => {
+      for (const sending of sendings) sender.offer(sending);
+      searches.delete(done);
+      return true;
+    },
+    // It stays among the searches: nothing that came after it counts as sent.
+    (cause: unknown) => {
+      report("warn", "cannot look for what has vanished", { error: String(cause) });
+      return false;
+    },
+  );
+  searches.add(done);
+};
+
 const following = (
   settings: ForwarderSettings,
-  loop: Loop,
+  course: Course,
   sender: Sender,
   signal: AbortSignal,
   listed: (objects: number) => void,
 ): Following => {
   const { transport, report, now, random, cluster, pause = realPause } = settings;
+  const { loop, trail } = course;
   const { resource, selector, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
   let troubled = false;
@@ -59,13 +93,15 @@ const following = (
   return {
     ...{ transport, resource, selector, trim, now, random, pause, signal },
     namespace: loop.namespace,
-    synced: (objects) => {
+    synced: (objects, blind) => {
       well();
       listed(objects);
+      if (blind) search(settings, course, sender);
     },
     changed: (change) => {
       well();
-      for (const sending of sendingsOf(cluster, loop.subject, change)) sender.offer(sending);
+      const unsure = trail.base === "cursor";
+      for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
       troubled = true;
@@ -80,21 +116,35 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const { report } = settings;
   const stopping = new AbortController();
   const sender = openSender(settings);
-  const loops = loopsOf(settings);
+  const courses = loopsOf(settings).map((loop): Course => {
+    const trail = settings.trailOf?.(loop) ?? openTrail(loop.subject.trim);
+    return { loop, trail, searches: new Set() };
+  });
   const listed = new Set<Loop>();
-  const running = loops.map((loop) => {
+  const running = courses.map((course) => {
+    const { loop, trail } = course;
     const synced = (objects: number): void => {
       listed.add(loop);
       report("debug", "listed", { resource: loop.subject.resource.plural, namespace: loop.namespace, objects });
     };
-    return follow(following(settings, loop, sender, stopping.signal, synced));
+    return follow(following(settings, course, sender, stopping.signal, synced), trail);
   });
+  const searched = async (): Promise<boolean> =>
+    (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
   return {
-    synced: () => listed.size === loops.length,
+    synced: () => courses.every(({ loop, trail }) => listed.has(loop) || trail.cursor !== undefined),
+    sent: async () => {
+      const reached = courses.flatMap(({ loop, trail: { cursor } }) =>
+        cursor === undefined ? [] : [[loop, cursor] as const],
+      );
+      const complete = await searched();
+      return (await sender.flush()) && complete ? new Map(reached) : undefined;
+    },
     stop: async () => {
       stopping.abort();
       await Promise.all(running);
-      await sender.drain();
+      const complete = await searched();
+      return (await sender.drain()) && complete;
     },
   };
 };

@@ -22,6 +22,7 @@ const mend = (following: Following, trail: Trail, event: WatchEvent & { type: "g
 /** Takes one event in; the cursor moves past it only then. */
 const take = (following: Following, trail: Trail, event: WatchEvent): "ended" | undefined => {
   trail.moved ||= event.type !== "garbled" && event.type !== "error";
+  trail.news ||= event.type === "changed" || event.type === "deleted";
   switch (event.type) {
     case "bookmark":
       trail.cursor = event.resourceVersion;

@@ -1,8 +1,12 @@
-/** What a cloud function is told by its environment: the cluster's flat record and the queues. Read when asked, never at import. */
+/**
+ * What a cloud function is told by its environment, each asked for what it uses and nothing else. Read when asked,
+ * never at import; the one place where these variables are read.
+ */
 import * as z from "zod";
 import type { Endpoint } from "../adapters/kubernetes/https.ts";
-import type { SqsQueues } from "../adapters/sqs/queue.ts";
-import { type Timing, timing } from "../engine/settings.ts";
+import { selectorOf } from "../kube/selector.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The flat cluster record: no file, no exec plugin, nothing to look up. PEM texts. */
 const record = z.object({
@@ -13,37 +17,93 @@ const record = z.object({
   key: z.string().optional(),
 });
 
-const shape = z.object({
-  REKINDLE_CLUSTER_RECORD: z.string().transform((text, context) => {
+const clusterRecord = z
+  .string({ error: "is missing: JSON with server, ca and token (or cert and key)" })
+  .transform((text, context): Endpoint => {
     try {
-      return record.parse(JSON.parse(text));
+      return endpointOf(record.parse(JSON.parse(text)));
     } catch {
       context.addIssue("JSON with server, ca and token (or cert and key) is needed");
       return z.NEVER;
     }
-  }),
-  REKINDLE_FIFO_URL: z.url(),
-  REKINDLE_DELAY_URL: z.url(),
-});
-
-export type FunctionSettings = { readonly endpoint: Endpoint; readonly queues: SqsQueues; readonly timing: Timing };
+  });
 
 const endpointOf = ({ server, ca, token, cert, key }: z.infer<typeof record>): Endpoint => ({
   server,
   ...(ca === undefined ? {} : { ca }),
   ...(token === undefined ? {} : { auth: { token } }),
   ...(cert === undefined || key === undefined ? {} : { auth: { cert, key } }),
-  userAgent: "rekindle-reconcile",
 });
 
-/** Throws one line that names every variable that is missing or wrong. */
-export const functionSettings = (environment: Readonly<Record<string, string | undefined>>): FunctionSettings => {
-  const parsed = shape.safeParse(environment);
-  if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join(".")} (${issue.message})`);
-    throw new Error(`set the function's environment: ${wrong.join(", ")}`);
-  }
-  const { REKINDLE_CLUSTER_RECORD, REKINDLE_FIFO_URL, REKINDLE_DELAY_URL } = parsed.data;
-  const queues = { fifo: REKINDLE_FIFO_URL, delay: REKINDLE_DELAY_URL };
-  return { endpoint: endpointOf(REKINDLE_CLUSTER_RECORD), queues, timing };
+const queueUrl = z.url({ error: "the queue's URL is needed" });
+const name = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Every variable by what the functions call it. */
+const variables = {
+  endpoint: { variable: "REKINDLE_CLUSTER_RECORD", shape: clusterRecord },
+  cluster: { variable: "REKINDLE_CLUSTER_ALIAS", shape: z.string().min(1).max(253).default("default") },
+  namespaces: {
+    variable: "REKINDLE_NAMESPACES",
+    shape: z
+      .string()
+      .default("")
+      .transform((text) => text.split(",").filter(Boolean))
+      .refine((names) => names.every((one) => name.test(one)), { error: "names separated by commas are needed" }),
+  },
+  selector: {
+    variable: "REKINDLE_SELECTOR",
+    shape: z
+      .string()
+      .default("")
+      .refine((text) => selectorOf(text) !== undefined, { error: "a label selector is needed, such as team=data" }),
+  },
+  fifo: {
+    variable: "REKINDLE_FIFO_URL",
+    shape: queueUrl.refine((url) => url.endsWith(".fifo"), {
+      error: "is not a FIFO queue: the URL of one ends with .fifo",
+    }),
+  },
+  delay: {
+    variable: "REKINDLE_DELAY_URL",
+    shape: queueUrl.refine((url) => !url.endsWith(".fifo"), {
+      error: "is a FIFO queue, which holds no single message back: a standard queue is needed",
+    }),
+  },
+  home: {
+    variable: "REKINDLE_HOME",
+    shape: z.string().regex(name, { error: "a namespace is needed" }).default("rekindle"),
+  },
+  windowMs: {
+    variable: "REKINDLE_WINDOW",
+    shape: z
+      .string()
+      .regex(/^[1-9]\d{0,3}s?$/, { error: "seconds are needed, such as 50" })
+      .default("50")
+      .transform((text) => Number.parseInt(text, 10) * 1_000),
+  },
+  secret: {
+    variable: "REKINDLE_TRIGGER_SECRET",
+    shape: z.string().min(16, { error: "at least 16 characters are needed" }).optional(),
+  },
+} as const;
+
+type Variables = typeof variables;
+type Name = keyof Variables;
+export type Settings<Names extends Name> = { readonly [N in Names]: z.infer<Variables[N]["shape"]> };
+
+const isSet = <Names extends Name>(values: object, names: readonly Names[]): values is Settings<Names> =>
+  names.every((one) => one in values);
+
+/** Reads the named settings. Throws one line that names every variable that is missing or wrong; no value is in it. */
+export const functionSettings = <Names extends Name>(env: Environment, ...names: readonly Names[]): Settings<Names> => {
+  const read = names.map((one) => ({ one, parsed: variables[one].shape.safeParse(env[variables[one].variable]) }));
+  const wrong = read.flatMap(({ one, parsed }) =>
+    parsed.success
+      ? []
+      : [`${variables[one].variable} (${parsed.error.issues.map(({ message }) => message).join("; ")})`],
+  );
+  if (wrong.length > 0) throw new Error(`set the function's environment: ${wrong.join(", ")}`);
+  const values = Object.fromEntries(read.map(({ one, parsed }) => [one, parsed.data]));
+  if (!isSet(values, names)) throw new Error("settings were read incompletely");
+  return values;
 };

@@ -2,47 +2,88 @@
 import { checkpointResource, hintOf } from "../adapters/checkpoints/object.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import type { Transport } from "../core/http.ts";
+import { textOf } from "../core/key.ts";
 import type { Metadata, Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Queue } from "../engine/ports.ts";
-import { dueOf } from "../forward/resync.ts";
+import { type Due, dueOf, type Hint } from "../forward/resync.ts";
+import type { Scope } from "./charge.ts";
 
-export type ResyncScope = {
+/** Checkpoints of others, whom the selector does not select, are left alone. */
+export type ResyncScope = Scope & {
   readonly transport: Transport;
-  readonly queue: Queue;
-  readonly cluster: string;
-  /** Empty: all namespaces. */
-  readonly namespaces: readonly string[];
-  /** Label selector of the applications; checkpoints of others are left alone. */
-  readonly selector: string | undefined;
-  readonly operators: readonly Operator<unknown>[];
+  readonly queue: Pick<Queue, "send">;
+  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource">[];
 };
 
+/** A run that must end in time, and goes on where another was left. */
+export type Limits = {
+  /** True when nothing more may be begun. */
+  readonly late: () => boolean;
+  /** The key after which to begin; those before it come last. */
+  readonly after: string | undefined;
+};
+
+/** How many keys were sent, and after which key to go on if there was no time for all. */
+export type Swept = { readonly sent: number; readonly left: number; readonly next: string | undefined };
+
 const metadataOf = async (
-  { transport, namespaces }: ResyncScope,
+  { transport, namespaces }: Pick<ResyncScope, "transport" | "namespaces">,
   resource: Resource,
   selector: string | undefined,
+  late: () => boolean = () => false,
 ): Promise<readonly Metadata[]> => {
   const found: Metadata[] = [];
   for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
     const paging = { transport, resource, namespace, selector, metadataOnly: true };
-    for await (const page of pages(transport, paging)) found.push(...page.items.map((item) => item.metadata));
+    for await (const page of pages(transport, paging)) {
+      found.push(...page.items.map((item) => item.metadata));
+      if (late()) throw new Error(`the time of a resync is over before ${resource.plural} are listed: give it more`);
+    }
   }
   return found;
 };
 
-/** Gives how many keys were sent. `sweep` names this run. */
-export const resync = async (scope: ResyncScope, sweep: string): Promise<number> => {
-  const checkpoints = await metadataOf(scope, checkpointResource, undefined);
-  const hints = checkpoints.map(hintOf).filter((hint) => hint !== undefined);
-  let sent = 0;
+/** What the checkpoints' metadata tells. */
+export const hintsIn = async (
+  where: Pick<ResyncScope, "transport" | "namespaces">,
+  late?: () => boolean,
+): Promise<readonly Hint[]> =>
+  (await metadataOf(where, checkpointResource, undefined, late)).map(hintOf).filter((hint) => hint !== undefined);
+
+/** Everything due, in the order of keys. */
+const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
+  const hints = await hintsIn(scope, late);
+  const due: Due[] = [];
   for (const { kind, resource } of scope.operators) {
-    const objects = await metadataOf(scope, resource, scope.selector);
+    const objects = await metadataOf(scope, resource, scope.selector, late);
     const mine = hints.filter((hint) => hint.kind === kind);
-    for (const due of dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep)) {
-      await scope.queue.send(due.message, due.dedupeId);
-      sent += 1;
-    }
+    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep));
   }
-  return sent;
+  return due
+    .map((one) => ({ one, text: textOf(one.message) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ one }) => one);
 };
+
+const atOnce = 50;
+
+/** `sweep` names this run. A key that cannot be sent ends it: whoever called is told, and tries again. */
+export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, after }: Limits): Promise<Swept> => {
+  const all = await findDue(scope, sweep, late);
+  const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
+  const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
+  let sent = 0;
+  while (sent < due.length && !late()) {
+    const slice = due.slice(sent, sent + atOnce);
+    await Promise.all(slice.map(({ message, dedupeId }) => scope.queue.send(message, dedupeId)));
+    sent += slice.length;
+  }
+  const last = due[sent - 1];
+  const left = due.length - sent;
+  return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message) };
+};
+
+/** A resync that takes the time it needs. Gives how many keys were sent. */
+export const resync = async (scope: ResyncScope, sweep: string): Promise<number> =>
+  (await resyncWithin(scope, sweep, { late: () => false, after: undefined })).sent;

@@ -81,6 +81,7 @@ const firstEvent = async (): Promise<number> => {
     for (const name of names) await request(simulator.transport, "POST", applications, application(name));
     const spans = await cold("reconcile", names.map(eventFor), {
       REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: api.url }),
+      REKINDLE_CLUSTER_ALIAS: "c",
       REKINDLE_FIFO_URL: `${sqs.url}/0/keys.fifo`,
       REKINDLE_DELAY_URL: `${sqs.url}/0/later`,
       AWS_REGION: "eu-west-1",

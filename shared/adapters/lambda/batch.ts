@@ -1,15 +1,35 @@
 /** The shapes in which Lambda hands over a queue's batch and takes the answer. */
 import * as z from "zod";
 
-const event = z.object({
-  Records: z.array(z.object({ messageId: z.string(), body: z.string() })),
+const record = z.object({
+  messageId: z.string(),
+  body: z.string(),
+  attributes: z.object({ ApproximateReceiveCount: z.coerce.number().int().min(1).catch(1) }).catch({
+    ApproximateReceiveCount: 1,
+  }),
 });
 
-export type BatchRecord = { readonly messageId: string; readonly body: string };
+const event = z.object({ Records: z.array(record) });
+
+export type BatchRecord = {
+  readonly id: string;
+  readonly body: string;
+  /** How often it was delivered, this time included. */
+  readonly received: number;
+};
 export type BatchAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
 /** The records of an SQS event; throws for anything else, so that the whole batch is delivered again. */
-export const recordsOf = (given: unknown): readonly BatchRecord[] => event.parse(given).Records;
+export const recordsOf = (given: unknown): readonly BatchRecord[] => {
+  const parsed = event.safeParse(given);
+  if (!parsed.success)
+    throw new Error("this function takes batches of an SQS queue, and was called with something else");
+  return parsed.data.Records.map(({ messageId, body, attributes }) => ({
+    id: messageId,
+    body,
+    received: attributes.ApproximateReceiveCount,
+  }));
+};
 
 /** Only these are delivered again. */
 export const answerOf = (failed: readonly string[]): BatchAnswer => ({

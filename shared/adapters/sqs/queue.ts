@@ -1,37 +1,83 @@
-/** The queue on SQS: a FIFO queue for keys, a standard queue for what is due later. The client is loaded with the first send. */
-import type { SQSClient } from "@aws-sdk/client-sqs";
+/** The queue on SQS: a FIFO queue for keys, a standard queue for what is due later. */
+import type { SendMessageBatchRequestEntry } from "@aws-sdk/client-sqs";
 import { groupOf, type Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
+import { openBatches } from "./batches.ts";
+import { openSqs, type Sqs } from "./client.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** URLs of the two queues. */
 export type SqsQueues = { readonly fifo: string; readonly delay: string };
 
-type Loaded = { readonly client: SQSClient; readonly sdk: typeof import("@aws-sdk/client-sqs") };
+type Fields = Omit<SendMessageBatchRequestEntry, "Id">;
 
-const load = async (): Promise<Loaded> => {
-  const sdk = await import("@aws-sdk/client-sqs");
-  return { client: new sdk.SQSClient({}), sdk };
+const longestDelayS = 900;
+const longestReason = 200;
+const againMs = 200;
+
+/** A reason may name an object, and names may be long: whoever reads the message takes no longer one. */
+const readable = (message: Message): Message => ({ ...message, reason: message.reason.slice(0, longestReason) });
+
+type Failed = { readonly Id: string | undefined; readonly SenderFault: boolean | undefined; readonly error: Error };
+
+const sendOne = (sqs: Sqs, url: string, fields: Fields): Promise<void> =>
+  sqs("SendMessage", url, async ({ client, sdk }, patience) => {
+    await client.send(new sdk.SendMessageCommand({ QueueUrl: url, ...fields }), patience);
+  });
+
+/** What of a batch the queue did not take. */
+const sendMany = (sqs: Sqs, url: string, Entries: SendMessageBatchRequestEntry[]): Promise<readonly Failed[]> =>
+  sqs("SendMessage", url, async ({ client, sdk }, patience) => {
+    const answer = await client.send(new sdk.SendMessageBatchCommand({ QueueUrl: url, Entries }), patience);
+    return (answer.Failed ?? []).map(({ Id, SenderFault, Code, Message }) => ({
+      Id,
+      SenderFault,
+      error: refusalOf("SendMessage", url, Object.assign(new Error(Message ?? Code), { name: Code })),
+    }));
+  });
+
+/** What the queue itself failed at is sent once more; its refusals stand. */
+const post =
+  (sqs: Sqs, url: string) =>
+  async (batch: readonly Fields[]): Promise<readonly (Error | undefined)[]> => {
+    const [first, ...others] = batch;
+    if (first === undefined) return [];
+    if (others.length === 0) {
+      await sendOne(sqs, url, first);
+      return [undefined];
+    }
+    const entries = batch.map((fields, at) => ({ Id: String(at), ...fields }));
+    const failed = await sendMany(sqs, url, entries);
+    const again = entries.filter(({ Id }) => failed.some((one) => one.Id === Id && one.SenderFault !== true));
+    if (again.length > 0) await new Promise((resolve) => setTimeout(resolve, againMs));
+    const still = again.length === 0 ? [] : await sendMany(sqs, url, again);
+    const refused = failed.filter((one) => one.SenderFault === true);
+    return entries.map(({ Id }) => [...refused, ...still].find((one) => one.Id === Id)?.error);
+  };
+
+/** Sends keys to the FIFO queue, one group per key. */
+export const sqsSender = (fifo: string, sqs: Sqs = openSqs()): Queue["send"] => {
+  const batches = openBatches(post(sqs, fifo));
+  return (message, id) => {
+    const group = groupOf(message);
+    const fields = {
+      MessageBody: JSON.stringify(readable(message)),
+      MessageGroupId: group,
+      MessageDeduplicationId: id,
+    };
+    return batches.add({ group, fields });
+  };
 };
 
 /** Delays are cut to SQS's 900 s: the record's `wakeAt` is the truth, and a resync re-arms what is further away. */
-export const sqsQueue = (queues: SqsQueues): Queue => {
-  let loading: Promise<Loaded> | undefined;
-  const loaded = (): Promise<Loaded> => {
-    loading ??= load();
-    return loading;
-  };
+export const sqsQueue = (queues: SqsQueues, sqs: Sqs = openSqs()): Queue => {
+  const later = openBatches(post(sqs, queues.delay));
   return {
-    send: async (message, id) => {
-      const { client, sdk } = await loaded();
-      const sent = { QueueUrl: queues.fifo, MessageBody: JSON.stringify(message), MessageGroupId: groupOf(message) };
-      await client.send(new sdk.SendMessageCommand({ ...sent, MessageDeduplicationId: id }));
-    },
-    sendLater: async (message: Message, id, delayMs) => {
-      const { client, sdk } = await loaded();
-      const delayed = { message, id };
-      const DelaySeconds = Math.min(900, Math.max(0, Math.ceil(delayMs / 1_000)));
-      const sent = { QueueUrl: queues.delay, MessageBody: JSON.stringify(delayed), DelaySeconds };
-      await client.send(new sdk.SendMessageCommand(sent));
+    send: sqsSender(queues.fifo, sqs),
+    sendLater: (message, id, delayMs) => {
+      const MessageBody = JSON.stringify({ message: readable(message), id });
+      const DelaySeconds = Math.min(longestDelayS, Math.max(0, Math.ceil(delayMs / 1_000)));
+      return later.add({ group: undefined, fields: { MessageBody, DelaySeconds } });
     },
   };
 };

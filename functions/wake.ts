@@ -1,0 +1,10 @@
+/** Delay queue batch → FIFO queue: a due timer's key is delivered like any other. Run by itself, it polls the queue. */
+import { once } from "../shared/wiring/once.ts";
+import { openWake, type Wake } from "../shared/wiring/waking.ts";
+
+const wiring = once(() => openWake(process.env));
+
+/** The Lambda handler of an SQS event source with partial batch responses. */
+export const handler: Wake = async (event, context) => (await wiring())(event, context);
+
+if (import.meta.main) await (await import("../shared/wiring/polling.ts")).pollTimers(process.env);

@@ -1,0 +1,62 @@
+/** What SQS says when it does not do as asked, as one line that names the queue and what to change. */
+import { ApiError } from "../../core/errors.ts";
+
+type Meaning = { readonly reason: string; readonly text: (what: string) => string };
+
+const missing: Meaning = {
+  reason: "QueueMissing",
+  text: () => "there is no such queue: create it, or correct its URL",
+};
+const forbidden: Meaning = {
+  reason: "QueueForbidden",
+  text: (what) => `no permission: allow sqs:${what} on it to the role that this runs as`,
+};
+const unknown: Meaning = {
+  reason: "QueueForbidden",
+  text: () => "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+};
+const throttled: Meaning = { reason: "QueueThrottled", text: () => "too many requests for it" };
+const tooLarge: Meaning = { reason: "QueueRefused", text: () => "the message is larger than the queue takes" };
+
+/** By the error's name, whichever of its two protocols SQS is spoken to in. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  QueueDoesNotExist: missing,
+  "AWS.SimpleQueueService.NonExistentQueue": missing,
+  AccessDenied: forbidden,
+  AccessDeniedException: forbidden,
+  InvalidClientTokenId: unknown,
+  UnrecognizedClientException: unknown,
+  SignatureDoesNotMatch: unknown,
+  ExpiredToken: unknown,
+  CredentialsProviderError: unknown,
+  RequestThrottled: throttled,
+  ThrottlingException: throttled,
+  OverLimit: throttled,
+  BatchRequestTooLong: tooLarge,
+  TimeoutError: { reason: "QueueUnreachable", text: () => "no answer in time" },
+  AbortError: { reason: "QueueUnreachable", text: () => "no answer in time" },
+};
+
+const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 300) ?? "";
+
+const nameAndText = (cause: unknown): { readonly name: string; readonly text: string } => {
+  if (!(cause instanceof Error)) return { name: "", text: firstLine(String(cause)) };
+  const code = "code" in cause ? String(cause.code) : "";
+  return { name: cause.name, text: firstLine(cause.message) || code || cause.name };
+};
+
+/** A FIFO queue was spoken to as a standard one, or the other way round. */
+const isOtherKind = (text: string): boolean => /MessageGroupId|MessageDeduplicationId|FIFO queue/i.test(text);
+
+/** The error to throw. `what` is the SQS action. Nothing of a message is in it. */
+export const refusalOf = (what: string, queue: string, cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause;
+  const { name, text } = nameAndText(cause);
+  const known = Object.hasOwn(meanings, name) ? meanings[name] : undefined;
+  const told = (reason: string, message: string): ApiError =>
+    new ApiError({ status: 0, reason, message: `SQS ${what} ${queue}: ${message}`, cause });
+  if (known !== undefined) return told(known.reason, known.text(what));
+  if (isOtherKind(text))
+    return told("QueueMismatch", `keys need a FIFO queue, timers a standard one; this is the other kind (${text})`);
+  return told("QueueUnreachable", text);
+};

@@ -1,0 +1,95 @@
+/**
+ * From what a queue delivered to steps: what is no message is dropped, and what is delivered again and again is first
+ * sent for alone, then let go of. So neither a bad message nor a bad object locks a group or harms its neighbours.
+ */
+import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
+import type { Trouble } from "../core/plan.ts";
+import { type Envelope, takeBatch } from "./batch.ts";
+import { readMessage } from "./message.ts";
+import { surrender } from "./surrender.ts";
+import type { World } from "./world.ts";
+
+/** A delivery: its text is not yet believed. `received` counts the deliveries, this one included. */
+export type Delivered = { readonly id: string; readonly body: string; readonly received: number };
+
+/** A message that came back this often is not taken together with others any more. */
+const patience = 3;
+/** The reason of one that was sent for alone. */
+const alone = "alone: its steps did not come to their end";
+/** Our messages are keys: nothing longer is parsed. */
+const longestBody = 8_192;
+
+type Read = Envelope & { readonly received: number };
+
+const read = (world: World, delivered: readonly Delivered[]): readonly Read[] =>
+  delivered.flatMap(({ id, body, received }): readonly Read[] => {
+    const message = body.length > longestBody ? undefined : readMessage(body);
+    if (message !== undefined) return [{ id, message, received }];
+    world.report("error", "not a message of ours, dropped", { id, characters: body.length });
+    return [];
+  });
+
+const keyOf = ({ cluster, kind, namespace, name }: Message): Omit<Message, "reason"> => ({
+  cluster,
+  kind,
+  namespace,
+  name,
+});
+
+/** Keys that were held up together come back at different times, from 1 to 17 s. */
+const apartMs = (message: Message): number => 1_000 * (1 + (Number.parseInt(groupOf(message).slice(0, 4), 16) % 17));
+
+const troubleOf = (received: number): Trouble => ({
+  reason: "StepsFailed",
+  message: `steps for this object were begun ${received} times in a row and did not come to their end; see the log`,
+});
+
+/** True when the messages need not be delivered again. */
+const setAside = async (world: World, messages: readonly Read[]): Promise<boolean> => {
+  const [first] = messages;
+  if (first === undefined) return true;
+  const worst = messages.reduce((most, one) => (one.received > most.received ? one : most), first);
+  const { message, received, id } = worst;
+  const given = async (): Promise<boolean> => {
+    await surrender(world, message, troubleOf(received));
+    return true;
+  };
+  try {
+    if (message.reason === alone) return await given();
+    world.report("warn", "steps did not come to their end, sending for the key alone", {
+      key: textOf(message),
+      received,
+    });
+    const again = { ...keyOf(message), reason: alone };
+    return await world.queue
+      .sendLater(again, dedupe.timer(message, `alone ${id}`), apartMs(message))
+      .then(() => true, given);
+  } catch (cause) {
+    world.report("error", "a key that never ends could not be let go of", {
+      key: textOf(message),
+      error: String(cause),
+    });
+    return false;
+  }
+};
+
+const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
+  const groups = new Map<string, Read[]>();
+  for (const one of batch) {
+    const key = textOf(one.message);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()];
+};
+
+/** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
+export const intake = async (world: World, delivered: readonly Delivered[]): Promise<readonly string[]> => {
+  const groups = groupsOf(read(world, delivered));
+  const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > patience);
+  const fresh = groups.filter((group) => !isWorn(group));
+  // What may end this invocation is set aside before anything else is begun.
+  const aside = await Promise.all(
+    groups.filter(isWorn).map(async (group) => ((await setAside(world, group)) ? [] : group.map(({ id }) => id))),
+  );
+  return [...aside.flat(), ...(await takeBatch(world, fresh.flat()))];
+};

@@ -1,0 +1,72 @@
+/** How far somebody came who goes on later, in whatever instance: a record each, among the checkpoints. */
+import * as z from "zod";
+import { digest, type Key } from "../core/key.ts";
+import type { CheckpointRecord, Checkpoints, Report, Version } from "../engine/ports.ts";
+import type { Loop } from "./start.ts";
+
+export type Cursors = {
+  /** Where it was left; undefined when nobody knows. */
+  load(key: Key): Promise<string | undefined>;
+  /** Keeps how far it came. Of two at once one is kept: both have done what they passed. */
+  save(key: Key, at: string): Promise<void>;
+};
+
+type Settings = {
+  readonly checkpoints: Checkpoints;
+  /** UID of the cluster's kube-system namespace: in another cluster no cursor means anything. */
+  readonly clusterUid: string;
+  readonly report: Report;
+};
+
+const kept = z.object({
+  cluster: z.string(),
+  saves: z.number().int().min(0),
+  memory: z.object({ at: z.string().min(1) }),
+});
+
+/** The key of a cursor; names of different things differ. Its records stand in the namespace that it is about. */
+export const cursorKey = (cluster: string, namespace: string | undefined, name: string): Key => ({
+  cluster,
+  kind: "Cursor",
+  namespace: namespace ?? "",
+  name,
+});
+
+/** How far a resource was forwarded. What a selector leaves out, another one's cursor has not passed. */
+export const loopKey = (cluster: string, { subject, namespace }: Loop): Key => {
+  const { group, plural } = subject.resource;
+  const chosen = subject.selector === undefined ? "" : `.${digest(subject.selector).slice(0, 10)}`;
+  return cursorKey(cluster, namespace, `${plural}${group === "" ? "" : `.${group}`}${chosen}`);
+};
+
+type Stored = { readonly saves: number; readonly version: Version | undefined };
+
+export const openCursors = ({ checkpoints, clusterUid, report }: Settings): Cursors => {
+  const stored = new Map<string, Stored>();
+  const placeOf = ({ namespace, name }: Key): string => `${namespace}/${name}`;
+  const load = async (key: Key): Promise<string | undefined> => {
+    const found = await checkpoints.load(key);
+    const read = kept.safeParse(found?.record);
+    stored.set(placeOf(key), { saves: read.data?.saves ?? 0, version: found?.version });
+    return read.data?.cluster === clusterUid ? read.data.memory.at : undefined;
+  };
+  const save = async (key: Key, at: string): Promise<void> => {
+    const place = placeOf(key);
+    if (!stored.has(place)) await load(key);
+    const { saves = 0, version } = stored.get(place) ?? {};
+    const record: CheckpointRecord = {
+      schema: 1,
+      cluster: clusterUid,
+      uid: clusterUid,
+      saves: saves + 1,
+      rests: true,
+      memory: { at },
+    };
+    const saved = await checkpoints.save(key, record, version);
+    if (saved === "raced") {
+      stored.delete(place);
+      report("debug", "somebody else keeps the same cursor", { name: key.name });
+    } else stored.set(place, { saves: saves + 1, version: saved });
+  };
+  return { load, save };
+};

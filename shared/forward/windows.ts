@@ -1,0 +1,103 @@
+/**
+ * The forwarder for a while: goes on where the last window, of whatever instance, was left, and keeps how far it came.
+ *
+ * C1. The cursor moves only past what the queue has taken, so a window that dies is done again by the next.
+ * C2. What vanished while nobody watched is found by comparing records with objects, whenever a list has no past.
+ * C3. Quiet writes nothing: a cursor that only bookmarks moved is kept in memory, and stored now and then.
+ */
+import { textOf } from "../core/key.ts";
+import { type Cursors, loopKey } from "./cursors.ts";
+import { openTrail, type Trail } from "./following.ts";
+import { type Pause, pause as realPause } from "./pause.ts";
+import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./start.ts";
+
+export type Ran = {
+  /** The queue has all that was seen. */
+  readonly sent: boolean;
+  /** Loops that went on where they were left; the others began with a list. */
+  readonly resumed: number;
+  readonly loops: number;
+};
+
+export type Windows = {
+  /** Forwards for so long, or until the signal is raised. */
+  run(lengthMs: number, signal: AbortSignal): Promise<Ran>;
+};
+
+type Settings = Omit<ForwarderSettings, "trailOf"> & {
+  readonly cursors: Cursors;
+  /** Waits out a window; the loops' own waits are `pause`. */
+  readonly wait?: Pause;
+};
+
+/** How often the cursor is kept within a window. */
+const keepMs = 10_000;
+/** A cursor that only bookmarks moved is stored this seldom. */
+const quietMs = 600_000;
+
+/** Where a loop stands, for as long as this instance lives. */
+type Standing = { trail: Trail; stored: string | undefined; storedAt: number };
+
+export const openWindows = (settings: Settings): Windows => {
+  const { cluster, cursors, report, now, wait = realPause } = settings;
+  const idOf = (loop: Loop): string => textOf(loopKey(cluster, loop));
+  const standings = new Map<string, Standing>();
+
+  const stand = async (loop: Loop): Promise<Standing> => {
+    const warm = standings.get(idOf(loop));
+    if (warm !== undefined) return warm;
+    const stored = await cursors.load(loopKey(cluster, loop));
+    const standing = { trail: openTrail(loop.subject.trim, stored), stored, storedAt: now() };
+    standings.set(idOf(loop), standing);
+    return standing;
+  };
+
+  const keep = async (loop: Loop, cursor: string): Promise<void> => {
+    const standing = standings.get(idOf(loop));
+    if (standing === undefined || standing.stored === cursor) return;
+    if (!standing.trail.news && now() - standing.storedAt < quietMs) return;
+    standing.trail.news = false;
+    try {
+      await cursors.save(loopKey(cluster, loop), cursor);
+    } catch (cause) {
+      standing.trail.news = true;
+      throw cause;
+    }
+    standing.stored = cursor;
+    standing.storedAt = now();
+  };
+
+  const keepAll = async (reached: ReadonlyMap<Loop, string> | undefined): Promise<void> => {
+    if (reached === undefined) return;
+    try {
+      await Promise.all([...reached].map(([loop, cursor]) => keep(loop, cursor)));
+    } catch (cause) {
+      report("warn", "the cursor cannot be kept; the next instance sends again what this one sent", {
+        error: cause instanceof Error ? cause.message : String(cause),
+      });
+    }
+  };
+
+  const last = async (forwarder: Forwarder): Promise<boolean> => {
+    const sent = await forwarder.stop();
+    // C1: what was not taken is seen again from the stored cursor.
+    if (sent) await keepAll(await forwarder.sent());
+    else standings.clear();
+    return sent;
+  };
+
+  return {
+    run: async (lengthMs, signal) => {
+      const loops = loopsOf(settings);
+      const begun = await Promise.all(loops.map(stand));
+      const resumed = begun.filter(({ trail }) => trail.cursor !== undefined).length;
+      const forwarder = startForwarder({ ...settings, trailOf: (loop) => standings.get(idOf(loop))?.trail });
+      const until = now() + lengthMs;
+      for (let left = lengthMs; left > 0 && !signal.aborted; left = until - now()) {
+        await wait(Math.min(keepMs, left), signal);
+        if (!signal.aborted && until - now() > 0) await keepAll(await forwarder.sent());
+      }
+      return { sent: await last(forwarder), resumed, loops: loops.length };
+    },
+  };
+};

@@ -1,0 +1,92 @@
+/** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
+import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { httpsTransport } from "../adapters/kubernetes/https.ts";
+import { remainingMsOf } from "../adapters/lambda/invocation.ts";
+import { sqsSender } from "../adapters/sqs/queue.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import type { Transport } from "../core/http.ts";
+import { dedupe } from "../core/key.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Queue, Report } from "../engine/ports.ts";
+import { timing } from "../engine/settings.ts";
+import { openCursors } from "../forward/cursors.ts";
+import type { Trail } from "../forward/following.ts";
+import type { Sending } from "../forward/keys.ts";
+import type { Loop } from "../forward/start.ts";
+import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
+import type { Scope } from "./charge.ts";
+import { type Environment, functionSettings } from "./function.ts";
+import { hintsIn } from "./resync.ts";
+import { identify, operatorsFor } from "./world.ts";
+
+export type ForwardParts = Scope & {
+  readonly transport: Transport;
+  readonly send: Queue["send"];
+  readonly report: Report;
+  readonly operators: readonly Operator<unknown>[];
+  /** Namespace of the cursors of what is watched in all namespaces. */
+  readonly home: string;
+};
+
+/** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
+const straysIn =
+  ({ transport, cluster, operators }: ForwardParts) =>
+  async ({ subject, namespace }: Loop, { known, cursor = "" }: Trail): Promise<readonly Sending[]> => {
+    const kinds = operators.filter(({ resource: { group, plural } }) => {
+      const { resource } = subject;
+      return group === resource.group && plural === resource.plural;
+    });
+    if (kinds.length === 0) return [];
+    const hints = await hintsIn({ transport, namespaces: namespace === undefined ? [] : [namespace] });
+    return hints
+      .filter((hint) => kinds.some(({ kind }) => kind === hint.kind) && !known.has(hint.namespace, hint.name))
+      .map(({ kind, namespace: place, name }): Sending => {
+        const key = { cluster, kind, namespace: place, name };
+        return { message: { ...key, reason: "orphaned" }, dedupeId: dedupe.sweep(key, `list ${cursor}`) };
+      });
+  };
+
+/** Windows over all that the operators watch. Asks the cluster who it is: another one's cursors mean nothing here. */
+export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
+  const { transport, report, home } = parts;
+  const clusterUid = await identify(openCluster(transport));
+  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
+  return openWindows({ ...parts, cursors, strays: straysIn(parts), now: Date.now, random: Math.random });
+};
+
+/** The forwarder of this environment's settings. */
+export const openForwarding = async (env: Environment) => {
+  const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "home", "windowMs");
+  const { endpoint, fifo, windowMs, ...scope } = settings;
+  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-forward" });
+  const report = lineReport("info");
+  const parts = { ...scope, transport, report, send: sqsSender(fifo), operators: operatorsFor(timing) };
+  return { windows: await windowsOver(parts), windowMs, report };
+};
+
+export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
+
+/** What is left for the last sends and the cursor when a window has ended. */
+const reserveMs = 10_000;
+const shortestMs = 1_000;
+
+/** Opens everything once for an environment's life; what it knows of the cluster goes from window to window. */
+export const openForward = async (env: Environment): Promise<Forward> => {
+  const { windows, windowMs, report } = await openForwarding(env);
+  return async (_, context) => {
+    const lengthMs = Math.max(shortestMs, Math.min(windowMs, remainingMsOf(context) - reserveMs));
+    const ran = await windows.run(lengthMs, new AbortController().signal);
+    report(ran.sent ? "info" : "warn", ran.sent ? "forwarded" : "not all could be sent; it is seen again", ran);
+    return ran;
+  };
+};
+
+/** The same without an end, as a process. */
+export const forwardUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
+  const { windows, report } = await openForwarding(env);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  report("info", "forward: watching");
+  await windows.run(Number.MAX_SAFE_INTEGER, stopping.signal);
+};

@@ -1,0 +1,42 @@
+/** The queue functions as processes: they poll by themselves until they are told to stop. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startPoller } from "../adapters/sqs/poller.ts";
+import { sqsSender } from "../adapters/sqs/queue.ts";
+import { openReceiver } from "../adapters/sqs/receiver.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import { intake } from "../engine/intake.ts";
+import { type Environment, functionSettings } from "./function.ts";
+import { openSteps } from "./reconcile.ts";
+import { stopped } from "./stopping.ts";
+import { wake } from "./waking.ts";
+
+/** As `infra/` sets it for the queues of the functions. */
+const visibilityMs = 90_000;
+const againMs = 5_000;
+const graceMs = 25_000;
+const pause = async (ms: number): Promise<void> => void (await sleep(ms));
+
+/** Steps from the FIFO queue. */
+export const pollSteps = async (env: Environment): Promise<void> => {
+  const { world, fifo } = await openSteps(env);
+  const receiver = openReceiver({ queue: fifo, visibilityMs });
+  const { report } = world;
+  const take = (messages: Parameters<typeof intake>[1]): Promise<readonly string[]> => intake(world, messages);
+  const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
+  report("info", "reconcile: polling", { queue: fifo });
+  await stopped();
+  await poller.stop(graceMs);
+};
+
+/** Timers from the delay queue onto the FIFO queue. */
+export const pollTimers = async (env: Environment): Promise<void> => {
+  const { fifo, delay } = functionSettings(env, "fifo", "delay");
+  const report = lineReport("info");
+  const send = sqsSender(fifo);
+  const receiver = openReceiver({ queue: delay, visibilityMs });
+  const take = (messages: Parameters<typeof wake>[2]): Promise<readonly string[]> => wake(send, report, messages);
+  const poller = startPoller({ receiver, take, parallel: 1, againMs, report, pause });
+  report("info", "wake: polling", { queue: delay });
+  await stopped();
+  await poller.stop(graceMs);
+};

@@ -1,0 +1,8 @@
+/** When a process is told to stop. */
+
+/** Resolves with SIGTERM or SIGINT. */
+export const stopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });

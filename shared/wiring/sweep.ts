@@ -1,0 +1,65 @@
+/** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
+import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { httpsTransport } from "../adapters/kubernetes/https.ts";
+import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
+import { sqsSender } from "../adapters/sqs/queue.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import type { Report } from "../engine/ports.ts";
+import { timing } from "../engine/settings.ts";
+import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
+import { type Environment, functionSettings } from "./function.ts";
+import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
+import { startSweeping } from "./sweeping.ts";
+import { identify, operatorsFor } from "./world.ts";
+
+export type SweepParts = { readonly scope: ResyncScope; readonly cursors: Cursors; readonly report: Report };
+
+/** One run; `late` is asked before anything new is begun. Quiet writes nothing. */
+export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Swept> => {
+  const { scope, cursors, report } = parts;
+  const key = cursorKey(scope.cluster, scope.namespaces[0], "resync");
+  const after = await cursors.load(key);
+  const swept = await resyncWithin(scope, sweep, { late, after });
+  if (swept.next !== after) await cursors.save(key, swept.next ?? "");
+  const { sent, left } = swept;
+  if (left > 0) report("warn", "resync: no time for all, the next run goes on", { keys: sent, left });
+  else report("info", "resync: looking again at what is unfinished", { keys: sent });
+  return swept;
+};
+
+const openSweep = async (env: Environment): Promise<SweepParts> => {
+  const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "home");
+  const { endpoint, fifo, home, ...scope } = settings;
+  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-resync" });
+  const report = lineReport("info");
+  const clusterUid = await identify(openCluster(transport));
+  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
+  const operators = operatorsFor(timing);
+  return { scope: { ...scope, transport, queue: { send: sqsSender(fifo) }, operators }, cursors, report };
+};
+
+export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;
+
+/** What the last sends and the cursor may still need. */
+const reserveMs = 10_000;
+
+/** Opens everything once for an environment's life. */
+export const openResync = async (env: Environment): Promise<Resync> => {
+  const parts = await openSweep(env);
+  return (event, context) => {
+    const until = performance.now() + remainingMsOf(context) - reserveMs;
+    return sweepOnce(parts, runOf(event) ?? String(Date.now()), () => performance.now() > until);
+  };
+};
+
+const everyMs = 300_000;
+
+/** Sweeps every five minutes, as a process. */
+export const sweepUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
+  const parts = await openSweep(env);
+  const sweep = async (): Promise<number> => (await sweepOnce(parts, String(Date.now()), () => false)).sent;
+  const sweeping = startSweeping(sweep, everyMs, parts.report);
+  await stopped;
+  await sweeping.stop();
+};

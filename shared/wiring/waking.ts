@@ -1,0 +1,55 @@
+/** The wiring of the wake function: what was held back until now goes onto the FIFO queue, under its own id. */
+import * as z from "zod";
+import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
+import { sqsSender } from "../adapters/sqs/queue.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import type { Delivered } from "../engine/intake.ts";
+import { readMessage } from "../engine/message.ts";
+import type { Queue, Report } from "../engine/ports.ts";
+import { type Environment, functionSettings } from "./function.ts";
+
+export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
+
+const envelope = z.object({ message: z.unknown(), id: z.string().min(1).max(128) });
+
+const delayedIn = (body: string): Parameters<Queue["send"]> | undefined => {
+  try {
+    const { message, id } = envelope.parse(JSON.parse(body));
+    const read = readMessage(JSON.stringify(message));
+    return read === undefined ? undefined : [read, id];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Ids of the deliveries that must come again. A copy of a timer vanishes on the FIFO queue by the id of both. */
+export const wake = async (
+  send: Queue["send"],
+  report: Report,
+  delivered: readonly Delivered[],
+): Promise<readonly string[]> => {
+  const failed = await Promise.all(
+    delivered.map(async ({ id, body }) => {
+      const delayed = delayedIn(body);
+      if (delayed === undefined) {
+        report("error", "not a timer of ours, dropped", { id, characters: body.length });
+        return [];
+      }
+      try {
+        await send(...delayed);
+        return [];
+      } catch (cause) {
+        report("warn", "a timer could not be sent on, it comes again", { id, error: String(cause) });
+        return [id];
+      }
+    }),
+  );
+  return failed.flat();
+};
+
+export const openWake = async (env: Environment): Promise<Wake> => {
+  const { fifo } = functionSettings(env, "fifo");
+  const send = sqsSender(fifo);
+  const report = lineReport("info");
+  return async (event) => answerOf(await wake(send, report, recordsOf(event)));
+};

@@ -3,10 +3,11 @@ import { examples } from "./examples.ts";
 import { go } from "./go.ts";
 import { lambda } from "./lambda.ts";
 import type { Part } from "./part.ts";
+import { queue } from "./queue.ts";
 import { spark } from "./spark.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, lambda];
+export const parts: readonly Part[] = [system, go, spark, examples, lambda, queue];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

@@ -93,9 +93,15 @@ const unrecorded = (object: Stored | undefined, now: number): Observed => {
   return { see: "sight", sight };
 };
 
+const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** No object carries what is no label, and the server refuses to look for it. */
+const isAskable = (labels: Readonly<Record<string, string>>): boolean =>
+  Object.values(labels).every((value) => labelValue.test(value));
+
 /** Answers what a decision asked to see, live. */
 export const look = async (cluster: Cluster, query: Query): Promise<readonly Stored[]> => {
-  if (query.do === "list") return (await cluster.list(query)).value;
+  if (query.do === "list") return isAskable(query.labels) ? (await cluster.list(query)).value : [];
   const { value } = await cluster.get(query.ref);
   return value === undefined ? [] : [value];
 };

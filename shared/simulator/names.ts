@@ -58,11 +58,21 @@ const keyFaults = (field: string, key: string): readonly Cause[] => {
   ];
 };
 
+const valueFaults = (field: string, value: string): readonly Cause[] => [
+  ...(value.length > 63 ? [cause.invalid(field, value, "must be no more than 63 bytes")] : []),
+  ...(labelValue.test(value) ? [] : [cause.invalid(field, value, valueWords)]),
+];
+
+/** What is wrong with one term of a label selector: what no label can be, none is asked for. */
+export const selectorFaults = (key: string, values: readonly string[]): readonly Cause[] => [
+  ...keyFaults("<nil>", key),
+  ...values.flatMap((value, at) => valueFaults(`values[${at}][${key}]`, value)),
+];
+
 const labelFaults = (labels: Readonly<Record<string, string>> = {}): readonly Cause[] =>
   Object.entries(labels).flatMap(([key, value]) => [
     ...keyFaults("metadata.labels", key),
-    ...(value.length > 63 ? [cause.invalid("metadata.labels", value, "must be no more than 63 bytes")] : []),
-    ...(labelValue.test(value) ? [] : [cause.invalid("metadata.labels", value, valueWords)]),
+    ...valueFaults("metadata.labels", value),
   ]);
 
 const maxAnnotations = 256 * 1024;

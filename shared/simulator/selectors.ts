@@ -2,6 +2,7 @@
 
 import { at, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
+import { selectorFaults } from "./names.ts";
 import { badRequest } from "./refusal.ts";
 
 export type Matches = (object: Item) => boolean;
@@ -32,6 +33,8 @@ const orders: Readonly<Record<string, string>> = { ">": "gt", "<": "lt" };
 const labelOf = (object: Item, key: string): string | undefined => textAt(object.metadata, "labels", key);
 
 const testing = (key: string, operator: string, values: readonly string[]): Matches => {
+  const [fault] = selectorFaults(key, values);
+  if (fault !== undefined) throw badRequest(`unable to parse requirement: ${fault.field}: ${fault.message}`);
   const test = tests[orders[operator] ?? operator] ?? (() => false);
   return (object) => test(labelOf(object, key), values);
 };

@@ -107,7 +107,7 @@ export const comeBack = async (
   const tries = message.tries ?? 0;
   const { delayMs, id } = waitFor(world, message, trouble, since);
   const { reason, message: text } = trouble;
-  const level = reason === internal ? "error" : tries < 2 && since.lastedMs === 0 ? "info" : "warn";
+  const level = reason === internal ? "error" : tries < 2 && since.lastedMs === 0 ? "debug" : "warn";
   world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
     key: textOf(message),
     reason,

@@ -1,6 +1,6 @@
 /** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
-import type { Stored } from "../core/object.ts";
+import { isLabelValue, type Stored } from "../core/object.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
@@ -167,8 +167,12 @@ export const look = async (session: Session, target: Target, now: number): Promi
   if (object === undefined) {
     throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
   }
-  const query = { do: "list", resource: podResource, namespace, labels: kind.podLabels(name) } as const;
-  const [found, pods] = await Promise.all([recordOf(session, key), cluster.list(query)]);
+  const labels = kind.podLabels(name);
+  const query = { do: "list", resource: podResource, namespace, labels } as const;
+  const [found, pods] = await Promise.all([
+    recordOf(session, key),
+    Object.values(labels).every(isLabelValue) ? cluster.list(query) : { value: [] },
+  ]);
   return {
     target,
     object,

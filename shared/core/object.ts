@@ -46,6 +46,11 @@ export type Stored = Obj & { readonly metadata: Metadata & { readonly uid: strin
 /** Where an object stands; cluster-scoped ones have no namespace. */
 export type Ref = { readonly resource: Resource; readonly namespace?: string; readonly name: string };
 
+const label = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** False for what no object can carry as a label's value, and no server looks for. */
+export const isLabelValue = (text: string): boolean => label.test(text);
+
 /** `group/version` as the `apiVersion` field writes it. */
 export const apiVersionOf = (resource: Resource): string =>
   resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;

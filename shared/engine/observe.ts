@@ -1,7 +1,7 @@
 /** The first look of a step: the checkpoint and the object itself, both live, and whose they are. */
 import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
-import type { Ref, Stored } from "../core/object.ts";
+import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Query } from "../core/plan.ts";
 import type { CheckpointRecord, Cluster, Version } from "./ports.ts";
@@ -93,11 +93,8 @@ const unrecorded = (object: Stored | undefined, now: number): Observed => {
   return { see: "sight", sight };
 };
 
-const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-
 /** No object carries what is no label, and the server refuses to look for it. */
-const isAskable = (labels: Readonly<Record<string, string>>): boolean =>
-  Object.values(labels).every((value) => labelValue.test(value));
+const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
 
 /** Answers what a decision asked to see, live. */
 export const look = async (cluster: Cluster, query: Query): Promise<readonly Stored[]> => {

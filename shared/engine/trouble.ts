@@ -3,15 +3,15 @@ import { ApiError } from "../core/errors.ts";
 import { digest, type Key, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 
-/** A webhook's or a proxy's no is the platform's; only the server's own judgement of the content is the application's. */
-const fromWebhook = (error: ApiError): boolean => error.message.includes("admission webhook");
+/** A webhook's or a policy's no is the platform's; only the server's own judgement of the content is the application's. */
+const fromPolicy = (error: ApiError): boolean => /admission webhook|ValidatingAdmissionPolicy/.test(error.message);
 
 /** True when the server has judged the content itself and will say the same again. */
 export const isRefusal = (error: ApiError): boolean =>
-  (error.status === 422 || error.status === 400 || error.status === 413) && !fromWebhook(error);
+  (error.status === 422 || error.status === 400 || error.status === 413) && !fromPolicy(error);
 
-/** The reason of a trouble that is a fault of ours. */
-export const internal = "InternalError";
+/** The reason of a trouble that is a fault of ours; a word that no server uses. */
+export const internal = "RekindleFault";
 
 /** What any error means for the step. One of ours is told like any other: a key that we cannot handle must not lock its group. */
 export const troubleOf = (cause: unknown): Trouble => {

@@ -83,7 +83,7 @@ describe("trouble", () => {
       throw new TypeError("count of undefined");
     });
     const ending = await step(world.world, { ...message, tries: 4 });
-    assert.deepEqual(ending, { did: "troubled", reason: "InternalError", message: "count of undefined" });
+    assert.deepEqual(ending, { did: "troubled", reason: "RekindleFault", message: "count of undefined" });
     assert.ok((last(world)?.delayMs ?? 0) >= 16_000);
     assert.match(
       String(world.lines.find(({ message: text }) => text === "a step failed")?.fields["error"]),

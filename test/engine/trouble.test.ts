@@ -17,6 +17,7 @@ describe("an answer is about the content", () => {
       refusal: false,
     })),
     ...[400, 422].map((status) => ({ status, text: 'admission webhook "a.b" denied the request: no', refusal: false })),
+    { status: 422, text: "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no", refusal: false },
   ];
   for (const { status, text, refusal } of cases) {
     test(`${status}, "${text}": ${refusal}`, () => assert.equal(isRefusal(error(status, text)), refusal));
@@ -34,9 +35,9 @@ describe("any error is a trouble", () => {
     {
       name: "ours, without its trace",
       cause: new TypeError("x of undefined"),
-      want: { reason: "InternalError", message: "x of undefined" },
+      want: { reason: "RekindleFault", message: "x of undefined" },
     },
-    { name: "no error at all", cause: "oops", want: { reason: "InternalError", message: "oops" } },
+    { name: "no error at all", cause: "oops", want: { reason: "RekindleFault", message: "oops" } },
   ];
   for (const { name, cause, want } of cases) test(name, () => assert.deepEqual(troubleOf(cause), want));
 });

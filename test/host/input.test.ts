@@ -135,6 +135,10 @@ describe("a name that its objects could not carry", () => {
         await stand.create(application(name));
         await stand.until("FAILED", () => state(stand, name) === "FAILED", 5_000);
         assert.match(errorOf(stand.get("SparkApplication", name)), says);
+        assert.match(
+          await rekindle(stand, "status", `default/${name}`),
+          new RegExp(says.source.replaceAll(/[\^$]/g, "")),
+        );
         await assertUnharmed(stand);
         await stand.remove("SparkApplication", name);
         await stand.create(application("app"));

@@ -52,6 +52,7 @@ const assertReadable = (stand: Stand): void => {
     lines.filter((line) => /\n|\bat .*:\d+|Error:/.test(line)),
     [],
   );
+  assert.ok(!stand.lines.some(({ level }) => level === "error"), "nothing of it is our fault");
   const warned = stand.lines
     .filter(({ level }) => level === "warn")
     .map(({ message, fields }) => ({ message, fields }));
@@ -64,7 +65,14 @@ type Case = { readonly name: string; readonly fault: Fault; readonly says: RegEx
 describe("what is in the way of one application costs it no retry, is told on it, and is over when it is over", () => {
   const quota =
     'pods "app-driver" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4, limited: pods=4';
+  const policy =
+    "pods \"app-driver\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no";
   const cases: readonly Case[] = [
+    {
+      name: "a policy's no",
+      fault: where(on("POST", "/pods"), answer(422, "Invalid", policy)),
+      says: /ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no/,
+    },
     {
       name: "a quota",
       fault: where(on("POST", "/pods"), answer(403, "Forbidden", quota)),

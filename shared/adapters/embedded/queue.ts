@@ -19,6 +19,8 @@ export type EmbeddedQueue = Queue & {
   giveBack(delivery: Delivery, delayMs: number): void;
   /** When something becomes due of itself: a delayed message or the end of a visibility. */
   nextDue(): number | undefined;
+  /** What was delivered too often, in the order in which it was put aside. */
+  dead(): readonly Message[];
   /** Messages waiting or in flight, and those that are delayed. */
   depth(): { readonly ready: number; readonly delayed: number };
   /** Called whenever something may have become ready. */
@@ -43,10 +45,10 @@ const openMemory = (now: () => number): ((id: string) => boolean) => {
   };
 };
 
-type Options = { readonly now: () => number; readonly visibilityMs: number };
+type Options = { readonly now: () => number; readonly visibilityMs: number; readonly maxReceives?: number };
 
-export const openQueue = ({ now, visibilityMs }: Options): EmbeddedQueue => {
-  const groups = openGroups();
+export const openQueue = ({ now, visibilityMs, maxReceives = Number.POSITIVE_INFINITY }: Options): EmbeddedQueue => {
+  const groups = openGroups(maxReceives);
   const delayed = openHeap<Message>();
   const isNew = openMemory(now);
   const listeners: (() => void)[] = [];
@@ -81,6 +83,7 @@ export const openQueue = ({ now, visibilityMs }: Options): EmbeddedQueue => {
       const due = [delayed.next(), groups.expiries.next()].filter((at) => at !== undefined);
       return due.length === 0 ? undefined : Math.min(...due);
     },
+    dead: () => groups.dead,
     depth: () => ({ ready: countOf(groups), delayed: delayed.size() }),
     onReady: (listener) => {
       listeners.push(listener);

@@ -6,6 +6,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
@@ -76,6 +77,10 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     }
     process.print("rekindle host: stopped");
     return 0;
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    process.warn(`rekindle host: cannot start: ${cause.message}`);
+    return 1;
   } finally {
     transport.close();
   }

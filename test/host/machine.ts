@@ -29,8 +29,11 @@ export type Machine = {
   readonly kubeconfig: string;
   /** Everything after the word `rekindle host`; the kubeconfig and a free port are given unless the arguments say otherwise. */
   host(...args: readonly string[]): Running;
-  until(what: string, isSo: () => boolean): Promise<void>;
+  /** Answered in the server's place, from now on. */
+  fault(fault: Fault): void;
 };
+
+type Fault = (ask: Parameters<Simulator["handle"]>[0]) => ReturnType<Simulator["handle"]> | undefined;
 
 const beats = 4_000;
 
@@ -87,10 +90,11 @@ export const onMachine =
     const simulator = openSimulator({ start: Date.now(), crds, ...options });
     const asked: string[] = [];
     const { handle, watch } = simulator.door;
+    let fault: Fault = () => undefined;
     const door = {
       handle: (ask: Parameters<typeof handle>[0]) => {
         asked.push(`${ask.method} ${ask.path}`);
-        return handle(ask);
+        return fault(ask) ?? handle(ask);
       },
       watch,
     };
@@ -104,7 +108,12 @@ export const onMachine =
       return one;
     };
     try {
-      await act({ simulator, asked, folder, kubeconfig, host, until });
+      await act({
+        ...{ simulator, asked, folder, kubeconfig, host },
+        fault: (next) => {
+          fault = next;
+        },
+      });
     } finally {
       for (const one of running) one.stop();
       await Promise.all(running.map((one) => one.code));

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type Machine, onMachine } from "./machine.ts";
+import { answer } from "./way.ts";
 
 describe("a mistake", () => {
   const free = "http://127.0.0.1:1";
@@ -89,6 +90,19 @@ describe("a mistake", () => {
       `${one.name}: one line, and nothing was done`,
       onMachine((machine) => mistaken(machine, one)),
     );
+
+  it(
+    "no right to know which cluster it is: one line that names it",
+    onMachine(async ({ fault, host }) => {
+      const words = 'namespaces "kube-system" is forbidden: User "x" cannot get resource "namespaces"';
+      fault(({ path }) => (path.endsWith("/namespaces/kube-system") ? answer(403, "Forbidden", words) : undefined));
+      const run = host();
+      assert.deepEqual(
+        [await run.code, run.err],
+        [1, [`rekindle host: cannot start: get namespaces kube-system: ${words}`]],
+      );
+    }),
+  );
 
   it(
     "a port that is taken: one line, and the host is gone",

@@ -81,6 +81,17 @@ const variables = {
       .default("50")
       .transform((text) => Number.parseInt(text, 10) * 1_000),
   },
+  listen: {
+    variable: "REKINDLE_LISTEN",
+    shape: z
+      .string()
+      .regex(/^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i, {
+        error: "an address and a port are needed, such as 127.0.0.1:8080",
+      })
+      .default("127.0.0.1:8080"),
+  },
+  certificate: { variable: "REKINDLE_TLS_CERT_FILE", shape: z.string().min(1).optional() },
+  privateKey: { variable: "REKINDLE_TLS_KEY_FILE", shape: z.string().min(1).optional() },
   secret: {
     variable: "REKINDLE_TRIGGER_SECRET",
     shape: z.string().min(16, { error: "at least 16 characters are needed" }).optional(),

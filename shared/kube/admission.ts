@@ -1,0 +1,63 @@
+/** AdmissionReview, version 1: what the API server asks of a webhook, and what it takes as an answer. */
+import * as z from "zod";
+import { isRecord } from "./answers.ts";
+
+const object = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string().optional(),
+    generateName: z.string().optional(),
+    namespace: z.string().optional(),
+  }),
+});
+
+const review = z.object({
+  apiVersion: z.literal("admission.k8s.io/v1"),
+  kind: z.literal("AdmissionReview"),
+  request: z.object({
+    uid: z.string().min(1),
+    kind: z.object({ group: z.string(), version: z.string(), kind: z.string() }),
+    namespace: z.string().optional(),
+    operation: z.string(),
+    object: object.nullish(),
+    oldObject: object.nullish(),
+  }),
+});
+
+export type AdmissionRequest = z.infer<typeof review>["request"];
+export type AdmittedObject = z.infer<typeof object>;
+
+/** RFC 6902, as far as defaults need it. */
+export type PatchOperation = { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown };
+
+export type Verdict =
+  | { readonly allowed: true; readonly patch: readonly PatchOperation[] }
+  | { readonly allowed: false; readonly message: string };
+
+/** The request of a review; undefined for anything else, another version of it included. */
+export const readReview = (given: unknown): AdmissionRequest | undefined => review.safeParse(given).data?.request;
+
+const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+/** The review that carries the verdict back. */
+export const answerTo = ({ uid }: AdmissionRequest, verdict: Verdict): unknown => {
+  const answer = verdict.allowed
+    ? {
+        allowed: true,
+        ...(verdict.patch.length === 0 ? {} : { patchType: "JSONPatch", patch: base64(JSON.stringify(verdict.patch)) }),
+      }
+    : { allowed: false, status: { code: 422, reason: "Invalid", message: verdict.message } };
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...answer } };
+};
+
+const pointer = (path: string, key: string): string => `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** What must be added to `from` to have all of `to`; what `to` leaves out stays. */
+export const additions = (from: unknown, to: unknown, path: string): readonly PatchOperation[] => {
+  if (!isRecord(from) || !isRecord(to))
+    return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ op: "replace", path, value: to }];
+  return Object.entries(to).flatMap(([key, value]): readonly PatchOperation[] => {
+    if (value === undefined) return [];
+    const at = pointer(path, key);
+    return Object.hasOwn(from, key) ? additions(from[key], value, at) : [{ op: "add", path: at, value }];
+  });
+};

@@ -1,0 +1,24 @@
+/** The wiring of the api function: signed triggers become keys on the FIFO queue. */
+import { sqsSender } from "../adapters/sqs/queue.ts";
+import { dedupe, digest } from "../core/key.ts";
+import { verified } from "../core/signature.ts";
+import { timing } from "../engine/settings.ts";
+import { type Environment, functionSettings } from "./function.ts";
+import type { DoorParts } from "./process.ts";
+import { operatorsFor } from "./world.ts";
+
+/** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
+export const openDoor = (env: Environment): DoorParts => {
+  const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
+  const send = sqsSender(fifo);
+  const kinds = operatorsFor(timing).map(({ kind }) => kind);
+  return {
+    ready: () => true,
+    kinds: () => kinds,
+    trigger: ({ kind, namespace, name }, event) => {
+      const key = { cluster, kind, namespace, name };
+      return send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
+    },
+    verify: secret === undefined ? undefined : (signed, given) => verified(secret, signed, given, Date.now()),
+  };
+};

@@ -6,16 +6,20 @@ import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
 import { startCluster } from "../cluster/cluster.ts";
 import { enterNamespace, isInside } from "../cluster/netns.ts";
+import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { dataDir } from "../support/data.ts";
 import { type Case, deletedUnseen, killedHost, killedRetries, type Scene, upstreamExamples } from "./cases.ts";
 import { build, install } from "./installed.ts";
+import { lambdaLane } from "./lambda/lane.ts";
 
-const help = `npm run e2e [-- [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--lambda] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 
-  --crds WHICH  only with these CRDs installed; without it all cases run once with each
+  --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
+                client, killed, frozen, their messages doubled and delayed
+  --crds WHICH  only with these CRDs installed; without it all cases run once with each (not with --lambda)
   --case TEXT   only cases whose name contains it
-  --kills N     at least so many SIGKILLs of the host (20)
+  --kills N     at least so many SIGKILLs of the host (20), of environments (200)
   --seed N      moments of the kills; printed, so that a run can be repeated
   --json FILE   the outcome as data
 
@@ -26,17 +30,6 @@ type Result = {
   readonly ok: boolean;
   readonly seconds: number;
   readonly lines: readonly string[];
-};
-
-/** mulberry32: small, and the same everywhere. */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 };
 
 const attempt = async (one: Case, scene: Scene, label: string): Promise<Result> => {
@@ -76,45 +69,63 @@ const round = async (
   return results;
 };
 
+type Outcome = { readonly results: readonly Result[]; readonly skipped: number };
+
+/** All cases, once with our CRDs and once with upstream's. */
+const hostLane = async (options: {
+  readonly seed: number;
+  readonly kills: number;
+  readonly only: string | undefined;
+  readonly crds: string | undefined;
+}): Promise<Outcome> => {
+  const { seed, kills, only, crds } = options;
+  const examples = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
+  const all = [
+    ...(examples === undefined ? [] : [upstreamExamples(join(examples, "examples"))]),
+    killedHost(kills),
+    killedRetries,
+    deletedUnseen,
+  ];
+  const cases = all.filter((one) => only === undefined || one.name.includes(only));
+  const rounds = [
+    ["ours", undefined],
+    ...(examples === undefined ? [] : [["upstream", join(examples, "crds")] as const]),
+  ] as const;
+  const results: Result[] = [];
+  for (const [which, folder] of rounds) {
+    if (crds === undefined || crds === which) results.push(...(await round(which, folder, cases, seed)));
+  }
+  if (examples === undefined)
+    console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
+  return { results, skipped: examples === undefined ? 2 : 0 };
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       help: { type: "boolean", short: "h" },
+      lambda: { type: "boolean", default: false },
       crds: { type: "string" },
       case: { type: "string" },
-      kills: { type: "string", default: "20" },
+      kills: { type: "string" },
       seed: { type: "string" },
       json: { type: "string" },
     },
   });
   if (values.help === true) return console.log(help);
   if (!isInside()) {
-    await ensure(["system", "go", "spark", "examples"]);
+    await ensure(["system", "go", "spark", "examples", ...(values.lambda ? ["lambda", "queue"] : [])]);
     await build();
   }
   await enterNamespace();
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
-  const examples = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
-  const all = [
-    ...(examples === undefined ? [] : [upstreamExamples(join(examples, "examples"))]),
-    killedHost(Number(values.kills)),
-    killedRetries,
-    deletedUnseen,
-  ];
-  const cases = all.filter((one) => values.case === undefined || one.name.includes(values.case));
-  const rounds = [
-    ["ours", undefined],
-    ...(examples === undefined ? [] : [["upstream", join(examples, "crds")] as const]),
-  ] as const;
-  const results: Result[] = [];
-  for (const [which, crds] of rounds) {
-    if (values.crds === undefined || values.crds === which) results.push(...(await round(which, crds, cases, seed)));
-  }
-  if (examples === undefined)
-    console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
+  const options = { seed, kills: Number(values.kills ?? (values.lambda ? 200 : 20)), only: values.case };
+  const { results, skipped } = values.lambda
+    ? { results: await lambdaLane(options), skipped: 0 }
+    : await hostLane({ ...options, crds: values.crds });
   const failed = results.filter((result) => !result.ok).length;
-  const tally = { passed: results.length - failed, failed, skipped: examples === undefined ? 2 : 0 };
+  const tally = { passed: results.length - failed, failed, skipped };
   conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });
 };
 

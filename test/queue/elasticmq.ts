@@ -59,7 +59,8 @@ export const startElasticMq = async ({ dir }: { readonly dir: string }): Promise
   await writeFile(file, configuration(port));
   const options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", `-Dconfig.file=${file}`];
   const args = [...options, "-cp", join(await elasticMqJars(), "*"), "org.elasticmq.server.Main"];
-  const child = spawn("java", args, { stdio: ["ignore", "pipe", "pipe"] });
+  // setpriv: whatever ends the lane, also SIGKILL, ends the queue.
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", "java", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const output = createWriteStream(log);
   child.stdout.pipe(output);
   child.stderr.pipe(output, { end: false });

@@ -1,0 +1,93 @@
+/** The API server's own account of who asked it for what: flags that make it keep one, and how it is read. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+
+/** One request as the API server finished it. */
+export type Request = {
+  readonly verb: string;
+  /** `pods`, `checkpoints`, `sparkapplications/status`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly code: number;
+  readonly agent: string;
+  /** Epoch ms of its arrival. */
+  readonly at: number;
+};
+
+const writes = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+
+export const isWrite = ({ verb }: Request): boolean => writes.has(verb);
+
+const policyFor = (user: string): object => ({
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived", "ResponseStarted"],
+  rules: [{ level: "Metadata", users: [user] }, { level: "None" }],
+});
+
+export type Audit = {
+  /** For `startCluster({ extra })`. */
+  readonly flags: Readonly<Record<string, readonly string[]>>;
+  /** Everything finished so far, in its order. */
+  read(): Promise<readonly Request[]>;
+};
+
+const line = z.object({
+  verb: z.string(),
+  userAgent: z.string().default(""),
+  requestReceivedTimestamp: z.string(),
+  objectRef: z
+    .object({
+      resource: z.string().default(""),
+      subresource: z.string().optional(),
+      namespace: z.string().default(""),
+      name: z.string().default(""),
+    })
+    .default({ resource: "", namespace: "", name: "" }),
+  responseStatus: z.object({ code: z.number().default(0) }).default({ code: 0 }),
+});
+
+const requestOf = (text: string): Request => {
+  const { verb, userAgent, requestReceivedTimestamp, objectRef, responseStatus } = line.parse(JSON.parse(text));
+  const { resource, subresource, namespace, name } = objectRef;
+  return {
+    ...{ verb, namespace, name },
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    code: responseStatus.code,
+    agent: userAgent,
+    at: Date.parse(requestReceivedTimestamp),
+  };
+};
+
+/** Keeps the account of one service account in `dir`. */
+export const openAudit = async (dir: string, namespace: string, serviceAccount: string): Promise<Audit> => {
+  await mkdir(dir, { recursive: true });
+  const policy = join(dir, "audit-policy.json");
+  const log = join(dir, "audit.jsonl");
+  await writeFile(policy, JSON.stringify(policyFor(`system:serviceaccount:${namespace}:${serviceAccount}`)));
+  return {
+    flags: {
+      "kube-apiserver": [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, "--audit-log-maxsize=1000"],
+    },
+    read: async () => {
+      const text = await readFile(log, "utf8").catch(() => "");
+      return text
+        .slice(0, text.lastIndexOf("\n") + 1)
+        .split("\n")
+        .filter((one) => one !== "")
+        .map(requestOf);
+    },
+  };
+};
+
+/** How often which verb asked for which resource, most first. */
+export const tableOf = (requests: readonly Request[]): readonly (readonly [what: string, count: number])[] => {
+  const counts = new Map<string, number>();
+  for (const { verb, resource } of requests) {
+    const what = `${verb} ${resource}`;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]);
+};

@@ -1,0 +1,70 @@
+/** `npm run e2e -- --lambda`: real Spark on a real cluster, run by the built bundles as functions behind a real queue, in a storm. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Case, lives, missesNothing, quiet, stormy } from "./cases.ts";
+import { type Stage, setStage } from "./stage.ts";
+
+export type Result = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  readonly lines: readonly string[];
+};
+
+const attempt = async ({ name, run }: Case, stage: Stage): Promise<Result> => {
+  const began = performance.now();
+  const ended = (ok: boolean, lines: readonly string[]): Result => {
+    const seconds = Math.round((performance.now() - began) / 100) / 10;
+    console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)`);
+    for (const line of lines) console.log(`    ${line}`);
+    return { name, ok, seconds, lines };
+  };
+  try {
+    return ended(true, await run(stage));
+  } catch (error) {
+    return ended(false, [error instanceof Error ? error.message : String(error)]);
+  }
+};
+
+const echoMs = 700;
+
+/** While the storm blows, old messages come again and again, also to applications that are done. */
+const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
+  while (storm.blows) {
+    cloud.meddler.echo();
+    await sleep(echoMs);
+  }
+};
+
+const longestMs = 120_000;
+
+/** Goes on after the last application has ended until there were as many kills as asked for. */
+const blowUntil = async ({ cloud }: Stage, kills: number): Promise<void> => {
+  const until = performance.now() + longestMs;
+  while (cloud.ledger.kills.length < kills && performance.now() < until) await sleep(500);
+  // What changed last may wait for the window after a killed one.
+  await sleep(20_000);
+};
+
+export type LaneOptions = { readonly seed: number; readonly kills: number; readonly only: string | undefined };
+
+/** Everything in one cluster, in the order in which it is told. */
+export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
+  console.log(`logs of the functions: ${join(dir, "logs")}`);
+  const chosen = (all: readonly Case[]): readonly Case[] => all.filter(({ name }) => name.includes(only ?? ""));
+  const stage = await setStage(dir, seed);
+  try {
+    const echoes = echoing(stage);
+    const results = await Promise.all(chosen(lives).map((one) => attempt(one, stage)));
+    await blowUntil(stage, kills);
+    stage.storm.blows = false;
+    await echoes;
+    for (const one of chosen([stormy(kills), missesNothing, quiet])) results.push(await attempt(one, stage));
+    return results;
+  } finally {
+    await stage.stop();
+  }
+};

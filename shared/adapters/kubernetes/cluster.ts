@@ -22,7 +22,7 @@ const where = (
   method: string,
   ref: { readonly resource: Ref["resource"]; namespace?: string; name?: string },
 ): string =>
-  `${method} ${ref.resource.plural} ${[ref.namespace, ref.name].filter((part) => part !== undefined && part !== "").join("/")}`;
+  `${method} ${ref.resource.plural} ${[ref.namespace, ref.name].filter((part) => part !== undefined && part !== "").join("/")}`.trimEnd();
 
 const answerDate = (settled: Settled, response: HttpResponse): number => {
   const date = dateOf(response);

@@ -60,8 +60,17 @@ describe("a calm log", () => {
   ];
   for (const { name, said, levels: wanted } of cases) it(name, () => assert.deepEqual(levels(...said), wanted));
 
-  it("forgets what is old, and what is more than it keeps", () => {
-    const many = Array.from({ length: 2_001 }, (_, n): Said => [0, "warn", `${n}`]);
-    assert.deepEqual(levels(...many, [0, "warn", "0"], [0, "warn", "2000"]).slice(-2), ["warn", "debug"]);
+  const many = (count: number, reason: string): readonly Said[] =>
+    Array.from({ length: count }, (_, n): Said => [0, "warn", "held up", { key: `app-${n}`, reason }]);
+
+  it("gives ten of a sort, says that there are more, and is silent about these", () => {
+    const wanted = [...Array(10).fill("warn"), "debug", "warn", ...Array(989).fill("debug")];
+    assert.deepEqual(levels(...many(1_000, "Forbidden")), wanted);
+  });
+
+  it("another reason is another sort, and after ten minutes it is told anew", () => {
+    const later: Said = [10, "warn", "held up", { key: "app-500", reason: "Forbidden" }];
+    assert.equal(levels(...many(50, "Forbidden"), ...many(1, "Conflict")).at(-1), "warn");
+    assert.equal(levels(...many(50, "Forbidden"), later).at(-1), "warn");
   });
 });

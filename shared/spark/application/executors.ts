@@ -21,8 +21,9 @@ const ofMissing = (phase: Phase): ExecutorState => {
 };
 
 /**
- * pod name → state. `before` is what the status said last: an executor whose pod is gone keeps its end. Only the first
- * `limit` executors by id are kept (upstream's maxTrackedExecutorPerApp, 1000).
+ * pod name → state. `before` is what the status said last: an executor whose pod is gone keeps its end, and so does one
+ * that a list from before its end still shows alive, for no name is used twice. Only the first `limit` executors by id
+ * are kept (upstream's maxTrackedExecutorPerApp, 1000).
  */
 export const executorStates = (
   pods: readonly Stored[],
@@ -31,10 +32,12 @@ export const executorStates = (
   limit = 1_000,
 ): Readonly<Record<string, string>> => {
   const tracked = pods.filter((pod) => Number(pod.metadata.labels?.["spark-exec-id"] ?? 0) <= limit);
-  const now = tracked.map((pod): [string, string] => [
-    pod.metadata.name,
-    byPhase[podStatus(pod).phase ?? ""] ?? "UNKNOWN",
-  ]);
+  const now = tracked.map((pod): [string, string] => {
+    const { name } = pod.metadata;
+    const shown = byPhase[podStatus(pod).phase ?? ""] ?? "UNKNOWN";
+    const known = before[name] ?? "";
+    return [name, final.has(known) && !final.has(shown) ? known : shown];
+  });
   const present = new Set(now.map(([name]) => name));
   const gone = Object.entries(before)
     .filter(([name]) => !present.has(name))

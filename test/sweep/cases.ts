@@ -16,6 +16,7 @@ import {
   troubles,
 } from "./faults.ts";
 import type { Rehearsal } from "./player.ts";
+import type { Scenario } from "./scenarios.ts";
 import type { Scene } from "./scene.ts";
 
 export type Case = {
@@ -29,7 +30,7 @@ export type Case = {
 };
 
 /** Cases of one point that are counted up until they say no more than the one before. */
-export type Series = { readonly at: (k: number) => Case; readonly most: number };
+export type Series = { readonly ks: readonly number[]; readonly at: (k: number) => Case };
 
 /** A series ends with the first case that tells nothing new. */
 export type Batch = readonly Case[] | Series;
@@ -43,19 +44,34 @@ const latest = (scenes: readonly Scene[], before: (scene: Scene) => boolean): Sc
 const relistMs = 500;
 const longestGap = 8;
 const longestDeaf = 3;
-const staleUpTo = 6;
-const seriesUpTo = 60;
+/** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
+const behindBy = [1, 2, 4, 8, 16, 40] as const;
 
-/** Every one of the next dozen calls, then every fourth. */
-const nth = (k: number): number => (k <= 12 ? k : 12 + 4 * (k - 12));
+const upTo = (last: number, from = 1, by = 1): readonly number[] =>
+  Array.from({ length: Math.floor((last - from) / by) + 1 }, (_, index) => from + index * by);
 
-type Making = { readonly rehearsal: Rehearsal; readonly name: string };
+/** A late write: before each of the next calls, then before every fourth. */
+const arrivals: readonly number[] = [...upTo(8), ...upTo(160, 12, 4)];
 
-const atCalls = ({ rehearsal, name }: Making): readonly Case[] => {
+/**
+ * `whole`: everything everywhere. `part`, for what other scenarios show already but for the state that it happens in:
+ * one refusal of a kind per place, and two invocations against each other at every second call of the second.
+ */
+type Making = { readonly rehearsal: Rehearsal; readonly name: string; readonly breadth: "whole" | "part" };
+
+const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
+
+/** The first call of each place. */
+const firsts = (calls: readonly Call[]): readonly Call[] => [
+  ...new Map(calls.toReversed().map((call) => [placeOf(call), call])).values(),
+];
+
+const atCalls = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
   const { calls, scenes } = rehearsal;
+  const brief: ReadonlySet<string> = new Set(breadth === "whole" ? [] : troubles.map((trouble) => trouble.name));
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const named = [...deaths, ...troubles, ...pauses].flatMap(({ name: family, applies, verdict }) =>
-    calls.filter(applies).map(
+    (brief.has(family) ? firsts(calls.filter(applies)) : calls.filter(applies)).map(
       (call): Case => ({
         id: `${name}/${family}/${call.n}`,
         family,
@@ -67,14 +83,13 @@ const atCalls = ({ rehearsal, name }: Making): readonly Case[] => {
   );
   const reads = calls.filter((call) => call.via === "api" && !call.write && call.by === "step");
   const behind = reads.flatMap((call) =>
-    Array.from(
-      { length: staleUpTo },
-      (_, index): Case => ({
-        id: `${name}/stale/${call.n}/${index + 1}`,
+    behindBy.map(
+      (back): Case => ({
+        id: `${name}/stale/${call.n}/${back}`,
         family: "stale",
         call,
         scene: sceneFor(call.n),
-        fault: () => atCall(call.n, stale(index + 1)),
+        fault: () => atCall(call.n, stale(back)),
       }),
     ),
   );
@@ -132,12 +147,13 @@ const atEvents = ({ rehearsal, name }: Making): readonly Case[] => {
   });
 };
 
-const series = ({ rehearsal, name }: Making): readonly Series[] => {
+const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   const { calls, scenes } = rehearsal;
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const steps = calls.filter(({ by }) => by === "step");
-  const make = (family: string, call: Call, faultFor: (k: number) => Fault): Series => ({
-    most: seriesUpTo,
+  const seconds = breadth === "whole" ? upTo(60) : upTo(60, 1, 2);
+  const make = (family: string, call: Call, ks: readonly number[], faultFor: (k: number) => Fault): Series => ({
+    ks,
     at: (k) => ({
       id: `${name}/${family}/${call.n}/${k}`,
       family,
@@ -146,16 +162,16 @@ const series = ({ rehearsal, name }: Making): readonly Series[] => {
       fault: () => faultFor(k),
     }),
   });
-  const pairs = steps.map((call) => make("pair", call, (k) => pair(call.n, k)));
+  const pairs = steps.map((call) => make("pair", call, seconds, (k) => pair(call.n, k)));
   const writes = steps.filter(({ write }) => write);
-  const lates = writes.map((call) => make("late", call, (k) => late(call.n, nth(k))));
+  const lates = writes.map((call) => make("late", call, arrivals, (k) => late(call.n, k)));
   const saves = writes.filter(({ what }) => what.endsWith(" checkpoints"));
   const winners = saves.flatMap((save) => {
     const after = calls.filter(
       ({ invocation, n, what }) => invocation === save.invocation && n > save.n && acting.has(what),
     );
     return [...new Set(after.map(({ what }) => what))].map((what) =>
-      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, (k) => lateWinner(save.n, what, nth(k))),
+      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, arrivals, (k) => lateWinner(save.n, what, k)),
     );
   });
   return [...pairs, ...lates, ...winners];
@@ -171,7 +187,7 @@ const acting: ReadonlySet<string> = new Set([
 ]);
 
 /** All cases of a scenario, in an order that never changes. */
-export const batchesOf = (rehearsal: Rehearsal, name: string): readonly Batch[] => {
-  const making = { rehearsal, name };
+export const batchesOf = (rehearsal: Rehearsal, { name, breadth }: Scenario): readonly Batch[] => {
+  const making = { rehearsal, name, breadth };
   return [atCalls(making), atMessages(making), atEvents(making), ...series(making)];
 };

@@ -1,7 +1,7 @@
 /** The catalogue: each fault by name, as a function of the point that it is to happen at. */
 import type { HttpRequest } from "../../shared/core/http.ts";
 import { placeOf, type Refusing, refusal } from "./door.ts";
-import type { Call, Fate, Fault, Posted, Verdict } from "./fault.ts";
+import type { Call, Fate, Fault, Hearing, Posted, Verdict } from "./fault.ts";
 
 /** Happens once, at the n-th call. */
 export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {
@@ -28,18 +28,22 @@ export const atMessage = (n: number, fate: Fate): Fault => {
   };
 };
 
+/** A watch that is broken off is begun again some time, whatever else happens. */
+const longestGapMs = 20_000;
+
 /** The events from the first to the last of these are not told; `relistMs` after the last, all is listed anew. */
 export const deafDuring = (first: number, last: number, relistMs: number | undefined): Fault => {
-  let fired = false;
+  let since: number | undefined;
+  const miss = (): Hearing => (relistMs === undefined ? "missed" : "broken");
   return {
-    event: (n, levers) => {
-      if (n < first || n > last) return "told";
-      fired = true;
-      if (relistMs === undefined) return "missed";
-      if (n === last) levers.relist(relistMs);
-      return "broken";
+    event: (n, { relist, now }) => {
+      if (n < first || n > last || (since !== undefined && now() - since >= longestGapMs)) return "told";
+      if (relistMs !== undefined && since === undefined) relist(longestGapMs);
+      if (relistMs !== undefined && n === last) relist(relistMs);
+      since ??= now();
+      return miss();
     },
-    fired: () => fired,
+    fired: () => since !== undefined,
   };
 };
 

@@ -23,6 +23,8 @@ type Pod = {
   readonly attempt: number;
   readonly driver: string;
   live: boolean;
+  /** A body that no record knows, and since when it stands without being ended. */
+  stray: number | undefined;
 };
 
 /** All that is remembered of a run; plain data, so that a fork is a copy. */
@@ -70,6 +72,7 @@ export type Oracle = {
 };
 
 const longestArrivalMs = 16_000;
+const longestStrayMs = 3_000;
 const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
 const final = new Set(["COMPLETED", "FAILED"]);
@@ -188,21 +191,37 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       blame(`I1: a driver comes ${now - facts.plannedSeenAt} ms after the save that planned it`);
   };
 
-  const hearPod = ({ type, object }: Change, now: number): void => {
+  /** A body of a past attempt is ended on sight. */
+  const checkStrays = (now: number): void => {
+    for (const { stray, live: lives, attempt } of facts.pods.values())
+      if (lives && stray !== undefined && now - stray > longestStrayMs)
+        blame(`I1: a stray driver of attempt ${attempt} is let run`);
+  };
+
+  const appear = (object: Change["object"], now: number): void => {
     const { uid } = object.metadata;
-    const known = facts.pods.get(uid);
     const role = roleOf(object);
     const owners = ownersOf(object);
-    if (known !== undefined) known.live = type !== "DELETED" && !isOver(object);
-    else if (type === "ADDED" && role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
+    if (role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
       const attempt = Number(object.metadata.labels?.["rekindle.dev/attempt"] ?? 0);
-      const pod: Pod = { role, app: facts.uid, attempt, driver: uid, live: true };
+      const stray = facts.driverAttempt === attempt ? undefined : now;
+      const pod: Pod = { role, app: facts.uid, attempt, driver: uid, live: true, stray };
       born(pod, now);
       facts.pods.set(uid, pod);
-    } else if (type === "ADDED" && role === "executor") {
-      const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
-      if (driver !== undefined) facts.pods.set(uid, { ...driver, role, live: true });
     }
+    const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
+    if (role === "executor" && driver !== undefined)
+      facts.pods.set(uid, { ...driver, role, live: true, stray: undefined });
+  };
+
+  const hearPod = ({ type, object }: Change, now: number): void => {
+    const known = facts.pods.get(object.metadata.uid);
+    if (known === undefined) {
+      if (type === "ADDED") appear(object, now);
+      return;
+    }
+    known.live = type !== "DELETED" && !isOver(object);
+    if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
   };
 
   /** Ours are the application's own objects, and those of its drivers. */
@@ -227,6 +246,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   return {
     hear: (change, actor, now) => {
       const { table, object, type } = change;
+      checkStrays(now);
       if (actor === "engine" && !permitted(change))
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);

@@ -26,6 +26,8 @@ export type Scenario = {
   readonly strangers?: readonly string[];
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
+  /** Everything everywhere, or of what others show already only a part: see `cases.ts`. */
+  readonly breadth: "whole" | "part";
 };
 
 /** The application under test, and a namesake's that nobody may touch. */
@@ -70,6 +72,7 @@ export const scenarios: readonly Scenario[] = [
     scripts: { [appName]: [{ jobMs: 4_000 }] },
     acts: [],
     ends: "COMPLETED",
+    breadth: "whole",
   },
   {
     name: "retry",
@@ -78,6 +81,7 @@ export const scenarios: readonly Scenario[] = [
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
     acts: [],
     ends: "COMPLETED",
+    breadth: "whole",
   },
   {
     name: "deletion",
@@ -86,6 +90,7 @@ export const scenarios: readonly Scenario[] = [
     scripts: { [appName]: [{ hangs: true }] },
     acts: [{ says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { act: "delete" } }],
     ends: "gone",
+    breadth: "whole",
   },
   {
     name: "change",
@@ -101,6 +106,7 @@ export const scenarios: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
+    breadth: "whole",
   },
   {
     name: "suspension",
@@ -112,6 +118,7 @@ export const scenarios: readonly Scenario[] = [
       { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
     ],
     ends: "COMPLETED",
+    breadth: "part",
   },
   {
     name: "refusal",
@@ -127,6 +134,7 @@ export const scenarios: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
+    breadth: "part",
   },
   {
     name: "loss",
@@ -137,6 +145,7 @@ export const scenarios: readonly Scenario[] = [
       { says: "an executor dies", when: executorRuns, afterMs: 1_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
     ],
     ends: "COMPLETED",
+    breadth: "part",
   },
   {
     name: "stranger",
@@ -159,5 +168,6 @@ export const scenarios: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
+    breadth: "part",
   },
 ];

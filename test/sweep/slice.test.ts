@@ -10,7 +10,7 @@ const perScenario = 36;
 
 /** One case of every series, all of the lists; of these so many, evenly. */
 const slice = ({ batches }: Played): readonly Case[] => {
-  const all = batches.flatMap((batch): readonly Case[] => ("most" in batch ? [batch.at(2)] : batch));
+  const all = batches.flatMap((batch): readonly Case[] => ("ks" in batch ? [batch.at(3)] : batch));
   const stride = Math.max(1, Math.floor(all.length / perScenario));
   return all.filter((_, index) => index % stride === 0);
 };

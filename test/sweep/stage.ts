@@ -18,21 +18,17 @@ import { openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import type { Actor } from "./oracle.ts";
 import type { Count, Scene } from "./scene.ts";
-import { type Theatre, userApplies, userDoes } from "./theatre.ts";
+import type { Theatre } from "./theatre.ts";
 import { openWatching, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";
 const visibilityMs = 90_000;
 const sweepMs = 300_000;
 const restartMs = 1_000;
-/** Nothing that is still going on after so much of this has converged. */
-const mostInvocations = 400;
-const longestMs = 4 * 3_600_000;
-
-type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
+export type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
 
 /** Lets everything that waits on nothing but promises go on until nothing moves any more. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Stage {
   readonly theatre: Theatre;
@@ -57,6 +53,8 @@ export class Stage {
   order = 0;
   /** Requests that changed something, by whoever steps. */
   writes = 0;
+  /** Of these, those of steps that only a resync asked for. */
+  lateWrites = 0;
   arrivedByClock = false;
   readonly mail = openMail();
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
@@ -264,29 +262,6 @@ export class Stage {
     return answer;
   }
 
-  nextDue(): number {
-    const { simulator } = this.theatre;
-    const times = [
-      simulator.clock.nextDue(),
-      ...(this.down ? [] : [this.post.nextDue(), this.post.nextWindow(), this.nextSweep]),
-      ...this.agenda.map(({ at }) => at),
-      ...this.armed.map(({ at }) => at),
-    ];
-    return Math.max(this.now(), Math.min(...times.filter((time) => time !== undefined)));
-  }
-
-  /** Nothing is under way or will ever come but the next resync. */
-  idle(): boolean {
-    const { clock } = this.theatre.simulator;
-    const timers = clock.nextDue() !== undefined || this.agenda.length > 0 || this.armed.length > 0;
-    return !timers && this.flights.size === 0 && this.post.waiting() === 0 && this.post.nextWindow() === undefined;
-  }
-
-  /** Only those whom nobody lets go on are left. */
-  stuck(): boolean {
-    return this.held.size > 0 && this.held.size === this.flights.size && this.nextDue() === this.nextSweep;
-  }
-
   scene(): Scene {
     const { calls, messages, events, invocations } = this.count;
     return {
@@ -299,56 +274,5 @@ export class Stage {
       armed: this.armed,
       met: this.met,
     };
-  }
-
-  async turn(): Promise<void> {
-    for (const sending of this.down ? [] : this.post.due()) this.send("forwarder", sending.message, sending.dedupeId);
-    if (!this.down && this.flights.size === 0) this.onScene?.(this.scene());
-    const delivery = this.down ? undefined : this.post.receive();
-    if (delivery !== undefined) return this.deliver(delivery);
-    this.theatre.simulator.clock.advanceTo(this.nextDue());
-    await this.keepAppointments();
-    if (!this.down && this.now() >= this.nextSweep) await this.sweep();
-  }
-
-  async keepAppointments(): Promise<void> {
-    const now = this.now();
-    for (const { index } of this.armed.filter(({ at }) => at <= now)) {
-      this.armed = this.armed.filter((one) => one.index !== index);
-      const act = this.theatre.scenario.acts[index];
-      if (act === undefined) userApplies(this);
-      else userDoes(this, act);
-    }
-    const due = this.agenda.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || a.order - b.order);
-    this.agenda = this.agenda.filter(({ at }) => at > now);
-    for (const { keep } of due) keep();
-    if (due.length > 0) await settle();
-  }
-
-  /** Lets everything happen that is to happen before the next resync. False when it never ends. */
-  async calm(): Promise<boolean> {
-    const until = this.now() + longestMs;
-    while (!this.idle()) {
-      if (this.stuck()) for (const n of [...this.held.keys()]) this.levers.release(n);
-      if (this.count.invocations - this.began > mostInvocations || this.now() > until) return false;
-      await this.turn();
-    }
-    return true;
-  }
-
-  /** Requests that changed something after the first resync had to find what was left undone. */
-  lateWrites = 0;
-
-  /** Runs until a resync, and all that it sets off, writes nothing any more. */
-  async play(): Promise<boolean> {
-    for (let writes = -1; writes !== this.writes; ) {
-      if (!(await this.calm())) return false;
-      writes = this.writes;
-      this.theatre.simulator.clock.advanceTo(this.nextSweep);
-      await this.sweep();
-      if (!(await this.calm())) return false;
-      this.lateWrites += this.writes - writes;
-    }
-    return true;
   }
 }

@@ -36,9 +36,10 @@ export const scenarioNamed = (name: string): Scenario => {
 };
 
 export const prepare = async (name: string, choice: Choice = {}): Promise<Played> => {
-  const theatre = openTheatre(scenarioNamed(name));
+  const scenario = scenarioNamed(name);
+  const theatre = openTheatre(scenario);
   const rehearsal = await rehearse(theatre);
-  return { theatre, rehearsal, batches: chosen(batchesOf(rehearsal, name), choice) };
+  return { theatre, rehearsal, batches: chosen(batchesOf(rehearsal, scenario), choice) };
 };
 
 /** The pieces of a scenario, in an order that never changes. */
@@ -64,7 +65,7 @@ const outcome = async ({ theatre, rehearsal }: Played, one: Case): Promise<Outco
 
 const inSeries = async (played: Played, series: Series): Promise<readonly Outcome[]> => {
   const outcomes: Outcome[] = [];
-  for (let k = 1; k <= series.most; k += 1) {
+  for (const k of series.ks) {
     const found = await outcome(played, series.at(k));
     outcomes.push(found);
     if (found.last) break;

@@ -1,0 +1,245 @@
+/** Promises of the engine, each removed by one edit, and where in the sweep its absence must show. */
+
+export type Mutant = {
+  readonly name: string;
+  /** The promise that is gone. */
+  readonly promise: string;
+  readonly file: string;
+  /** Must stand in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** The part of the sweep that is to see it: scenarios and faults (a regular expression). */
+  readonly scenarios: readonly string[];
+  readonly fault: string;
+};
+
+const step = "shared/engine/step.ts";
+const save = "shared/engine/save.ts";
+const apply = "shared/engine/apply.ts";
+const observe = "shared/engine/observe.ts";
+const comeBack = "shared/engine/return.ts";
+const cluster = "shared/adapters/kubernetes/cluster.ts";
+const following = "shared/spark/application/following.ts";
+const submitting = "shared/spark/application/submitting.ts";
+const clearing = "shared/spark/application/clearing.ts";
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "acts-before-save",
+    promise: "R1: what cannot be observed again is saved before it is acted on",
+    file: step,
+    find: "const saved = await save(run, held, plan);",
+    replace:
+      "for (const stage of plan.stages) await applyStage({ cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: run.sight.now }, stage, world.timing.parallel);\n  const saved = await save(run, held, plan);",
+    scenarios: ["completion"],
+    fault: "crash-.*",
+  },
+  {
+    name: "save-unconditional",
+    promise: "a save is refused unless it replaces what was loaded",
+    file: save,
+    find: "await world.checkpoints.save(message, next, held.version);",
+    replace: "await world.checkpoints.save(message, next, (await world.checkpoints.load(message))?.version);",
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "loser-goes-on",
+    promise: "the loser of a race touches nothing",
+    file: save,
+    find: 'if (version === "raced") return "raced";',
+    replace: 'if (version === "raced") return held;',
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "old-decision-replayed",
+    promise: "R2: after a race or a death, look and decide again; nothing is replayed",
+    file: save,
+    find: 'if (version === "raced") return "raced";',
+    replace:
+      'if (version === "raced") return await save(run, { ...held, version: (await world.checkpoints.load(message))?.version }, plan);',
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "acts-without-a-save",
+    promise: "who deletes must have won a save",
+    file: save,
+    find: "plan.fenced !== true && !acts(plan) &&",
+    replace: "plan.fenced !== true &&",
+    scenarios: ["retry"],
+    fault: "pause-.*|slow|frozen",
+  },
+  {
+    name: "no-fence",
+    promise: "R3: a paused winner starts nothing later than the fence",
+    file: apply,
+    find: "effect: Effect): Promise<Done> => {\n  if (hands.clock.monotonic() > hands.until) return late;",
+    replace: "effect: Effect): Promise<Done> => {",
+    scenarios: ["suspension", "stranger", "deletion"],
+    fault: "pause-.*",
+  },
+  {
+    name: "no-distance",
+    promise: "the next attempt begins only when nothing of the last one can arrive any more",
+    file: "shared/engine/settings.ts",
+    find: "timing.fenceMs + timing.requestTimeoutMs + 1_000;",
+    replace: "0 * timing.fenceMs;",
+    scenarios: ["change", "retry"],
+    fault: "pause-.*|slow|late.*",
+  },
+  {
+    name: "ended-driver-cleared-early",
+    promise: "an ended driver keeps its name until no creation of it can arrive any more",
+    file: "shared/spark/application/decide.ts",
+    find: "const due = Math.max(from, settledAt(scene));",
+    replace: "const due = from;",
+    scenarios: ["retry"],
+    fault: "pause-5s|slow",
+  },
+  {
+    name: "forgotten-early",
+    promise: "the memory of an application is kept until nothing of it can arrive any more",
+    file: clearing,
+    find: "if (view.now < settled)",
+    replace: "if (view.now < 0 * settled)",
+    scenarios: ["deletion"],
+    fault: "pause-5s|slow|late.*",
+  },
+  {
+    name: "delete-by-name",
+    promise: "a delete hits only the UID that it was decided for",
+    file: cluster,
+    find: "preconditions: { uid: fence.uid, resourceVersion: fence.resourceVersion },",
+    replace: "preconditions: { resourceVersion: fence.resourceVersion },",
+    scenarios: ["change", "retry", "stranger"],
+    fault: "slow|late.*|frozen|pair|timeout.*",
+  },
+  {
+    name: "status-unconditional",
+    promise: "a status is refused unless it was decided from the newest object",
+    file: cluster,
+    find: "metadata: { resourceVersion }, status",
+    replace: "status",
+    scenarios: ["completion"],
+    fault: "slow|frozen|late|pair",
+  },
+  {
+    name: "strangers-adopted",
+    promise: "whose a name is decides the owner's UID",
+    file: apply,
+    find: "if (!ownedBy(there, effect.owner)) {",
+    replace: "if (there.kind === undefined) {",
+    scenarios: ["stranger"],
+    fault: "crash-.*",
+  },
+  {
+    name: "own-work-not-recognised",
+    promise: "what was created before and not recorded is adopted (kubeflow#2788)",
+    file: apply,
+    find: "=== wanted) return done;",
+    replace: '=== wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "exists" });',
+    scenarios: ["completion"],
+    fault: "crash-.*|timeout-applied",
+  },
+  {
+    name: "refused-at-once",
+    promise: "one odd refusal does not end an application",
+    file: apply,
+    find: "if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;",
+    replace: "throw cause;",
+    scenarios: ["completion"],
+    fault: "422",
+  },
+  {
+    name: "trouble-is-failure",
+    promise: "the platform's trouble is not the application's",
+    file: "shared/engine/trouble.ts",
+    find: "(error.status === 422 ||",
+    replace: "(error.status >= 500 || error.status === 403 || error.status === 422 ||",
+    scenarios: ["completion"],
+    fault: "outage.*|read-only.*|quota.*",
+  },
+  {
+    name: "loss-believed-at-once",
+    promise: "a driver missing from a list is asked for by name before it counts as lost (kubeflow#446)",
+    file: following,
+    find: 'if (answer === undefined) return { see: "later", look: [query] };',
+    replace: 'if (answer === undefined) return { see: "lost", pod: undefined };',
+    scenarios: ["completion"],
+    fault: "stale",
+  },
+  {
+    name: "absence-believed-at-once",
+    promise: "an application counts as gone only when get and list agree",
+    file: observe,
+    find: "if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);",
+    replace: "",
+    scenarios: ["completion"],
+    fault: "404-named|stale",
+  },
+  {
+    name: "attempt-not-counted",
+    promise: "an attempt's number is handed out once",
+    file: submitting,
+    find: "const attempt = memory.attempt + 1;",
+    replace: "const attempt = Math.max(1, memory.attempt);",
+    scenarios: ["retry"],
+    fault: "crash-.*",
+  },
+  {
+    name: "strays-left",
+    promise: "a body of a past attempt is ended on sight",
+    file: "shared/spark/application/scene.ts",
+    find: "alive(found?.strays ?? []).map((pod) => removal(pod, pods));",
+    replace: "alive(found?.strays ?? []).slice(0, 0).map((pod) => removal(pod, pods));",
+    scenarios: ["suspension"],
+    fault: "pause-5s|slow",
+  },
+  {
+    name: "owned-by-label",
+    promise: "whose a pod is, its owner references say, and no label",
+    file: "shared/spark/application/evidence.ts",
+    find: "ownedBy(pod, uid) || (driver?.uid !== undefined && ownedBy(pod, driver.uid));",
+    replace: 'uid !== "" || driver !== undefined || ownedBy(pod, uid);',
+    scenarios: ["completion"],
+    fault: "crash-.*",
+  },
+  {
+    name: "again-dropped",
+    promise: "a plan with more to do asks for another step",
+    file: comeBack,
+    find: "if (plan.again === true || ",
+    replace: "if (",
+    scenarios: ["completion"],
+    fault: "crash-.*",
+  },
+  {
+    name: "wake-not-armed",
+    promise: "who waits for a time is woken",
+    file: comeBack,
+    find: "if (delayMs > longestMs) return;",
+    replace: "if (delayMs > 0) return;",
+    scenarios: ["retry"],
+    fault: "crash-.*",
+  },
+  {
+    name: "race-not-followed",
+    promise: "the loser of a race comes back, for what it was called for may be newer than what the winner saw",
+    file: comeBack,
+    find: 'await world.queue.sendLater({ ...message, reason: "raced" }, id, 1_000);',
+    replace: "if (id === undefined) await world.queue.sendLater(message, id, 1_000);",
+    scenarios: ["completion", "retry"],
+    fault: "pair|pause-.*|slow",
+  },
+  {
+    name: "trouble-not-followed",
+    promise: "a step that met trouble sends itself a wake",
+    file: comeBack,
+    find: 'await world.queue.sendLater({ ...message, reason: "retry", tries: tries + 1 }, dedupe.timer(message, id), delayMs);',
+    replace: "if (delayMs < 0) await world.queue.sendLater(message, id, delayMs);",
+    scenarios: ["completion"],
+    fault: "5.*|timeout.*|outage.*",
+  },
+];

@@ -1,0 +1,78 @@
+/** What happens next on a stage: the next delivery, or whatever is due first; until nothing is left to happen. */
+import { type Stage, settle } from "./stage.ts";
+import { userApplies, userDoes } from "./theatre.ts";
+
+/** What is still going on after so much of this has not converged. */
+const mostInvocations = 400;
+const longestMs = 4 * 3_600_000;
+
+const nextDue = (stage: Stage): number => {
+  const { theatre, post, agenda, armed, down, nextSweep } = stage;
+  const times = [
+    theatre.simulator.clock.nextDue(),
+    ...(down ? [] : [post.nextDue(), post.nextWindow(), nextSweep]),
+    ...agenda.map(({ at }) => at),
+    ...armed.map(({ at }) => at),
+  ];
+  return Math.max(stage.now(), Math.min(...times.filter((time) => time !== undefined)));
+};
+
+/** Nothing is under way or will ever come but the next resync. */
+const isIdle = ({ theatre, post, agenda, armed, flights }: Stage): boolean => {
+  const timers = theatre.simulator.clock.nextDue() !== undefined || agenda.length > 0 || armed.length > 0;
+  return !timers && flights.size === 0 && post.waiting() === 0 && post.nextWindow() === undefined;
+};
+
+/** Only those whom nobody lets go on are left. */
+const isStuck = (stage: Stage): boolean =>
+  stage.held.size > 0 && stage.held.size === stage.flights.size && nextDue(stage) === stage.nextSweep;
+
+/** Users act, and those who wait for a time go on. */
+const keepAppointments = async (stage: Stage): Promise<void> => {
+  const now = stage.now();
+  for (const { index } of stage.armed.filter(({ at }) => at <= now)) {
+    stage.armed = stage.armed.filter((one) => one.index !== index);
+    const act = stage.theatre.scenario.acts[index];
+    if (act === undefined) userApplies(stage);
+    else userDoes(stage, act);
+  }
+  const due = stage.agenda.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at || a.order - b.order);
+  stage.agenda = stage.agenda.filter(({ at }) => at > now);
+  for (const { keep } of due) keep();
+  if (due.length > 0) await settle();
+};
+
+const turn = async (stage: Stage): Promise<void> => {
+  const { theatre, post } = stage;
+  for (const sending of stage.down ? [] : post.due()) stage.send("forwarder", sending.message, sending.dedupeId);
+  if (!stage.down && stage.flights.size === 0) stage.onScene?.(stage.scene());
+  const delivery = stage.down ? undefined : post.receive();
+  if (delivery !== undefined) return stage.deliver(delivery);
+  theatre.simulator.clock.advanceTo(nextDue(stage));
+  await keepAppointments(stage);
+  if (!stage.down && stage.now() >= stage.nextSweep) await stage.sweep();
+};
+
+/** Lets everything happen that is to happen before the next resync. False when it never ends. */
+export const calm = async (stage: Stage): Promise<boolean> => {
+  const until = stage.now() + longestMs;
+  while (!isIdle(stage)) {
+    if (isStuck(stage)) for (const n of [...stage.held.keys()]) stage.levers.release(n);
+    if (stage.count.invocations - stage.began > mostInvocations || stage.now() > until) return false;
+    await turn(stage);
+  }
+  return true;
+};
+
+/** Runs until a resync, and all that it sets off, writes nothing any more. False when that never comes. */
+export const direct = async (stage: Stage): Promise<boolean> => {
+  for (let writes = -1; writes !== stage.writes; ) {
+    if (!(await calm(stage))) return false;
+    writes = stage.writes;
+    stage.theatre.simulator.clock.advanceTo(stage.nextSweep);
+    await stage.sweep();
+    if (!(await calm(stage))) return false;
+    stage.lateWrites += stage.writes - writes;
+  }
+  return true;
+};

@@ -3,10 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import { conclude } from "../../infra/tally.ts";
 import { credentials, openClient, region } from "../lambda/queues.ts";
 import { ensure } from "../setup/ensure.ts";
 import { startElasticMq } from "./elasticmq.ts";
+import { processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
 import { type Behaviour, behaviours, refusals } from "./suite.ts";
 
@@ -21,7 +23,7 @@ type Result = { readonly name: string; readonly ok: boolean; readonly ms: number
 
 const atOnce = 4;
 
-const attempt = async (endpoint: string, { name, run }: Behaviour, serial: number): Promise<Result> => {
+const attempt = async (endpoint: string, name: string, run: (client: SQSClient) => Promise<void>): Promise<Result> => {
   const client = openClient(endpoint);
   const began = performance.now();
   const ended = (more: { ok: boolean; message?: string }): Result => {
@@ -31,7 +33,7 @@ const attempt = async (endpoint: string, { name, run }: Behaviour, serial: numbe
     return { name, ms, ...more };
   };
   try {
-    await run(await openCounter(client, `suite-${serial}`));
+    await run(client);
     return ended({ ok: true });
   } catch (cause) {
     return ended({ ok: false, message: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) });
@@ -40,13 +42,18 @@ const attempt = async (endpoint: string, { name, run }: Behaviour, serial: numbe
   }
 };
 
+/** The processes take what the machine has: they come when the behaviours are through. */
+const attemptProcesses = async (endpoint: string): Promise<Result> =>
+  attempt(endpoint, processes.name, (client) => processes.run(client, endpoint));
+
 const runAll = async (endpoint: string, chosen: readonly Behaviour[]): Promise<Result[]> => {
   const results: Result[] = [];
   const left = [...chosen.entries()];
   const worker = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [serial, behaviour] = next;
-      results.push(await attempt(endpoint, behaviour, serial));
+      const [serial, { name, run }] = next;
+      const open = async (client: SQSClient): Promise<void> => run(await openCounter(client, `suite-${serial}`));
+      results.push(await attempt(endpoint, name, open));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
@@ -72,6 +79,7 @@ const main = async (): Promise<void> => {
   try {
     const chosen = [...behaviours, ...refusals].filter(({ name }) => name.includes(values.name ?? ""));
     const results = await runAll(server.endpoint, chosen);
+    if (processes.name.includes(values.name ?? "")) results.push(await attemptProcesses(server.endpoint));
     const failed = results.filter(({ ok }) => !ok).length;
     const tally = { passed: results.length - failed, failed, skipped: 0 };
     conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { startMs, results } });

@@ -1,9 +1,9 @@
-/** Namespaces and definitions go only when what is in them has gone; claims are bound to a volume. */
+/** Namespaces and definitions go only when what is in them has gone. */
 import type { Task } from "./clock.ts";
 import { crdTable, kindOfTable } from "./crds.ts";
-import { fieldsAt, textAt } from "./json.ts";
+import { textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
-import { about, discard, keyOfItem, later, type Part, rewrite, subject } from "./part.ts";
+import { about, discard, keyOfItem, later, type Part, subject } from "./part.ts";
 import type { Server } from "./server.ts";
 import type { Change } from "./store.ts";
 import { furnishNamespace } from "./world.ts";
@@ -59,20 +59,9 @@ const hear = (server: Server, change: Change): void => {
     for (const { table: outer, item } of containersOf(server, table, object))
       if (item.metadata.deletionTimestamp !== undefined)
         later(server, delayMs, about("contents.empty", item, { table: outer }));
-  if (type === "ADDED" && table === "persistentvolumeclaims") later(server, delayMs, about("contents.bind", object));
-};
-
-const bind = (server: Server, task: Task): void => {
-  const table = "persistentvolumeclaims";
-  const claim = subject(server, task, table);
-  if (claim === undefined) return;
-  const spec = { ...fieldsAt(claim, "spec"), volumeName: `pvc-${claim.metadata.uid}` };
-  const capacity = fieldsAt(spec, "resources", "requests");
-  const status = { phase: "Bound", accessModes: fieldsAt(claim, "spec")["accessModes"], capacity };
-  rewrite(server, table, claim, { ...claim, spec, status });
 };
 
 export const contents = (server: Server): Part => ({
   onChange: (change) => hear(server, change),
-  tasks: { "contents.empty": (task) => empty(server, task), "contents.bind": (task) => bind(server, task) },
+  tasks: { "contents.empty": (task) => empty(server, task) },
 });

@@ -1,6 +1,7 @@
 /** The API server as one synchronous function from request to answer; watches are opened beside it. */
 import type { Answer, Ask, Call, Result, Sides } from "./call.ts";
 import { discovery } from "./discovery.ts";
+import type { Gate } from "./gate.ts";
 import { formFor } from "./present.ts";
 import { noSuchResource, Refusal, statusOf } from "./refusal.ts";
 import { review } from "./reviews.ts";
@@ -28,15 +29,19 @@ const callOf = (server: Server, ask: Ask): Call | undefined => {
 
 const elsewhere = (server: Server, ask: Ask): Result => {
   const [path] = split(ask.path);
-  const known = ask.method === "GET" ? discovery(server.store, path) : review(ask, path);
+  const known = ask.method === "GET" ? discovery(server.store, path) : review(server, ask, path);
   if (known !== undefined) return known;
   return isResourcePath(path) && isBuiltInGroup(path)
     ? json(404, JSON.stringify(statusOf(noSuchResource())))
     : { status: 404, text: "404 page not found\n", type: "text/plain; charset=utf-8" };
 };
 
-const answered = (server: Server, sides: Sides, ask: Ask): Result => {
+/** What stands around the verbs: subresources that act, and the gate that is passed first. */
+export type Surroundings = { readonly sides: Sides; readonly gate: Gate };
+
+const answered = (server: Server, { sides, gate }: Surroundings, ask: Ask): Result => {
   try {
+    gate(ask);
     const call = callOf(server, ask);
     if (call === undefined) return elsewhere(server, ask);
     const side = call.target.sub === undefined ? undefined : sides[`${call.target.kind.table}/${call.target.sub}`];
@@ -59,7 +64,7 @@ const dateOf = (server: Server, last: Dated): string => {
   return last.text;
 };
 
-export const openDoor = (server: Server, sides: Sides): Door => {
+export const openDoor = (server: Server, around: Surroundings): Door => {
   const dated: Dated = { second: -1, text: "" };
   const headers = ({ type = "application/json", warnings = [] }: Result): Record<string, string> => ({
     "content-type": type,
@@ -68,11 +73,12 @@ export const openDoor = (server: Server, sides: Sides): Door => {
     ...(warnings.length > 0 && { warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ") }),
   });
   const finish = (result: Result): Answer => ({ status: result.status, headers: headers(result), body: result.text });
-  const handle = (ask: Ask): Answer => finish(answered(server, sides, ask));
+  const handle = (ask: Ask): Answer => finish(answered(server, around, ask));
   return {
     handle,
     watch: (ask, feed) => {
       try {
+        around.gate(ask);
         const call = callOf(server, ask);
         if (call === undefined) return handle(ask);
         const { target, query, form } = call;

@@ -5,16 +5,19 @@
  */
 import type { Transport } from "../core/http.ts";
 import type { Answer, Ask } from "./call.ts";
+import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
 import { contents } from "./contents.ts";
 import { type Door, openDoor } from "./door.ts";
 import { events } from "./events.ts";
+import { gateOf } from "./gate.ts";
 import { exitTask, kubelet } from "./kubelet.ts";
 import { type Exit, evicted } from "./lifecycle.ts";
 import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
 import { type Memories, openMemory } from "./memory.ts";
 import { type Part, rewrite } from "./part.ts";
+import { bootstrap } from "./roles.ts";
 import { scheduler } from "./scheduler.ts";
 import type { Scripts } from "./script.ts";
 import type { Server } from "./server.ts";
@@ -41,6 +44,10 @@ export type Options = {
   readonly scripts?: Scripts;
   /** Scheduler and kubelets tell of pods in Events; quiet without it. */
   readonly events?: boolean;
+  /** Rights are kept: whoever bears a service account's token may do what roles and bindings say; all others everything. */
+  readonly rbac?: boolean;
+  /** With rights kept: naming an owner that waits takes the right to set its finalizers. */
+  readonly guardsOwners?: boolean;
   /** Names of schedulers that bind pods. */
   readonly schedulers?: readonly string[];
 };
@@ -83,11 +90,13 @@ export const openSimulator = (options: Options = {}): Simulator => {
   const store = openStore();
   const clock = openClock(options.start ?? defaultStart, (task) => doTask(hands, task));
   const managedFields = options.managedFields ?? false;
-  const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields };
+  const rbac = options.rbac ?? false;
+  const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac };
   const memory = openMemory();
   const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts) };
   hands.parts = [
     contents(server),
+    claims(server),
     collector(server),
     machines(server),
     scheduler(server, schedulers),
@@ -98,10 +107,13 @@ export const openSimulator = (options: Options = {}): Simulator => {
   store.subscribe((change) => {
     for (const { onChange } of hands.parts) onChange(change);
   });
-  furnish(server, options.crds ?? [], options.objects ?? []);
+  furnish(server, options.crds ?? [], [...(rbac ? bootstrap : []), ...(options.objects ?? [])]);
   for (const node of nodes) addNode(server, node);
   store.compact(store.revision() - 1);
-  const door = openDoor(server, sides(kubelets));
+  const door = openDoor(server, {
+    sides: sides(kubelets),
+    gate: rbac ? gateOf(server, options.guardsOwners ?? false) : () => {},
+  });
   return {
     store,
     clock,

@@ -69,7 +69,7 @@ const qualified = (word: string, group: string): string => (group === "" ? word 
 const detailsOf = (group: string, kind: string, name: string): Details => ({
   ...(name !== "" && { name }),
   ...(group !== "" && { group }),
-  kind,
+  ...(kind !== "" && { kind }),
 });
 
 export const notFound = (kind: Named, name: string): Refusal =>
@@ -106,10 +106,15 @@ export const modified = (kind: Named, name: string): Refusal =>
 export const badRequest = (message: string): Refusal => new Refusal(400, "BadRequest", message);
 
 export const forbidden = (kind: Named, name: string, why: string, causes?: readonly Cause[]): Refusal =>
-  new Refusal(403, "Forbidden", `${qualified(kind.plural, kind.group)} "${name}" is forbidden: ${why}`, {
-    ...detailsOf(kind.group, kind.plural, name),
-    ...(causes && { causes }),
-  });
+  new Refusal(
+    403,
+    "Forbidden",
+    `${qualified(kind.plural, kind.group)}${name === "" ? "" : ` "${name}"`} is forbidden: ${why}`,
+    {
+      ...detailsOf(kind.group, kind.plural, name),
+      ...(causes && { causes }),
+    },
+  );
 
 export const methodNotAllowed = (): Refusal =>
   new Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});

@@ -30,16 +30,30 @@ const namespaceSubresources = new Set(["status", "finalize"]);
 const isInside = ([first, , third]: readonly string[]): boolean =>
   first === "namespaces" && third !== undefined && !namespaceSubresources.has(third);
 
-/** The target of a resource path; undefined when it is no resource path or nothing is served there. */
-export const targetOf = (store: Store, path: string): Target | undefined => {
+/** Where a resource path points, whether anything is served there or not. */
+export type Place = Omit<Target, "kind"> & {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+};
+
+export const placeOf = (path: string): Place | undefined => {
   const api = apiOf(path);
   if (api === undefined) return undefined;
   const inside = isInside(api.parts);
   const namespace = inside ? api.parts[1] : undefined;
   const [plural = "", name, sub, ...rest] = inside ? api.parts.slice(2) : api.parts;
-  const kind = kindAt(store, api.group, api.version, plural);
-  if (kind === undefined || (inside && !kind.namespaced)) return undefined;
-  return { kind, namespace, name, sub, rest: rest.join("/") };
+  return { group: api.group, version: api.version, plural, namespace, name, sub, rest: rest.join("/") };
+};
+
+/** The target of a resource path; undefined when it is no resource path or nothing is served there. */
+export const targetOf = (store: Store, path: string): Target | undefined => {
+  const place = placeOf(path);
+  if (place === undefined) return undefined;
+  const { group, version, plural, namespace, name, sub, rest } = place;
+  const kind = kindAt(store, group, version, plural);
+  if (kind === undefined || (namespace !== undefined && !kind.namespaced)) return undefined;
+  return { kind, namespace, name, sub, rest };
 };
 
 const groups = new Set(builtIn.map(({ group, version }) => `${group}/${version}`));

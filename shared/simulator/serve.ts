@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import { serve as listen } from "@hono/node-server";
 import { simulatorApp } from "./app.ts";
 import type { Simulator } from "./open.ts";
+import { ownToken } from "./people.ts";
 import { drive, type Pace } from "./realtime.ts";
 
 export type Served = {
@@ -18,7 +19,7 @@ export const kubeconfigFor = (url: string): string =>
       apiVersion: "v1",
       kind: "Config",
       clusters: [{ name: "simulator", cluster: { server: url } }],
-      users: [{ name: "simulator", user: { token: "simulator" } }],
+      users: [{ name: "simulator", user: { token: ownToken } }],
       contexts: [{ name: "simulator", context: { cluster: "simulator", user: "simulator", namespace: "default" } }],
       "current-context": "simulator",
     },

@@ -14,6 +14,8 @@ export type Server = {
   readonly seed: string;
   /** Ownership of fields is written into metadata.managedFields. */
   readonly managedFields: boolean;
+  /** Roles and bindings decide who may do what. */
+  readonly rbac: boolean;
 };
 
 /** Where a request points. */

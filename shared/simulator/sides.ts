@@ -4,16 +4,17 @@ import type { Call, Result, Sides } from "./call.ts";
 import { microStamp, stamp } from "./clock.ts";
 import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
 import { confOf } from "./executors.ts";
-import { fieldsAt, itemsAt, parsed, textAt } from "./json.ts";
+import { at, fieldsAt, itemsAt, numberAt, parsed, textAt } from "./json.ts";
 import { disrupted, isUp, mainExit } from "./lifecycle.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Item } from "./metadata.ts";
 import { rewrite } from "./part.ts";
-import { badRequest, conflict, Refusal } from "./refusal.ts";
+import { tokenFor } from "./people.ts";
+import { badRequest, cause, conflict, invalid, Refusal } from "./refusal.ts";
 import { removeItem, removeOptions } from "./remove.ts";
 import { bind } from "./scheduler.ts";
 import type { PodScript } from "./script.ts";
-import { found, type Server } from "./server.ts";
+import { found, type Server, timeOf } from "./server.ts";
 
 type Logs = { readonly memory: Memory; readonly scriptOf: (pod: Item) => PodScript };
 
@@ -86,21 +87,34 @@ const binding = (server: Server, { target, ask }: Call): Result => {
   return success(201);
 };
 
-const day = 86_400_000;
+const hour = 3600;
 
 const token = (server: Server, { target, ask }: Call): Result => {
   const account = found(server, target);
   const spec = fieldsAt(parsed(ask.body ?? ""), "spec");
-  const until = stamp(server.clock.now() + day / 24);
-  const secret = Buffer.from(`${account.metadata.namespace}/${account.metadata.name}/${until}`).toString("base64url");
+  const expirationSeconds = numberAt(spec, "expirationSeconds") ?? hour;
+  if (expirationSeconds < 600)
+    throw invalid({ group: "authentication.k8s.io", plural: "", kind: "TokenRequest" }, "", [
+      cause.invalid("spec.expirationSeconds", expirationSeconds, "may not specify a duration less than 10 minutes"),
+    ]);
+  const until = Math.floor(server.clock.now() / 1000) + expirationSeconds;
   return {
     status: 201,
     text: JSON.stringify({
       kind: "TokenRequest",
       apiVersion: "authentication.k8s.io/v1",
-      metadata: { name: account.metadata.name, namespace: account.metadata.namespace },
-      spec,
-      status: { token: `simulated.${secret}`, expirationTimestamp: until },
+      metadata: {
+        name: account.metadata.name,
+        namespace: account.metadata.namespace,
+        creationTimestamp: timeOf(server),
+      },
+      spec: {
+        audiences: ["https://kubernetes.default.svc"],
+        ...spec,
+        expirationSeconds,
+        boundObjectRef: at(spec, "boundObjectRef") ?? null,
+      },
+      status: { token: tokenFor(account, until), expirationTimestamp: stamp(until * 1000) },
     }),
   };
 };

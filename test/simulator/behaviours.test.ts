@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { openSimulator } from "../../shared/simulator/open.ts";
 import { simulatorApi } from "./behaviours/apis.ts";
 import { compare, holds, textOf } from "./behaviours/compare.ts";
 import { type Line, transcript } from "./behaviours/scenario.ts";
 import { scenarios } from "./behaviours/scenarios.ts";
+import { openStage } from "./behaviours/stage.ts";
 
 type Recorded = Line & { readonly scenario: string };
 
@@ -17,7 +17,7 @@ const recorded: readonly Recorded[] = readFileSync(new URL("behaviours/real.json
 
 for (const scenario of scenarios)
   test(`${scenario.name}: answered as a real API server does`, async () => {
-    const ours = await transcript(simulatorApi(openSimulator({ nodes: [] })), scenario, "recorded");
+    const ours = await transcript(simulatorApi(openStage()), scenario, "recorded");
     const real = recorded.filter((line) => line.scenario === scenario.name);
     const wrong = compare(scenario.name, ours, real).filter((verdict) => !holds(verdict));
     assert.equal(wrong.map(textOf).join("\n"), "");

@@ -24,12 +24,12 @@ export const hostRules: readonly Rule[] = [
   rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies"], ["get", "list", "create", "delete"]),
   rule("", ["events"], ["create"]),
-  rule("rekindle.dev", ["checkpoints"], ["get", "list", "watch", "create", "update", "delete"]),
+  rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]),
 ];
 
 /** To see whether another controller of these kinds is alive, wherever it lives; without it the host says that it is blind. */
 export const lookoutRules: readonly Rule[] = [
-  rule("coordination.k8s.io", ["leases"], ["get", "list"]),
+  rule("coordination.k8s.io", ["leases"], ["list"]),
   rule("apps", ["deployments"], ["list"]),
 ];
 

@@ -65,8 +65,10 @@ export const clusterApi = (kubeconfig: string): Api => {
     const url = new URL(cluster["server"] ?? "");
     const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
     const length = { "content-length": String(Buffer.byteLength(text)) };
-    const all = { ...typed(body, headers), ...token, ...length };
-    const sent = request({ ...tls, host: url.hostname, port: url.port, method, path, headers: all });
+    const all = { ...token, ...typed(body, headers), ...length };
+    const { cert, key, ...anonymous } = tls;
+    const identity = headers?.["authorization"] === undefined ? tls : anonymous;
+    const sent = request({ ...identity, host: url.hostname, port: url.port, method, path, headers: all });
     sent.end(text);
     return sent;
   };

@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { conclude } from "../../../infra/tally.ts";
-import { openSimulator } from "../../../shared/simulator/open.ts";
 import { startCluster } from "../../cluster/cluster.ts";
 import { ensure } from "../../setup/ensure.ts";
 import { clusterApi, simulatorApi } from "./apis.ts";
 import { compare, holds, textOf, type Verdict } from "./compare.ts";
 import { transcript } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
+import { openStage, plugins } from "./stage.ts";
 
 const usage = `node infra/door.mjs test/simulator/behaviours/run.ts [--kubeconfig FILE] [--only WORD] [--record] [--json FILE]
 
@@ -29,6 +29,8 @@ const { values } = parseArgs({
   },
 });
 
+const extra = { "kube-apiserver": [`--enable-admission-plugins=${plugins.join(",")}`] };
+
 const play = async (kubeconfig: string): Promise<readonly Verdict[]> => {
   const real = clusterApi(kubeconfig);
   const run = Date.now().toString(36);
@@ -37,7 +39,7 @@ const play = async (kubeconfig: string): Promise<readonly Verdict[]> => {
   for (const [i, scenario] of scenarios.entries()) {
     if (!scenario.name.includes(values.only)) continue;
     const ns = `b-${run}-${i}`;
-    const ours = await transcript(simulatorApi(openSimulator({ nodes: [] })), scenario, ns);
+    const ours = await transcript(simulatorApi(openStage()), scenario, ns);
     const theirs = await transcript(real, scenario, ns);
     await real.call("DELETE", `/api/v1/namespaces/${ns}`);
     const own = compare(scenario.name, ours, theirs);
@@ -54,7 +56,7 @@ const play = async (kubeconfig: string): Promise<readonly Verdict[]> => {
 const main = async (): Promise<void> => {
   if (values.help) return console.log(usage);
   if (values.kubeconfig === undefined) await ensure(["go"]);
-  const cluster = values.kubeconfig === undefined ? await startCluster({ nodes: 0 }) : undefined;
+  const cluster = values.kubeconfig === undefined ? await startCluster({ nodes: 0, extra }) : undefined;
   try {
     const verdicts = await play(values.kubeconfig ?? cluster?.adminKubeconfig ?? "");
     for (const verdict of verdicts) if (verdict.differences.length > 0) console.log(textOf(verdict));

@@ -6,6 +6,15 @@ import { customs } from "./customs.ts";
 import { deletions } from "./deletions.ts";
 import { further } from "./further.ts";
 import { reads } from "./reads.ts";
+import { rights } from "./rights.ts";
 import type { Scenario } from "./scenario.ts";
 
-export const scenarios: readonly Scenario[] = [...basics, ...changes, ...deletions, ...reads, ...customs, ...further];
+export const scenarios: readonly Scenario[] = [
+  ...basics,
+  ...changes,
+  ...deletions,
+  ...reads,
+  ...customs,
+  ...further,
+  ...rights,
+];

@@ -1,0 +1,53 @@
+/** Who asks: whoever bears the token of a service account is that account, everybody else the administrator. */
+import type { Ask } from "./call.ts";
+import { numberAt, parsed, textAt } from "./json.ts";
+import type { Item } from "./metadata.ts";
+import { Refusal } from "./refusal.ts";
+import type { Server } from "./server.ts";
+import { keyOf } from "./store.ts";
+
+export type User = {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+};
+
+export const administrator: User = { username: "simulator", groups: ["system:masters", "system:authenticated"] };
+
+const mark = "simulated.";
+
+/** What the simulator's own kubeconfig bears. */
+export const ownToken = "simulator";
+
+/** A token for a service account until an epoch second. */
+export const tokenFor = ({ metadata: { namespace, name, uid } }: Item, until: number): string =>
+  `${mark}${Buffer.from(JSON.stringify({ namespace, name, uid, until })).toString("base64url")}`;
+
+export const accountUser = (namespace: string, name: string, uid?: string): User => ({
+  username: `system:serviceaccount:${namespace}:${name}`,
+  ...(uid !== undefined && { uid }),
+  groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+});
+
+/** The user that a token stands for; undefined when it is worth nothing (any more). */
+export const bearerOf = ({ store, clock }: Server, token: string): User | undefined => {
+  if (token === ownToken) return administrator;
+  if (!token.startsWith(mark)) return undefined;
+  const claims = parsed(Buffer.from(token.slice(mark.length), "base64url").toString("utf8"));
+  const namespace = textAt(claims, "namespace") ?? "";
+  const name = textAt(claims, "name") ?? "";
+  const account = store.get("serviceaccounts", keyOf(namespace, name));
+  const over = (numberAt(claims, "until") ?? 0) * 1000 <= clock.now();
+  if (over || account === undefined || account.metadata.uid !== textAt(claims, "uid")) return undefined;
+  return accountUser(namespace, name, account.metadata.uid);
+};
+
+/** The user who sends a request; throws when rights are kept and the token is worth nothing. */
+export const userOf = (server: Server, { headers }: Ask): User => {
+  const [, token] = /^Bearer\s+(.+)$/i.exec(headers["authorization"] ?? "") ?? [];
+  if (token === undefined) return administrator;
+  const user = bearerOf(server, token);
+  if (user === undefined && !server.rbac) return administrator;
+  if (user === undefined) throw new Refusal(401, "Unauthorized", "Unauthorized");
+  return user;
+};

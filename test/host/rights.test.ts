@@ -1,0 +1,164 @@
+/** The shipped rights are enough for whole lives of applications, and none of them is too much. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
+import { objectsOf } from "../../shared/cli/installation/objects.ts";
+import { hostRules, identityRules, lookoutRules, type Rule } from "../../shared/cli/installation/roles.ts";
+import { ApiError } from "../../shared/core/errors.ts";
+import type { HttpRequest, Transport } from "../../shared/core/http.ts";
+import { findOtherControllers } from "../../shared/forward/lookouts.ts";
+import { wishOf } from "../../shared/simulator/gate.ts";
+import type { Simulator } from "../../shared/simulator/open.ts";
+import { tokenFor } from "../../shared/simulator/people.ts";
+import type { Wish } from "../../shared/simulator/rights.ts";
+import { application } from "./objects.ts";
+import { onStand, type Stand } from "./stand.ts";
+
+const tables: Readonly<Record<string, string>> = {
+  Namespace: "/api/v1/namespaces",
+  ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",
+  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles",
+  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
+};
+
+const installation = objectsOf({
+  ...{ namespace: "rekindle", image: "rekindle:1", namespaces: [], host: false },
+  ...{ sparkNamespaces: ["default"], sparkAccounts: ["spark"] },
+});
+
+/** Installs with these rules for the host, and gives the host's token. */
+const install = ({ handle, store }: Simulator, rules: readonly Rule[]): string => {
+  for (const object of installation) {
+    const path = (tables[object.kind] ?? "").replace("NS", object.metadata.namespace ?? "");
+    const own = object.kind === "ClusterRole" ? { ...object, rules } : object;
+    const { status, body } = handle({ method: "POST", path, headers: {}, body: JSON.stringify(own) });
+    assert.equal(status, 201, body);
+  }
+  const account = store.get("serviceaccounts", "rekindle/rekindle");
+  assert.ok(account);
+  return tokenFor(account, Date.UTC(2040, 0, 1) / 1000);
+};
+
+type Way = { readonly transport: Transport; readonly refused: readonly string[] };
+
+/** A host's way to the server under its own token; the answer to the first creation of each resource is lost. */
+const wayOf = ({ transport }: Simulator, token: string): Way => {
+  const refused: string[] = [];
+  const lost = new Set<string>();
+  const signed = (request: HttpRequest): HttpRequest => ({
+    ...request,
+    headers: { ...request.headers, authorization: `Bearer ${token}` },
+  });
+  const note = (request: HttpRequest, status: number): void => {
+    if (status === 403) refused.push(textOf(rightOf(wishOf(request))));
+  };
+  return {
+    refused,
+    transport: {
+      send: async (request) => {
+        const answer = await transport.send(signed(request));
+        note(request, answer.status);
+        const { verb, resource } = wishOf(request);
+        if (verb !== "create" || lost.has(resource)) return answer;
+        lost.add(resource);
+        throw new ApiError({ status: 0, reason: "Reset", message: "the connection was reset" });
+      },
+      stream: async (request) => {
+        const answer = await transport.stream(signed(request));
+        note(request, answer.status);
+        return answer;
+      },
+    },
+  };
+};
+
+const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.data";
+
+/** Everything that a submission may make. */
+const rich = {
+  sparkVersion: "4.3.0",
+  driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
+  restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 },
+  timeToLiveSeconds: 60,
+  sparkConf: {
+    [`${volume}.mount.path`]: "/data",
+    [`${volume}.options.claimName`]: "OnDemand",
+    [`${volume}.options.storageClass`]: "standard",
+    [`${volume}.options.sizeLimit`]: "1Gi",
+  },
+};
+
+/** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
+const live = async (stand: Stand, { transport }: Way): Promise<void> => {
+  await findOtherControllers(openCluster(transport));
+  await stand.host({ transport });
+  await stand.create(application("retried", { spec: rich }));
+  await stand.create(application("deleted", { spec: rich }));
+  await stand.turn(15_000);
+  // A driver that is killed leaves what it made to others.
+  stand.simulator.killPod("default", "retried-driver", { code: 137 });
+  await stand.remove("SparkApplication", "deleted");
+  await stand.pass(0.5);
+};
+
+const options = {
+  rbac: true,
+  guardsOwners: true,
+  scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
+} as const;
+
+const rules: readonly Rule[] = [...hostRules, ...lookoutRules, ...identityRules];
+
+type Right = { readonly group: string; readonly resource: string; readonly verb: string };
+
+const rights: readonly Right[] = rules.flatMap(({ apiGroups, resources, verbs }) =>
+  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
+);
+
+const textOf = ({ verb, resource, group }: Right): string => `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
+
+const rightOf = ({ verb, group, resource, sub }: Wish): Right => ({
+  ...{ verb, group },
+  resource: sub === "" ? resource : `${resource}/${sub}`,
+});
+
+/** The rules without one right. */
+const without = (right: Right): readonly Rule[] =>
+  rules.flatMap((rule) =>
+    rule.resources.map((resource) => ({
+      ...{ ...rule, resources: [resource] },
+      verbs: rule.verbs.filter((verb) => textOf({ group: rule.apiGroups[0] ?? "", resource, verb }) !== textOf(right)),
+    })),
+  );
+
+const withRules = (given: readonly Rule[], act: (stand: Stand, way: Way) => Promise<void>) =>
+  onStand((stand) => act(stand, wayOf(stand.simulator, install(stand.simulator, given))), options);
+
+describe("the shipped rights", () => {
+  it(
+    "are enough",
+    withRules(rules, async (stand, way) => {
+      await live(stand, way);
+      assert.deepEqual(way.refused, []);
+      assert.deepEqual([...stand.all("SparkApplication"), ...stand.all("Pod"), ...stand.all("Checkpoint")], []);
+    }),
+  );
+
+  for (const right of rights.filter(({ resource }) => resource !== "namespaces"))
+    it(
+      `are too few without ${textOf(right)}`,
+      withRules(without(right), async (stand, way) => {
+        await live(stand, way);
+        assert.notDeepEqual(way.refused, []);
+      }),
+    );
+
+  it(
+    "are too few to begin with without a look at kube-system",
+    withRules([...hostRules, ...lookoutRules], async (stand, way) => {
+      await assert.rejects(live(stand, way), /cannot get resource "namespaces"/);
+    }),
+  );
+});

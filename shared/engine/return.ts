@@ -47,16 +47,23 @@ const unique = ({ world, message, sight }: Run, why: string): string =>
 
 /** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
 export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<Ending> => {
-  if ((run.message.tries ?? 0) >= 2 && run.world.shadow === undefined) await publish(run, held, trouble);
   const told = held.record?.trouble;
+  const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;
+  if (lasts && run.world.shadow === undefined) await publish(run, held, trouble);
   const lastedMs = told?.reason === trouble.reason ? run.sight.now - told.since : 0;
   return await comeBack(run.world, run.message, trouble, { now: run.sight.now, lastedMs });
+};
+
+/** The same in other figures is not told again. */
+const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
+  const gist = (text: string): string => text.slice(0, 1024).replaceAll(/\d+/g, "#");
+  return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
 
 export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
   const { world, message, operator, sight } = run;
   const text = trouble.message.slice(0, 1024);
-  if (held.record?.trouble?.reason === trouble.reason || sight.object === undefined) return;
+  if (isTold(held, trouble) || sight.object === undefined) return;
   const hands = { cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: sight.now };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const occasion = `trouble ${held.record?.saves ?? 0}`;

@@ -126,6 +126,27 @@ describe("what is in the way of one application costs it no retry, is told on it
   }
 });
 
+describe("what is in the way next", () => {
+  it(
+    "takes the place of what was in the way first, also under the same reason",
+    onStand(async (stand) => {
+      await stand.host();
+      const pods = on("POST", "/pods");
+      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=4")));
+      await stand.create(application("app"));
+      await stand.pass(0.1);
+      const told = events(stand).length;
+      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=5")));
+      await stand.pass(0.5);
+      assert.equal(events(stand).length, told, "other figures are no news");
+      stand.fault(where(pods, answer(403, "Forbidden", "violates PodSecurity")));
+      await stand.pass(0.2);
+      assert.equal(events(stand).length, told + 1);
+      assert.match(await rekindle(stand, "status", "default/app"), /violates PodSecurity/);
+    }),
+  );
+});
+
 describe("what is in the way of all is told in the log, and all goes on when it is over", () => {
   const cases: readonly Case[] = [
     ...["list", "watch"].map((verb): Case => {

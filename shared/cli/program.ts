@@ -203,6 +203,7 @@ export const run = async (tools: Tools, args: readonly string[]): Promise<number
     .addCommand(pausing(tools, "resume", "end a pause"))
     .addCommand(uninstall(tools));
   for (const command of [program, ...program.commands]) {
+    if (command !== program) command.showHelpAfterError(`(rekindle ${command.name()} --help shows what there is)`);
     command.exitOverride().configureOutput({
       writeOut: (text) => tools.print(text.trimEnd()),
       writeErr: (text) => tools.warn(text.trimEnd()),

@@ -13,11 +13,13 @@ export type Asked =
 
 const help = (): string =>
   [
+    "Usage: rekindle host [settings]",
+    "",
+    "Watches the cluster of your kubeconfig and runs its applications until SIGTERM or Ctrl-C. Try it with --dry-run first.",
+    "",
     "Settings, as flags; as REKINDLE_… in the environment; or in a YAML or JSON file, weakest last:",
     "",
     ...helpLines(),
-    "  --config FILE           read settings from this file (or $REKINDLE_CONFIG)",
-    "  --print-config          print what is in force, and where each value came from, and stop",
   ].join("\n");
 
 /** The strongest word on each setting. `weakestFirst` is overwritten from left to right. */

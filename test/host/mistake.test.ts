@@ -20,7 +20,7 @@ describe("a mistake", () => {
     {
       name: "an unknown flag",
       args: ["--namespace=a"],
-      says: /^flag --namespace: unknown; did you mean namespaces\?$/,
+      says: /^flag --namespace: unknown; did you mean --namespaces\?$/,
     },
     {
       name: "a setting without sense",

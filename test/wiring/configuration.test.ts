@@ -67,7 +67,7 @@ describe("configuration", () => {
 
   const mistakes: readonly (readonly [readonly string[], Record<string, string>, readonly RegExp[]])[] = [
     [["--resync=often"], {}, [/^flag --resync=often: write a duration such as 30s or 5m$/]],
-    [["--resinc=5m"], {}, [/^flag --resinc: unknown; did you mean resync\?$/]],
+    [["--resinc=5m"], {}, [/^flag --resinc: unknown; did you mean --resync\?$/]],
     [[], { REKINDLE_RESINC: "5m" }, [/^environment REKINDLE_RESINC: unknown; did you mean REKINDLE_RESYNC\?$/]],
     [[], { REKINDLE_DRY_RUN: "perhaps" }, [/^environment REKINDLE_DRY_RUN=perhaps: write true or false$/]],
     [["--namespaces=a,B_"], {}, [/^flag --namespaces=a,B_: write names of namespaces/]],
@@ -75,7 +75,7 @@ describe("configuration", () => {
     [["--concurrency=0"], {}, [/^flag --concurrency=0: write a whole number from 1 to 256$/]],
     [["--listen=8080"], {}, [/^flag --listen=8080: write an address and a port/]],
     [["--cluster"], {}, [/^flag --cluster: needs a value/]],
-    [["--resinc", "5m"], {}, [/^flag --resinc: unknown; did you mean resync\?$/]],
+    [["--resinc", "5m"], {}, [/^flag --resinc: unknown; did you mean --resync\?$/]],
     [["default"], {}, [/^default: settings are flags/]],
     [["--config", join(folder, "none.yaml")], {}, [/none\.yaml: cannot be read \(ENOENT/]],
     [["--resync=x", "--fence=y"], {}, [/--resync=x/, /--fence=y/]],
@@ -115,6 +115,10 @@ describe("configuration", () => {
 
   test("--help lists every setting", async () => {
     const asked = await readConfiguration(["--help"], {});
+    assert.match(
+      asked.do === "print" ? asked.text : "",
+      /^Usage: rekindle host .*\n[\s\S]*\n {2}--print-config +print/,
+    );
     const text = asked.do === "print" ? asked.text : "";
     for (const flag of ["--namespaces VALUE", "--dry-run ", "--take-over ", "--print-config"])
       assert.ok(text.includes(flag));

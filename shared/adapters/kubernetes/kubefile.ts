@@ -92,7 +92,9 @@ const parseFile = (path: string, content: string): z.infer<typeof fileShape> => 
   const parsed = fileShape.safeParse(value ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new KubeconfigError(`kubeconfig ${path} is not one: ${issue?.path.join(".")}: ${issue?.message}`);
+  throw new KubeconfigError(
+    `kubeconfig ${path} is not one: ${issue?.path.join(".") || "all of it"}: ${issue?.message}`,
+  );
 };
 
 type File = { readonly folder: string; readonly content: z.infer<typeof fileShape> };

@@ -80,7 +80,13 @@ const readFlag = ({ name, value }: { readonly name: string; readonly value: stri
   if (name === "help" || name === "print-config") return { is: "asked", name };
   const negated = name.startsWith("no-");
   const key = keyOfFlag(negated ? name.slice(3) : name);
-  if (key === undefined) return problem(`flag --${name}: unknown${meant(name, keyNames.map(flagName))}`);
+  if (key === undefined)
+    return problem(
+      `flag --${name}: unknown${meant(
+        `--${name}`,
+        keyNames.map((key) => `--${flagName(key)}`),
+      )}`,
+    );
   const written = writtenBy(key, { name, value, negated });
   return typeof written === "string" ? problem(written) : { is: "written", written };
 };

@@ -9,13 +9,19 @@ const units = [
 
 const meaning = (key: KeyName): string => keys[key].description ?? "";
 
-/** Help text: one line per setting. */
+const besides = [
+  { flag: "--config FILE", text: "read settings from this file (or $REKINDLE_CONFIG)" },
+  { flag: "--print-config", text: "print what is in force, and where each value came from, and stop" },
+];
+
+/** Help text: one line per setting, and per flag that is none. */
 export const helpLines = (): readonly string[] => {
-  const rows = keyNames.map((key) => {
+  const settings = keyNames.map((key) => {
     const value = defaultOf(key);
     const shown = value === undefined || value === "" || value === "false" ? "" : ` (${value})`;
     return { flag: `--${flagName(key)}${isSwitch(key) ? "" : " VALUE"}`, text: `${meaning(key)}${shown}` };
   });
+  const rows = [...settings, ...besides];
   const width = Math.max(...rows.map(({ flag }) => flag.length));
   return rows.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}`);
 };

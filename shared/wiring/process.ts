@@ -13,6 +13,7 @@ import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
 import { findOtherControllers } from "../forward/lookouts.ts";
+import { namespaces } from "../kube/resources.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { tellPlans } from "./shadow.ts";
@@ -69,6 +70,8 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
       process.warn(refusal);
       return 1;
     }
+    for (const name of await missing(transport, configuration.namespaces))
+      process.warn(`namespace ${name} does not exist: what is created in it later is run`);
     const host = await startHost(settingsOf(process, configuration, transport));
     try {
       await serve(process, configuration, host, secret);
@@ -84,6 +87,19 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   } finally {
     transport.close();
   }
+};
+
+/** Namespaces that are not there, which is most often a misspelling. Who may not know does not ask again. */
+const missing = async (transport: Transport, names: readonly string[]): Promise<readonly string[]> => {
+  const cluster = openCluster(transport);
+  const found = names.map((name) =>
+    cluster.get({ resource: namespaces, name }).then(
+      ({ value }) => value === undefined,
+      () => false,
+    ),
+  );
+  const gone = await Promise.all(found);
+  return names.filter((_, at) => gone[at] === true);
 };
 
 /** What it is going to look after. */

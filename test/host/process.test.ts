@@ -14,8 +14,8 @@ const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/spar
 const create = ({ transport }: Simulator, path: string, body: unknown): Promise<unknown> =>
   request(transport, "POST", path, body);
 
-const state = ({ store }: Simulator, name: string): string => {
-  const item = store.get("sparkapplications.sparkoperator.k8s.io", `default/${name}`);
+const state = ({ store }: Simulator, name: string, namespace = "default"): string => {
+  const item = store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${name}`);
   return stateOf(item === undefined ? undefined : JSON.parse(JSON.stringify(item)));
 };
 
@@ -171,6 +171,22 @@ describe("a running host", () => {
       },
       { crds: [] },
     ),
+  );
+
+  it(
+    "told to look after a namespace that is not there says so, and runs what is created in it later",
+    onMachine(async ({ simulator, host }) => {
+      const running = host("--namespaces=team,default");
+      await running.door();
+      assert.deepEqual(running.err, ["namespace team does not exist: what is created in it later is run"]);
+      await create(simulator, "/api/v1/namespaces", {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: "team" },
+      });
+      await create(simulator, applications.replace("default", "team"), application("spark-pi", { namespace: "team" }));
+      await until("it is COMPLETED", () => state(simulator, "spark-pi", "team") === "COMPLETED");
+    }),
   );
 
   it(

@@ -4,13 +4,15 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N] [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N] | functions [--json FILE]
 
-  bundle  per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
-  submit  N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host`;
+  bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
+  functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
+  submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host`;
 
 const measure = async (name: string | undefined, count: number): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
+  if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(count);
   return undefined;
 };

@@ -12,6 +12,7 @@ import { startCluster } from "../cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../e2e/installed.ts";
 import { ensure } from "../setup/ensure.ts";
 import type { Figure } from "./figures.ts";
+import { countFlow, dispatched } from "./flow.ts";
 
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
@@ -30,34 +31,6 @@ const application = (name: string): object => ({
     executor: { instances: 2, cores: 1, memory: "512m" },
   },
 });
-
-const flow = "rekindle-bench";
-
-/** Requests of the shipped service account alone, told apart by a flow schema of the same priority as before. */
-const flowSchema = {
-  apiVersion: "flowcontrol.apiserver.k8s.io/v1",
-  kind: "FlowSchema",
-  metadata: { name: flow },
-  spec: {
-    matchingPrecedence: 100,
-    priorityLevelConfiguration: { name: "workload-low" },
-    distinguisherMethod: { type: "ByUser" },
-    rules: [
-      {
-        subjects: [{ kind: "ServiceAccount", serviceAccount: { name: "rekindle", namespace: "rekindle" } }],
-        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
-      },
-    ],
-  },
-};
-
-const dispatched = async (api: Api): Promise<number> => {
-  const { body } = await api.call("GET", "/metrics");
-  const lines = String(body).split("\n");
-  return lines
-    .filter((line) => line.startsWith("apiserver_flowcontrol_dispatched_requests_total") && line.includes(`"${flow}"`))
-    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
-};
 
 /** CPU seconds used so far and the highest resident size, in MiB, by the kernel's account. */
 const account = async (host: HostProcess): Promise<{ cpu: number; peak: number }> => {
@@ -112,7 +85,7 @@ export const benchSubmit = async (count: number): Promise<readonly Figure[]> => 
   const log = join(dir, "host.log");
   try {
     const kubeconfig = await install(cluster, undefined);
-    await cluster.api.call("POST", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", flowSchema);
+    await countFlow(cluster.api);
     const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
     await sleep(3_000);
     const [before, requests] = [await account(host), await dispatched(cluster.api)];

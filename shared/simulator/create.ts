@@ -6,6 +6,7 @@ import type { Kind } from "./kinds.ts";
 import { managed } from "./managed.ts";
 import { type Draft, type Item, metaOf } from "./metadata.ts";
 import { metaFaults } from "./names.ts";
+import { charge, overQuota } from "./quotas.ts";
 import { alreadyExists, badRequest, forbidden, internal, invalid, methodNotAllowed, notFound } from "./refusal.ts";
 import { ruleOf } from "./rules.ts";
 import { rootFaults, statusFaults } from "./schema.ts";
@@ -86,16 +87,15 @@ export const create = (server: Server, target: Target, body: unknown, options: W
   const refusal = rule.admit?.(made, scene);
   if (refusal !== undefined) throw refusal;
   judge(kind, made);
+  const { uid } = fresh.metadata;
+  const whole: Item = { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } };
+  const excess = overQuota(server, kind, whole);
+  if (excess !== undefined) throw excess;
   const there = server.store.get(kind.table, keyOf(made.metadata.namespace, made.metadata.name));
   if (there !== undefined)
     throw alreadyExists(kind, made.metadata.name, there.metadata.deletionTimestamp !== undefined);
-  const { uid } = fresh.metadata;
-  const item = managed(
-    server,
-    kind,
-    undefined,
-    { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } },
-    options,
-  );
-  return { item: options.dryRun ? item : server.store.put(kind.table, item), warnings };
+  const item = managed(server, kind, undefined, whole, options);
+  if (options.dryRun) return { item, warnings };
+  charge(server, kind, item);
+  return { item: server.store.put(kind.table, item), warnings };
 };

@@ -17,6 +17,7 @@ import { type Exit, evicted } from "./lifecycle.ts";
 import { addNode, freeze, machines, type NodeSpec, removeNode, thaw } from "./machines.ts";
 import { type Memories, openMemory } from "./memory.ts";
 import { type Part, rewrite } from "./part.ts";
+import { quotas } from "./quotas.ts";
 import { bootstrap } from "./roles.ts";
 import { scheduler } from "./scheduler.ts";
 import type { Scripts } from "./script.ts";
@@ -97,6 +98,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
   hands.parts = [
     contents(server),
     claims(server),
+    quotas(server),
     collector(server),
     machines(server),
     scheduler(server, schedulers),

@@ -143,6 +143,11 @@ const newDeployment = (draft: Draft): Draft => ({
   status: {},
 });
 
+const newQuota = (draft: Draft): Draft => {
+  const hard = Object.entries(fieldsAt(draft, "spec", "hard")).map(([name, value]) => [name, String(value)]);
+  return { ...draft, spec: { ...fieldsAt(draft, "spec"), hard: Object.fromEntries(hard) }, status: {} };
+};
+
 const newClaim = (draft: Draft): Draft => ({
   ...draft,
   metadata: { ...draft.metadata, finalizers: [...(draft.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"] },
@@ -217,6 +222,7 @@ const rows: Readonly<Record<string, Rule>> = {
   "clusterroles.rbac.authorization.k8s.io": { create: withRules, update: (_before, after) => withRules(after) },
   "leases.coordination.k8s.io": { faults: leaseFaults },
   persistentvolumeclaims: { create: newClaim },
+  resourcequotas: { create: newQuota },
   "deployments.apps": { create: newDeployment },
   "customresourcedefinitions.apiextensions.k8s.io": {
     create: newCrd,

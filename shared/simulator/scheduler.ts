@@ -3,30 +3,11 @@ import { stamp, type Task } from "./clock.ts";
 import { at, type Fields, fieldsAt, isFields, itemsAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import { about, later, type Part, rewrite, subject } from "./part.ts";
+import { amount } from "./quantity.ts";
 import type { Server } from "./server.ts";
 import type { Change } from "./store.ts";
 
 const bindMs = 10;
-
-const units: Readonly<Record<string, number>> = {
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
-
-/** A quantity as a number. */
-const amount = (value: unknown): number => {
-  const [, digits = "0", unit = ""] = /^([+-]?[0-9.]+(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(String(value ?? "0")) ?? [];
-  return Number(digits) * (units[unit] ?? 1);
-};
 
 const resources = ["cpu", "memory"] as const;
 type Need = { readonly cpu: number; readonly memory: number };

@@ -5,6 +5,7 @@ import { changes } from "./changes.ts";
 import { customs } from "./customs.ts";
 import { deletions } from "./deletions.ts";
 import { further } from "./further.ts";
+import { quotas } from "./quotas.ts";
 import { reads } from "./reads.ts";
 import { rights } from "./rights.ts";
 import type { Scenario } from "./scenario.ts";
@@ -17,4 +18,5 @@ export const scenarios: readonly Scenario[] = [
   ...customs,
   ...further,
   ...rights,
+  ...quotas,
 ];

@@ -40,7 +40,11 @@ const counted = ({ status }: Application, attempts: number): void => {
   must(submissionAttempts === attempts, `submissionAttempts is ${submissionAttempts}, expected ${attempts}`);
 };
 
-const story = ({ witness }: Stage, name: string): string => witness.of(name).states.join(" → ");
+/** The witness looks a moment later than whoever asked. */
+const story = async ({ witness }: Stage, name: string): Promise<string> => {
+  await sleep(1_000);
+  return witness.of(name).states.join(" → ");
+};
 
 const completes = (wanted: Wanted, index: number): Case => ({
   name: `${wanted.name} runs to COMPLETED, with one driver`,
@@ -54,7 +58,7 @@ const completes = (wanted: Wanted, index: number): Case => ({
     must(said !== undefined, "the driver's log does not say Pi");
     counted(app, 1);
     oneDriverPerAttempt(stage, wanted.name, 1);
-    return [`${story(stage, wanted.name)}; "${said}"`];
+    return [`${await story(stage, wanted.name)}; "${said}"`];
   },
 });
 
@@ -67,7 +71,7 @@ const fails: Case = {
     must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
     counted(app, 2);
     oneDriverPerAttempt(stage, failing.name, 2);
-    return [`${story(stage, failing.name)}; ${app.status?.applicationState?.errorMessage ?? ""}`];
+    return [`${await story(stage, failing.name)}; ${app.status?.applicationState?.errorMessage ?? ""}`];
   },
 };
 
@@ -86,6 +90,7 @@ const isDeleted: Case = {
   run: async (stage) => {
     await apply(stage, deleted);
     await awaitState(stage.cluster.api, deleted.name, ["RUNNING"], patienceMs);
+    await sleep(3_000);
     await stage.cluster.api.call("DELETE", `${collection}/${deleted.name}`);
     const until = performance.now() + 120_000;
     for (let left = "all"; left !== ""; left = await leftOf(stage, deleted.name)) {
@@ -93,7 +98,7 @@ const isDeleted: Case = {
       await sleep(1_000);
     }
     oneDriverPerAttempt(stage, deleted.name, 1);
-    return [story(stage, deleted.name)];
+    return [await story(stage, deleted.name)];
   },
 };
 

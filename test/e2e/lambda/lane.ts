@@ -1,5 +1,5 @@
 /** `npm run e2e -- --lambda`: real Spark on a real cluster, run by the built bundles as functions behind a real queue, in a storm. */
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -53,18 +53,20 @@ export type LaneOptions = { readonly seed: number; readonly kills: number; reado
 /** Everything in one cluster, in the order in which it is told. */
 export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
-  console.log(`logs of the functions: ${join(dir, "logs")}`);
+  console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
   const chosen = (all: readonly Case[]): readonly Case[] => all.filter(({ name }) => name.includes(only ?? ""));
   const stage = await setStage(dir, seed);
+  const results: Result[] = [];
   try {
     const echoes = echoing(stage);
-    const results = await Promise.all(chosen(lives).map((one) => attempt(one, stage)));
+    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one, stage)))));
     await blowUntil(stage, kills);
     stage.storm.blows = false;
     await echoes;
     for (const one of chosen([stormy(kills), missesNothing, quiet])) results.push(await attempt(one, stage));
-    return results;
   } finally {
     await stage.stop();
   }
+  if (results.every(({ ok }) => ok)) await rm(dir, { recursive: true, force: true });
+  return results;
 };

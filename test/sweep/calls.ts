@@ -71,7 +71,7 @@ const breaking: Carriers["break"] = async (verdict, { effect, stage, flight, los
 
 const waiting: Carriers["hold"] = async (verdict, { effect, stage, flight, n }) => {
   const early = verdict.when === "after" ? { result: effect() } : undefined;
-  if (verdict.free) letGo(flight);
+  if (verdict.freeMs !== undefined) stage.later(verdict.freeMs, () => letGo(flight));
   await holding(stage, n, verdict.until);
   return unlessDead(flight, () => (early === undefined ? effect() : early.result));
 };

@@ -47,6 +47,9 @@ const longestDeaf = 3;
 /** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
 const behindBy = [1, 2, 4, 8, 16, 40] as const;
 
+/** A save waits so long before others go on, for whom there is news by then. */
+const newsMs = [400, 2_500, 7_000] as const;
+
 const upTo = (last: number, from = 1, by = 1): readonly number[] =>
   Array.from({ length: Math.floor((last - from) / by) + 1 }, (_, index) => from + index * by);
 
@@ -164,8 +167,11 @@ const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   });
   const pairs = steps.map((call) => make("pair", call, seconds, (k) => pair(call.n, k)));
   const writes = steps.filter(({ write }) => write);
-  const lates = writes.map((call) => make("late", call, arrivals, (k) => late(call.n, k)));
   const saves = writes.filter(({ what }) => what.endsWith(" checkpoints"));
+  const overtaken = newsMs.flatMap((ms) =>
+    saves.map((call) => make(`overtaken-${ms}ms`, call, upTo(60), (k) => pair(call.n, k, ms))),
+  );
+  const lates = writes.map((call) => make("late", call, arrivals, (k) => late(call.n, k)));
   const winners = saves.flatMap((save) => {
     const after = calls.filter(
       ({ invocation, n, what }) => invocation === save.invocation && n > save.n && acting.has(what),
@@ -174,7 +180,7 @@ const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
       make(`late-${what.toLowerCase().replace(" ", "-")}`, save, arrivals, (k) => lateWinner(save.n, what, k)),
     );
   });
-  return [...pairs, ...lates, ...winners];
+  return [...pairs, ...overtaken, ...lates, ...winners];
 };
 
 /** Writes that act upon the world. */

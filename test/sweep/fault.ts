@@ -30,8 +30,8 @@ export type Verdict =
   | { readonly do: "answer"; readonly response: (now: number) => HttpResponse }
   /** No answer ever comes; the caller learns of it after so long. */
   | { readonly do: "break"; readonly effect: boolean; readonly afterMs: number; readonly reason: string }
-  /** The call waits before its effect, or its answer waits. With `free`, others get its messages meanwhile. */
-  | { readonly do: "hold"; readonly when: "before" | "after"; readonly until: Until; readonly free: boolean }
+  /** The call waits before its effect, or its answer waits. With `freeMs`, others get its messages after so long. */
+  | { readonly do: "hold"; readonly when: "before" | "after"; readonly until: Until; readonly freeMs?: number }
   /** The request is under way while `calls` more calls are made, or until its time is over; no answer comes. */
   | { readonly do: "late"; readonly calls: number; readonly free: boolean }
   /** The read is answered from so many revisions ago. */

@@ -174,23 +174,26 @@ export const pauses: readonly Named[] = [
     (seconds): Named => ({
       name: `pause-${seconds}s`,
       applies: always,
-      verdict: () => ({ do: "hold", when: "after", until: { afterMs: seconds * 1_000 }, free: true }),
+      verdict: () => ({ do: "hold", when: "after", until: { afterMs: seconds * 1_000 }, freeMs: 0 }),
     }),
   ),
   {
     name: "slow",
     applies: always,
-    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 4_900 }, free: true }),
+    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 4_900 }, freeMs: 0 }),
   },
   {
     name: "frozen",
     applies: (call) => !isCreate(call),
-    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 600_000 }, free: true }),
+    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 600_000 }, freeMs: 0 }),
   },
 ];
 
-/** The first waits at its i-th call; the second runs to its j-th, waits till the first has ended, and goes on. */
-export const pair = (i: number, j: number): Fault & { readonly met: () => boolean } => {
+/**
+ * The first waits at its i-th call; after `freeMs` the second runs to its j-th, waits till the first has ended, and
+ * goes on.
+ */
+export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: () => boolean } => {
   let first: number | undefined;
   let second: number | undefined;
   let held: number | undefined;
@@ -199,7 +202,7 @@ export const pair = (i: number, j: number): Fault & { readonly met: () => boolea
     call: (call, levers) => {
       if (call.n === i) {
         first = call.invocation;
-        return { do: "hold", when: "before", until: "released", free: true };
+        return { do: "hold", when: "before", until: "released", freeMs };
       }
       if (first === undefined || call.by !== "step" || call.invocation === first || held !== undefined)
         return undefined;
@@ -209,7 +212,7 @@ export const pair = (i: number, j: number): Fault & { readonly met: () => boolea
       if (seen !== j) return undefined;
       held = call.n;
       levers.release(i);
-      return { do: "hold", when: "before", until: "released", free: false };
+      return { do: "hold", when: "before", until: "released" };
     },
     ended: (invocation, levers) => {
       if (invocation === first && held !== undefined) levers.release(held);
@@ -231,7 +234,7 @@ export const lateWinner = (save: number, what: string, calls: number): Fault & {
     call: (call) => {
       if (call.n === save) {
         invocation = call.invocation;
-        return { do: "hold", when: "after", until: { afterMs: 9_500 }, free: true };
+        return { do: "hold", when: "after", until: { afterMs: 9_500 }, freeMs: 0 };
       }
       if (met || call.invocation !== invocation || call.what !== what) return undefined;
       met = true;

@@ -39,10 +39,12 @@ const keyOf = ({ cluster, kind, namespace, name }: Message): Omit<Message, "reas
 /** Keys that were held up together come back at different times, from 1 to 17 s. */
 const apartMs = (message: Message): number => 1_000 * (1 + (Number.parseInt(groupOf(message).slice(0, 4), 16) % 17));
 
-const troubleOf = (received: number): Trouble => ({
-  reason: "StepsFailed",
-  message: `steps for this object were begun ${received} times in a row and did not come to their end; see the log`,
-});
+/** `cause`: what kept it from being sent for alone. */
+const troubleOf = (received: number, cause: unknown): Trouble => {
+  const why = cause instanceof Error ? cause.message : "see the log";
+  const message = `steps for this object were begun ${received} times in a row and did not come to their end: ${why}`;
+  return { reason: "StepsFailed", message };
+};
 
 /** True when the messages need not be delivered again. */
 const setAside = async (world: World, messages: readonly Read[]): Promise<boolean> => {
@@ -50,8 +52,8 @@ const setAside = async (world: World, messages: readonly Read[]): Promise<boolea
   if (first === undefined) return true;
   const worst = messages.reduce((most, one) => (one.received > most.received ? one : most), first);
   const { message, received, id } = worst;
-  const given = async (): Promise<boolean> => {
-    await surrender(world, message, troubleOf(received));
+  const given = async (cause?: unknown): Promise<boolean> => {
+    await surrender(world, message, troubleOf(received, cause));
     return true;
   };
   try {

@@ -60,7 +60,8 @@ export const openApi = async (file: string): Promise<Api> => {
       const headers = {
         accept: "application/json, */*",
         ...token,
-        ...(sent === undefined ? {} : { "content-type": contentType }),
+        // Of itself Node gives the length of no DELETE, and its body would be taken for the next request.
+        ...(sent === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(sent) }),
       };
       const asked = request(new URL(path, cluster.server), { method, agent, headers, timeout: 30_000 }, (answer) => {
         const chunks: Buffer[] = [];

@@ -15,7 +15,7 @@ import type { Random } from "./random.ts";
 
 const dist = join(import.meta.dirname, "..", "..", "dist");
 
-const names = ["reconcile", "wake", "resync", "forward", "api"] as const;
+const names = ["reconcile", "wake", "resync", "forward", "api", "admission"] as const;
 export type FunctionName = (typeof names)[number];
 
 export type CloudOptions = {
@@ -113,6 +113,7 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
     resync: made("resync"),
     forward: made("forward"),
     api: made("api"),
+    admission: made("admission"),
   };
   const shared = { client: queue, batchSize: 10, waitSeconds: 2 };
   const { concurrency } = options;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, lives, missesNothing, quiet, stormy } from "./cases.ts";
+import { doors } from "./doors.ts";
 import { type Stage, setStage } from "./stage.ts";
 
 export type Result = {
@@ -63,7 +64,7 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
     await blowUntil(stage, kills);
     stage.storm.blows = false;
     await echoes;
-    for (const one of chosen([stormy(kills), missesNothing, quiet])) results.push(await attempt(one, stage));
+    for (const one of chosen([stormy(kills), missesNothing, doors, quiet])) results.push(await attempt(one, stage));
   } finally {
     await stage.stop();
   }

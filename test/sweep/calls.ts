@@ -152,6 +152,7 @@ const reporting =
   (stage: Stage): Report =>
   (level, message, fields) => {
     stage.oracle.said(JSON.stringify(fields ?? {}), "a report");
+    if (level === "error") stage.errors.push(`${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
     if (level !== "debug") stage.log(`    ${level}: ${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
   };
 

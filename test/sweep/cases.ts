@@ -45,20 +45,21 @@ const relistMs = 500;
 const longestGap = 8;
 const longestDeaf = 3;
 /** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
-const behindBy = [1, 2, 4, 8, 16, 40] as const;
+const behindBy = [1, 2, 5, 16, 40] as const;
 
 /** A save waits so long before others go on, for whom there is news by then. */
-const newsMs = [400, 2_500, 7_000] as const;
+const newsMs = [400, 7_000] as const;
 
 const upTo = (last: number, from = 1, by = 1): readonly number[] =>
   Array.from({ length: Math.floor((last - from) / by) + 1 }, (_, index) => from + index * by);
 
 /** A late write: before each of the next calls, then before every fourth. */
 const arrivals: readonly number[] = [...upTo(8), ...upTo(160, 12, 4)];
+const fewArrivals: readonly number[] = [...upTo(4), ...upTo(160, 8, 8)];
 
 /**
  * `whole`: everything everywhere. `part`, for what other scenarios show already but for the state that it happens in:
- * one refusal of a kind per place, and two invocations against each other at every second call of the second.
+ * one refusal of a kind per place, and two invocations against each other at every third call of the second.
  */
 type Making = { readonly rehearsal: Rehearsal; readonly name: string; readonly breadth: "whole" | "part" };
 
@@ -154,7 +155,7 @@ const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   const { calls, scenes } = rehearsal;
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const steps = calls.filter(({ by }) => by === "step");
-  const seconds = breadth === "whole" ? upTo(60) : upTo(60, 1, 2);
+  const [seconds, ways] = breadth === "whole" ? [upTo(60), arrivals] : [upTo(60, 1, 3), fewArrivals];
   const make = (family: string, call: Call, ks: readonly number[], faultFor: (k: number) => Fault): Series => ({
     ks,
     at: (k) => ({
@@ -171,13 +172,13 @@ const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   const overtaken = newsMs.flatMap((ms) =>
     saves.map((call) => make(`overtaken-${ms}ms`, call, upTo(60), (k) => pair(call.n, k, ms))),
   );
-  const lates = writes.map((call) => make("late", call, arrivals, (k) => late(call.n, k)));
+  const lates = writes.map((call) => make("late", call, ways, (k) => late(call.n, k)));
   const winners = saves.flatMap((save) => {
     const after = calls.filter(
       ({ invocation, n, what }) => invocation === save.invocation && n > save.n && acting.has(what),
     );
     return [...new Set(after.map(({ what }) => what))].map((what) =>
-      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, arrivals, (k) => lateWinner(save.n, what, k)),
+      make(`late-${what.toLowerCase().replace(" ", "-")}`, save, ways, (k) => lateWinner(save.n, what, k)),
     );
   });
   return [...pairs, ...overtaken, ...lates, ...winners];

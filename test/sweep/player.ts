@@ -115,10 +115,11 @@ export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, tr
   const noisy = violations.length > 0 ? [] : await disturb(stage);
   const left = stage.lateWrites > 0 && !needsResync.test(one.family);
   const undone = left ? ["end: something was left undone until a resync"] : [];
+  const errors = one.family.startsWith("queue-") ? [] : stage.errors.map((error) => `report: an error: ${error}`);
   const idle = fault.fired() ? [] : ["case: its fault never came about"];
   return {
     id: one.id,
-    violations: [...violations, ...blamed, ...undone, ...noisy, ...idle],
+    violations: [...violations, ...blamed, ...undone, ...noisy, ...errors, ...idle],
     invocations,
     allowed,
     last: isLast(stage, fault),

@@ -51,6 +51,8 @@ export class Stage {
   down = false;
   watchingIs: "on" | "off" = "on";
   order = 0;
+  /** What was reported as an error. */
+  readonly errors: string[] = [];
   /** Requests that changed something, by whoever steps. */
   writes = 0;
   /** Of these, those of steps that only a resync asked for. */

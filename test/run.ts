@@ -9,6 +9,9 @@ const lanes = [
   ["sweep", "every crash point and fault on the simulator"],
   ["mutants", "each promise of the engine removed: the sweep must fail"],
   ["compat", "recorded behaviour of upstream (--data)"],
+  ["conformance", "the simulator against a real API server"],
+  ["queue", "the SQS adapter against ElasticMQ"],
+  ["lambda", "the test Lambda under kills"],
   ["e2e", "real control plane, real Spark"],
   ["bench", "figures"],
   ["cluster", "the control plane alone, to look at"],
@@ -21,7 +24,7 @@ const help = `npm test [-- [FILTER…] [--name REGEX] [--json FILE]]
   --json FILE   write the result as data, too
 
 Runs test/**/*.test.ts without test/house (that is npm run check). Not run, each its own command:
-${lanes.map(([name, what]) => `  npm run ${name.padEnd(8)} ${what}`).join("\n")}`;
+${lanes.map(([name, what]) => `  npm run ${name.padEnd(11)} ${what}`).join("\n")}`;
 
 const chosen = (filters: readonly string[]): readonly string[] =>
   globSync("test/**/*.test.ts")

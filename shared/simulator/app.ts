@@ -58,13 +58,21 @@ const streamed = (simulator: Simulator, context: Context, ask: Ask): Response =>
   });
 };
 
-/** `before` is called ahead of every request: to turn a clock that follows real time. */
-export const simulatorApp = (simulator: Simulator, before: () => void = () => {}): Hono => {
+type Run = (act: () => Answer) => Promise<Answer>;
+
+/** `run` does what may ask webhooks; `before` is called ahead of every request: to turn a clock that follows real time. */
+export const simulatorApp = (
+  simulator: Simulator,
+  before: () => void = () => {},
+  run: Run = async (act) => act(),
+): Hono => {
   const app = new Hono();
   app.all("*", async (context) => {
     const ask = await askOf(context.req.raw);
     before();
-    return isWatch(ask) || isFollow(ask) ? streamed(simulator, context, ask) : respond(simulator.handle(ask));
+    return isWatch(ask) || isFollow(ask)
+      ? streamed(simulator, context, ask)
+      : respond(await run(() => simulator.handle(ask)));
   });
   return app;
 };

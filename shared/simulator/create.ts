@@ -1,5 +1,6 @@
 /** POST: how an object comes into being. */
 
+import { mutated, validated } from "./admission.ts";
 import { readDraft } from "./drafts.ts";
 import { isFields } from "./json.ts";
 import type { Kind } from "./kinds.ts";
@@ -86,16 +87,19 @@ export const create = (server: Server, target: Target, body: unknown, options: W
   const made = rule.create?.(fresh, scene) ?? fresh;
   const refusal = rule.admit?.(made, scene);
   if (refusal !== undefined) throw refusal;
-  judge(kind, made);
   const { uid } = fresh.metadata;
-  const whole: Item = { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } };
+  const first: Item = { ...made, metadata: { ...made.metadata, uid, resourceVersion: "" } };
+  const change = { kind, operation: "CREATE", sub: undefined, old: undefined } as const;
+  const { object: whole, warnings: said } = mutated(server, { ...change, object: first }, options);
+  judge(kind, whole);
+  const warned = [...warnings, ...said, ...validated(server, { ...change, object: whole }, options)];
   const excess = overQuota(server, kind, whole);
   if (excess !== undefined) throw excess;
   const there = server.store.get(kind.table, keyOf(made.metadata.namespace, made.metadata.name));
   if (there !== undefined)
     throw alreadyExists(kind, made.metadata.name, there.metadata.deletionTimestamp !== undefined);
   const item = managed(server, kind, undefined, whole, options);
-  if (options.dryRun) return { item, warnings };
+  if (options.dryRun) return { item, warnings: warned };
   charge(server, kind, item);
-  return { item: server.store.put(kind.table, item), warnings };
+  return { item: server.store.put(kind.table, item), warnings: warned };
 };

@@ -4,6 +4,7 @@
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
 import type { Transport } from "../core/http.ts";
+import type { Admit } from "./admission.ts";
 import type { Answer, Ask } from "./call.ts";
 import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
@@ -47,6 +48,8 @@ export type Options = {
   readonly events?: boolean;
   /** Rights are kept: whoever bears a service account's token may do what roles and bindings say; all others everything. */
   readonly rbac?: boolean;
+  /** Answers for admission webhooks; without it nobody asks them. Over HTTP: `openCaller` and `serveSimulator`. */
+  readonly admit?: Admit;
   /** With rights kept: naming an owner that waits takes the right to set its finalizers. */
   readonly guardsOwners?: boolean;
   /** Names of schedulers that bind pods. */
@@ -92,7 +95,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
   const clock = openClock(options.start ?? defaultStart, (task) => doTask(hands, task));
   const managedFields = options.managedFields ?? false;
   const rbac = options.rbac ?? false;
-  const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac };
+  const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
   const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts) };
   hands.parts = [

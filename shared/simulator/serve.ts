@@ -1,10 +1,13 @@
 /** Opens a port on loopback for a simulator and says how kubectl reaches it. */
 import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
 import { serve as listen } from "@hono/node-server";
 import { simulatorApp } from "./app.ts";
+import type { Caller } from "./calling.ts";
 import type { Simulator } from "./open.ts";
 import { ownToken } from "./people.ts";
 import { drive, type Pace } from "./realtime.ts";
+import { upgrade } from "./sockets.ts";
 
 export type Served = {
   readonly url: string;
@@ -32,19 +35,27 @@ const portOf = (server: { address(): ReturnType<Server["address"]> }): number =>
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-/** Serves on 127.0.0.1; port 0 takes a free one. The clock follows real time from now on. */
+/** Serves on 127.0.0.1; port 0 takes a free one; a `caller` is the one that the simulator was opened with. The clock follows real time from now on. */
 export const serveSimulator = async (
   simulator: Simulator,
-  options: Pace & { readonly port?: number } = {},
+  options: Pace & { readonly port?: number; readonly caller?: Caller } = {},
 ): Promise<Served> => {
   const { catchUp, stop } = drive(simulator.clock, options);
-  const app = simulatorApp(simulator, catchUp);
+  const app = simulatorApp(simulator, catchUp, options.caller?.run);
   const server = await new Promise<ReturnType<typeof listen>>((resolve, reject) => {
     const opened = listen({ fetch: app.fetch, hostname: "127.0.0.1", port: options.port ?? 0 }, () => resolve(opened));
     opened.once("error", reject);
   }).catch((cause) => {
     stop();
     throw cause;
+  });
+  const sockets = new Set<Duplex>();
+  server.on("upgrade", (request, socket, head) => {
+    socket.unshift(head);
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    catchUp();
+    upgrade(simulator.door, request, socket);
   });
   const url = `http://127.0.0.1:${portOf(server)}`;
   return {
@@ -53,6 +64,7 @@ export const serveSimulator = async (
     close: () =>
       new Promise((resolve) => {
         stop();
+        for (const socket of sockets) socket.destroy();
         if ("closeAllConnections" in server) server.closeAllConnections();
         server.close(() => resolve());
       }),

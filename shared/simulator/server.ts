@@ -1,5 +1,7 @@
 /** What every verb is given: the store, the clock, and the question after it was read. */
 import { createHash } from "node:crypto";
+import type { Admit } from "./admission.ts";
+import type { Ask } from "./call.ts";
 import { type Clock, stamp } from "./clock.ts";
 import type { Kind } from "./kinds.ts";
 import type { Share } from "./managed.ts";
@@ -16,6 +18,8 @@ export type Server = {
   readonly managedFields: boolean;
   /** Roles and bindings decide who may do what. */
   readonly rbac: boolean;
+  /** Asks admission webhooks; they are left alone without it. */
+  readonly admit: Admit | undefined;
 };
 
 /** Where a request points. */
@@ -34,6 +38,8 @@ export type WriteOptions = {
   readonly manager: string;
   readonly strict: "Strict" | "Warn" | "Ignore";
   readonly subresource?: string | undefined;
+  /** The request, for who sent it. */
+  readonly ask?: Ask;
   /** The shares that a server-side apply leads to. */
   readonly shares?: readonly Share[];
 };

@@ -1,4 +1,5 @@
 /** PUT and PATCH: how an object changes. */
+import { mutated, validated } from "./admission.ts";
 import { judge, type Written } from "./create.ts";
 import { type How, readDraft } from "./drafts.ts";
 import { type Fields, same } from "./json.ts";
@@ -136,9 +137,15 @@ export const update = (
     sub === undefined && rule.update
       ? { ...merged, ...rule.update(before, merged), metadata: merged.metadata }
       : merged;
-  const after = counted(kind, before, ruled);
+  const change = { kind, operation: "UPDATE", sub, old: before } as const;
+  const { object, warnings: said } = mutated(server, { ...change, object: ruled }, options);
+  const after = counted(kind, before, object);
   judge(kind, after, sub);
   const causes = sub === "status" ? [] : updateFaults(kind, before, after);
   if (causes.length > 0) throw invalid(kind, before.metadata.name, causes);
-  return { item: settle(server, kind, before, managed(server, kind, before, after, options), options), warnings };
+  const warned = [...warnings, ...said, ...validated(server, { ...change, object: after }, options)];
+  return {
+    item: settle(server, kind, before, managed(server, kind, before, after, options), options),
+    warnings: warned,
+  };
 };

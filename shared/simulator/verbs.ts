@@ -1,4 +1,5 @@
 /** What each method does to one object or to many. */
+import { validated } from "./admission.ts";
 import { apply } from "./apply.ts";
 import type { Call, Result } from "./call.ts";
 import { create } from "./create.ts";
@@ -36,6 +37,7 @@ const writeOptions = ({ ask, query, target }: Call): WriteOptions => {
     dryRun: dryRun === "All",
     manager: query.get("fieldManager") ?? (ask.headers["user-agent"] ?? "unknown").split("/")[0] ?? "unknown",
     subresource: target.sub,
+    ask,
     strict: strictness(query.get("fieldValidation")),
   };
 };
@@ -135,6 +137,12 @@ const list = (server: Server, call: Call): Result => {
   return isWatch(query) ? glance(server, call) : json(200, form.many(target.kind, listing(server, target, query)));
 };
 
+/** Asks about a deletion before it begins. */
+const admitRemoval = (server: Server, { ask, target }: Call, item: Item, dryRun: boolean): void => {
+  const options: WriteOptions = { dryRun, manager: "", strict: "Ignore", ask };
+  validated(server, { kind: target.kind, operation: "DELETE", sub: undefined, object: undefined, old: item }, options);
+};
+
 const deletion = ({ ask, query }: Call) => {
   const body = ask.body ? parsed(ask.body) : {};
   if (body === undefined) throw badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input");
@@ -144,7 +152,9 @@ const deletion = ({ ask, query }: Call) => {
 const remove = (server: Server, call: Call): Result => {
   const { kind } = call.target;
   const options = deletion(call);
-  const { item, gone } = removeItem(server, kind, found(server, call.target), options);
+  const there = found(server, call.target);
+  admitRemoval(server, call, there, options.dryRun);
+  const { item, gone } = removeItem(server, kind, there, options);
   if (!gone || kind.returnsDeleted) return json(200, textOf(item));
   const { name, uid } = item.metadata;
   const details = { name, ...(kind.group !== "" && { group: kind.group }), kind: kind.plural, uid };
@@ -155,6 +165,7 @@ const removeAll = (server: Server, call: Call): Result => {
   const { target, query } = call;
   const page = listing(server, target, query);
   const options = deletion(call);
+  for (const item of page.items) admitRemoval(server, call, item, options.dryRun);
   for (const item of page.items) removeItem(server, target.kind, item, options);
   return json(200, listText(target.kind, page));
 };

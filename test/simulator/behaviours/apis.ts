@@ -37,6 +37,7 @@ export const simulatorApi = (simulator: Simulator): Api => ({
     else return [{ status: opened.status, body: bodyOf(opened.body) }];
     return lines.slice(0, count).map(bodyOf);
   },
+  hooks: { url: "https://127.0.0.1:8443", caBundle: "" },
   settle: async () => simulator.clock.advanceTo(simulator.clock.now() + 3000),
 });
 
@@ -51,7 +52,7 @@ type Kubeconfig = {
 const secret = (fields: Readonly<Record<string, string>>, name: string): string | undefined =>
   pem(fields[`${name}-data`]) ?? (fields[name] === undefined ? undefined : readFileSync(fields[name], "utf8"));
 
-export const clusterApi = (kubeconfig: string): Api => {
+export const clusterApi = (kubeconfig: string, hooks: Api["hooks"]): Api => {
   const config: Kubeconfig = parse(readFileSync(kubeconfig, "utf8"));
   const cluster = config.clusters[0]?.cluster ?? {};
   const user = config.users[0]?.user ?? {};
@@ -107,6 +108,7 @@ export const clusterApi = (kubeconfig: string): Api => {
         .slice(0, count)
         .map(bodyOf);
     },
+    hooks,
     settle: () => sleep(1200),
   };
 };

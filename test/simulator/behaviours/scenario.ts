@@ -8,6 +8,8 @@ export type Api = {
   watch(path: string, count: number): Promise<readonly unknown[]>;
   /** Gives controllers time. */
   settle(): Promise<void>;
+  /** Where this server finds admission webhooks. */
+  readonly hooks: { readonly url: string; readonly caBundle: string };
 };
 
 /** What a scenario was told, in order. */
@@ -45,6 +47,7 @@ const normalText = (text: string): string =>
     .replace(/\n@@[\s\S]*$/, "")
     .replace(/current: \d+/g, "current: <rv>")
     .replace(/(in record|in the precondition) \(\d+\)/g, "$1 (<rv>)")
+    .replace(/https:\/\/127\.0\.0\.1:\d{4,5}\//g, "https://<hooks>/")
     .replace(/10\.\d+\.\d+\.\d+/g, "<ip>");
 
 const hidden: Readonly<Record<string, string>> = { resourceVersion: "<rv>", continue: "<token>" };

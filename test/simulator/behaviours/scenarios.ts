@@ -1,5 +1,6 @@
 /** All scenarios. */
 
+import { admissions } from "./admissions.ts";
 import { basics } from "./basics.ts";
 import { changes } from "./changes.ts";
 import { customs } from "./customs.ts";
@@ -19,4 +20,5 @@ export const scenarios: readonly Scenario[] = [
   ...further,
   ...rights,
   ...quotas,
+  ...admissions,
 ];

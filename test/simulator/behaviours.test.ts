@@ -1,24 +1,19 @@
 /** What a real API server answered, recorded: the simulator must answer the same. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { simulatorApi } from "./behaviours/apis.ts";
 import { compare, holds, textOf } from "./behaviours/compare.ts";
-import { type Line, transcript } from "./behaviours/scenario.ts";
+import { linesOf, readRecord } from "./behaviours/record.ts";
+import { transcript } from "./behaviours/scenario.ts";
 import { scenarios } from "./behaviours/scenarios.ts";
 import { openStage } from "./behaviours/stage.ts";
 
-type Recorded = Line & { readonly scenario: string };
-
-const recorded: readonly Recorded[] = readFileSync(new URL("behaviours/real.jsonl", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
-  .map((line): Recorded => JSON.parse(line));
+const record = readRecord();
 
 for (const scenario of scenarios)
   test(`${scenario.name}: answered as a real API server does`, async () => {
     const ours = await transcript(simulatorApi(openStage()), scenario, "recorded");
-    const real = recorded.filter((line) => line.scenario === scenario.name);
+    const real = linesOf(record, scenario.name);
     const wrong = compare(scenario.name, ours, real).filter((verdict) => !holds(verdict));
     assert.equal(wrong.map(textOf).join("\n"), "");
     assert.ok(real.length > 0);

@@ -1,20 +1,27 @@
-/** Where the simulator's answer is another than the real server's, and why that may stay so. */
+/** Where the simulator's answer is another than the real server's, why that may stay so, and what it means for the proofs. */
 
 export type Intended = { readonly scenario: string; readonly name: string; readonly reason: string };
 
-const words = "the same status and reason in other words: the real ones show the innards of its decoder";
+const words =
+  "the same status and reason in other words, the innards of the real decoder; no proof rests on it: Rekindle reads the status and the reason";
 
 export const intended: readonly Intended[] = [
   { scenario: "create", name: "of another kind", reason: words },
   { scenario: "create", name: "not JSON", reason: words },
   { scenario: "create", name: "a list", reason: words },
-  { scenario: "patch", name: "of a type that cannot be", reason: "the real message repeats the whole object" },
+  {
+    scenario: "patch",
+    name: "of a type that cannot be",
+    reason:
+      "the real message repeats the whole object; no proof rests on it: Rekindle tells the message, and reads the status",
+  },
   { scenario: "selectors", name: "a bad selector", reason: words },
   { scenario: "selectors", name: "a bad selector value", reason: words },
   { scenario: "pages", name: "a bad token", reason: words },
   {
     scenario: "custom resources",
     name: "of another version",
-    reason: "the refusal is the same; the real server adds a warning about fields that it did not look at",
+    reason:
+      "the refusal is the same; the real server adds a warning about fields that it did not look at; no proof rests on it: Rekindle reads no warnings",
   },
 ];

@@ -5,30 +5,22 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Audit, openAudit, type Request, tableOf } from "../cluster/audit.ts";
-import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import { openAudit } from "../cluster/audit.ts";
+import { startCluster } from "../cluster/cluster.ts";
 import { build, install } from "../e2e/installed.ts";
 import { type Cloud, openCloud } from "../lambda/cloud.ts";
-import { type Fate, spared } from "../lambda/fates.ts";
-import { type Entry, gigabyteSeconds, median } from "../lambda/ledger.ts";
+import { spared } from "../lambda/fates.ts";
+import { gigabyteSeconds, median } from "../lambda/ledger.ts";
 import { none } from "../lambda/meddler.ts";
-import { depthOf, sendAll } from "../lambda/queues.ts";
+import { sendAll } from "../lambda/queues.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
 import { ensure } from "../setup/ensure.ts";
 import { runtimeClient } from "../setup/lambda.ts";
+import { type Bench, type Cost, costOf, figuresOf, recount, type Sent, settled, tell } from "./costs.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
 import { type Life, live } from "./kubelet.ts";
-
-type Bench = {
-  readonly cluster: Cluster;
-  readonly cloud: Cloud;
-  readonly audit: Audit;
-  /** What happens to environments; a measurement of starts changes it. */
-  readonly fate: { now: Fate };
-};
 
 const paceMs = 2_500;
 const driverOnly: Life = { executors: 0, losses: 0, paceMs };
@@ -36,90 +28,14 @@ const withExecutors: Life = { executors: 2, losses: 0, paceMs };
 const withLoss: Life = { executors: 2, losses: 1, paceMs };
 const crowd = 50;
 
-/** What one or several lives cost together. Forwarder and resync run whether there is work or not: they are told apart. */
-type Cost = {
-  readonly invocations: number;
-  readonly sqs: number;
-  readonly requests: readonly Request[];
-  readonly gigabyteSeconds: number;
-};
-
-const isStep = ({ name }: Entry): boolean => name === "reconcile" || name === "wake";
-
-/** Sends of all functions, and what the mappings needed to receive and delete; polls that brought nothing are not the application's. */
-const sqsRequests = ({ meddler, mappings }: Cloud): number => {
-  const sends = Object.values(meddler.requests()).reduce((sum, count) => sum + count, 0);
-  return [mappings.keys, mappings.timers].reduce((sum, one) => sum + one.counts().full + one.counts().deletes, sends);
-};
-
-/** Until no message is anywhere, also none that is delayed, and no function is at work. */
-const settled = async ({ cloud }: Bench): Promise<void> => {
-  const { queue, queues, mappings } = cloud;
-  const until = performance.now() + 180_000;
-  for (let still = 0; still < 3; ) {
-    await sleep(1_000);
-    const depth = (await depthOf(queue, queues.fifo)) + (await depthOf(queue, queues.delay));
-    const busy = mappings.keys.isBusy() || mappings.timers.isBusy();
-    still = depth === 0 && !busy ? still + 1 : 0;
-    if (performance.now() > until) throw new Error(`${depth} messages are left three minutes after the last life`);
-  }
-};
-
-const costOf = async (bench: Bench, work: () => Promise<unknown>): Promise<Cost> => {
-  const { cloud, audit } = bench;
-  const before = { entries: cloud.ledger.entries.length, sqs: sqsRequests(cloud), log: (await audit.read()).length };
-  await work();
-  await settled(bench);
-  const entries = cloud.ledger.entries.slice(before.entries).filter(isStep);
-  const wrong = entries.filter(({ ended }) => ended !== "answered");
-  if (wrong.length > 0) throw new Error(`${wrong.length} invocations of ${wrong[0]?.name} did not end well`);
-  const requests = (await audit.read()).slice(before.log).filter(({ agent }) => agent.startsWith("rekindle-reconcile"));
-  return {
-    invocations: entries.length,
-    sqs: sqsRequests(cloud) - before.sqs,
-    requests,
-    gigabyteSeconds: gigabyteSeconds(entries),
-  };
-};
-
 /** One after the other; each cost is the mean. */
 const lives = async (bench: Bench, name: string, life: Life, count: number): Promise<readonly Cost[]> => {
   const costs: Cost[] = [];
   for (let index = 0; index < count; index++) {
     costs.push(await costOf(bench, () => live(bench.cluster.api, `${name}-${index}`, life)));
-    process.stderr.write(`${name} ${index + 1}/${count}: ${costs.at(-1)?.invocations} invocations\n`);
+    process.stderr.write(`${name} ${index + 1}/${count}: ${costs.at(-1)?.entries.length} invocations\n`);
   }
   return costs;
-};
-
-const meanOf = (costs: readonly Cost[], value: (cost: Cost) => number): number =>
-  costs.reduce((sum, cost) => sum + value(cost), 0) / costs.length;
-
-const measures = [
-  ["invocations", "invocations", (cost: Cost) => cost.invocations],
-  ["sqs-requests", "requests", (cost: Cost) => cost.sqs],
-  ["api-requests", "requests", (cost: Cost) => cost.requests.length],
-  ["gb-seconds", "GB-s", (cost: Cost) => cost.gigabyteSeconds],
-] as const;
-
-type Aims = Readonly<Record<string, number>>;
-
-/** What `costs` cost more than `base`, for each of `parts` that make the difference. */
-const figuresOf = (
-  name: string,
-  costs: readonly Cost[],
-  { base = [], parts = 1, aims = {} }: { base?: readonly Cost[]; parts?: number; aims?: Aims },
-): readonly Figure[] =>
-  measures.map(([what, unit, value]) => {
-    const more = meanOf(costs, value) - (base.length === 0 ? 0 : meanOf(base, value));
-    const aim = aims[what];
-    return { name: `functions.${name}.${what}`, value: more / parts, unit, ...(aim === undefined ? {} : { aim }) };
-  });
-
-const tell = (name: string, costs: readonly Cost[]): void => {
-  console.log(`API requests of ${name}, by verb and resource:`);
-  for (const [what, count] of tableOf(costs.flatMap(({ requests }) => requests)))
-    console.log(`  ${(count / costs.length).toFixed(1).padStart(6)}  ${what}`);
 };
 
 const startsPerFunction = 9;
@@ -189,12 +105,29 @@ const standing = (bench: Bench, sinceMs: number, resyncs: number): readonly Figu
   ];
 };
 
+const nobody = {
+  cluster: "default",
+  kind: "SparkApplication",
+  namespace: "default",
+  name: "nobody",
+  reason: "warm-up",
+};
+
+/** Every environment that there may be is made, and one application is run: no start falls into a measurement. */
+const warmUp = async ({ cluster, cloud }: Bench): Promise<void> => {
+  const event = { Records: [{ messageId: "1", body: JSON.stringify(nobody), attributes: {} }] };
+  for (const lambda of [cloud.functions.reconcile, cloud.functions.wake])
+    await Promise.all(Array.from({ length: lambda.definition.concurrency }, () => lambda.invoke(event)));
+  await live(cluster.api, "warm-up", { ...driverOnly, paceMs: 500 });
+};
+
 const everything = async (bench: Bench): Promise<readonly Figure[]> => {
   const { cluster, cloud, audit } = bench;
   const since = performance.now();
   const flow = await dispatched(cluster.api);
   const audited = (await audit.read()).length;
-  await costOf(bench, () => live(cluster.api, "warm-up", { ...driverOnly, paceMs: 500 }));
+  await warmUp(bench);
+  await settled(bench);
   const alone = await lives(bench, "life", driverOnly, 3);
   const executors = await lives(bench, "executors", withExecutors, 2);
   const losses = await lives(bench, "loss", withLoss, 2);
@@ -203,6 +136,8 @@ const everything = async (bench: Bench): Promise<readonly Figure[]> => {
   );
   for (let run = 0; run < 3; run++) await cloud.functions.resync.invoke({ id: `bench-${run}` });
   const restart = await starts(bench);
+  const last = alone.at(-1);
+  if (last !== undefined) recount(bench, last);
   tell("an application's life besides its executors", alone);
   tell(`two executors and the loss of one, the life included`, losses);
   const counted = [(await dispatched(cluster.api)) - flow, (await audit.read()).length - audited];
@@ -241,13 +176,18 @@ export const benchFunctions = async (): Promise<readonly Figure[]> => {
     const kubeconfig = await install(cluster, undefined);
     await countFlow(cluster.api);
     const fate: Bench["fate"] = { now: { do: "live" } };
+    const sent: Sent[] = [];
     const cloud = await openCloud({
       ...{ kubeconfig, endpoint: broker.endpoint, client: await runtimeClient(), dir: join(dir, "logs") },
       ...{ random: randomFrom(1), mischief: () => none, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
+      heard: (_, body) => {
+        const reason = /"reason":"([^"]*)"/.exec(body)?.[1] ?? "";
+        sent.push({ at: Date.now(), reason });
+      },
       fates: () => (name, typicalMs) => (name === "reconcile" ? fate.now : spared(name, typicalMs)),
     });
     const stopForwarding = forwarding(cloud);
-    const figures = await everything({ cluster, cloud, audit, fate });
+    const figures = await everything({ cluster, cloud, audit, sent, fate });
     await stopForwarding();
     await cloud.stop();
     await rm(dir, { recursive: true, force: true });

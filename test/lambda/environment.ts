@@ -84,7 +84,7 @@ class Box implements Environment {
   }
 
   async invoke(event: string, fate: Fate): Promise<Outcome> {
-    const began = performance.now();
+    const [at, began] = [Date.now(), performance.now()];
     let killed: Kill["when"] | undefined;
     const kill = (when: Kill["when"]): void => {
       killed = when;
@@ -98,7 +98,7 @@ class Box implements Environment {
     if (when === "after" && reply !== undefined) kill(when);
     const outcome = outcomeOf(reply, killed);
     await this.#rest();
-    this.#enter(outcome.ended, durationMs);
+    this.#enter(outcome.ended, at, durationMs);
     if (when === "idle" && reply !== undefined) kill(when);
     if (killed !== undefined) await this.end();
     return outcome;
@@ -125,13 +125,13 @@ class Box implements Environment {
     this.#program.freeze();
   }
 
-  #enter(ended: Ended, durationMs: number): void {
+  #enter(ended: Ended, at: number, durationMs: number): void {
     const { definition, ledger } = this.#site;
     const usage = this.#program.usage();
     const init = this.#initMs === undefined ? {} : { initMs: this.#initMs };
     const used = usage === undefined ? {} : { cpuMs: usage.cpuMs - this.#cpuMs, peakMb: usage.peakMb };
     const { name, memoryMb } = definition;
-    ledger.enter({ name, ended, durationMs, memoryMb, ...init, ...used });
+    ledger.enter({ name, ended, at, durationMs, memoryMb, ...init, ...used });
     this.#initMs = undefined;
     this.#cpuMs = usage?.cpuMs ?? 0;
   }

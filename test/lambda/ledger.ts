@@ -5,6 +5,8 @@ export type Ended = "answered" | "failed" | "timed out" | "died";
 export type Entry = {
   readonly name: string;
   readonly ended: Ended;
+  /** When it began, epoch ms. */
+  readonly at: number;
   /** Present when the environment was started for this invocation: from its first instruction until it could take it. */
   readonly initMs?: number;
   readonly durationMs: number;

@@ -1,0 +1,111 @@
+/** What work cost, as queue, functions and API server account for it, and how that is told. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Audit, type Request, tableOf } from "../cluster/audit.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Cloud } from "../lambda/cloud.ts";
+import type { Fate } from "../lambda/fates.ts";
+import { type Entry, gigabyteSeconds } from "../lambda/ledger.ts";
+import { depthOf } from "../lambda/queues.ts";
+import type { Figure } from "./figures.ts";
+
+/** A message that a function sent, and when. */
+export type Sent = { readonly at: number; readonly reason: string };
+
+export type Bench = {
+  readonly cluster: Cluster;
+  readonly cloud: Cloud;
+  readonly audit: Audit;
+  readonly sent: readonly Sent[];
+  /** What happens to environments; a measurement of starts changes it. */
+  readonly fate: { now: Fate };
+};
+
+/** What one or several lives cost together. Forwarder and resync run whether there is work or not: they are told apart. */
+export type Cost = {
+  readonly entries: readonly Entry[];
+  readonly sqs: number;
+  readonly requests: readonly Request[];
+  readonly gigabyteSeconds: number;
+};
+
+const isStep = ({ name }: Entry): boolean => name === "reconcile" || name === "wake";
+
+/** Sends of all functions, and what the mappings needed to receive and delete; polls that brought nothing are not the application's. */
+const sqsRequests = ({ meddler, mappings }: Cloud): number => {
+  const sends = Object.values(meddler.requests()).reduce((sum, count) => sum + count, 0);
+  return [mappings.keys, mappings.timers].reduce((sum, one) => sum + one.counts().full + one.counts().deletes, sends);
+};
+
+/** Until no message is anywhere, also none that is delayed, and no function is at work. */
+export const settled = async ({ cloud }: Bench): Promise<void> => {
+  const { queue, queues, mappings } = cloud;
+  const until = performance.now() + 180_000;
+  for (let still = 0; still < 3; ) {
+    await sleep(1_000);
+    const depth = (await depthOf(queue, queues.fifo)) + (await depthOf(queue, queues.delay));
+    const busy = mappings.keys.isBusy() || mappings.timers.isBusy();
+    still = depth === 0 && !busy ? still + 1 : 0;
+    if (performance.now() > until) throw new Error(`${depth} messages are left three minutes after the last life`);
+  }
+};
+
+export const costOf = async (bench: Bench, work: () => Promise<unknown>): Promise<Cost> => {
+  const { cloud, audit } = bench;
+  const before = { entries: cloud.ledger.entries.length, sqs: sqsRequests(cloud), log: (await audit.read()).length };
+  await work();
+  await settled(bench);
+  const entries = cloud.ledger.entries.slice(before.entries).filter(isStep);
+  const wrong = entries.filter(({ ended }) => ended !== "answered");
+  if (wrong.length > 0) throw new Error(`${wrong.length} invocations of ${wrong[0]?.name} did not end well`);
+  const requests = (await audit.read()).slice(before.log).filter(({ agent }) => agent.startsWith("rekindle-reconcile"));
+  return {
+    entries,
+    sqs: sqsRequests(cloud) - before.sqs,
+    requests,
+    gigabyteSeconds: gigabyteSeconds(entries),
+  };
+};
+
+const meanOf = (costs: readonly Cost[], value: (cost: Cost) => number): number =>
+  costs.reduce((sum, cost) => sum + value(cost), 0) / costs.length;
+
+const measures = [
+  ["invocations", "invocations", (cost: Cost) => cost.entries.length],
+  ["sqs-requests", "requests", (cost: Cost) => cost.sqs],
+  ["api-requests", "requests", (cost: Cost) => cost.requests.length],
+  ["gb-seconds-of-1000", "GB-s", (cost: Cost) => cost.gigabyteSeconds * 1_000],
+] as const;
+
+type Aims = Readonly<Record<string, number>>;
+
+/** What `costs` cost more than `base`, for each of `parts` that make the difference. */
+export const figuresOf = (
+  name: string,
+  costs: readonly Cost[],
+  { base = [], parts = 1, aims = {} }: { base?: readonly Cost[]; parts?: number; aims?: Aims },
+): readonly Figure[] =>
+  measures.map(([what, unit, value]) => {
+    const more = meanOf(costs, value) - (base.length === 0 ? 0 : meanOf(base, value));
+    const aim = aims[what];
+    return { name: `functions.${name}.${what}`, value: more / parts, unit, ...(aim === undefined ? {} : { aim }) };
+  });
+
+export const tell = (name: string, costs: readonly Cost[]): void => {
+  console.log(`API requests of ${name}, by verb and resource:`);
+  for (const [what, count] of tableOf(costs.flatMap(({ requests }) => requests)))
+    console.log(`  ${(count / costs.length).toFixed(1).padStart(6)}  ${what}`);
+};
+
+/** One life, invocation by invocation: what was sent meanwhile, and what the API server was asked for. */
+export const recount = ({ sent }: Bench, { entries, requests }: Cost): void => {
+  console.log("one life, its invocations, what called for them and what they asked for:");
+  let before = entries[0] === undefined ? 0 : entries[0].at - 3_000;
+  for (const { name, at, durationMs } of entries) {
+    const until = at + durationMs;
+    const called = sent.filter((message) => message.at > before && message.at <= at).map(({ reason }) => reason);
+    const asked = tableOf(requests.filter((one) => one.at >= at - 1 && one.at <= until + 1));
+    const list = asked.map(([what, count]) => (count === 1 ? what : `${count} × ${what}`)).join(", ");
+    console.log(`  ${name} (${durationMs.toFixed(0)} ms) called by ${called.join(" + ") || "?"}: ${list || "nothing"}`);
+    before = at;
+  }
+};

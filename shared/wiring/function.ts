@@ -98,6 +98,9 @@ const variables = {
   },
 } as const;
 
+/** Their names: what else is read of the environment does not take them for mistakes. */
+export const functionVariables: readonly string[] = Object.values(variables).map(({ variable }) => variable);
+
 type Variables = typeof variables;
 type Name = keyof Variables;
 export type Settings<Names extends Name> = { readonly [N in Names]: z.infer<Variables[N]["shape"]> };

@@ -9,7 +9,7 @@ import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
-import { type Labels, selectorOf } from "../kube/selector.ts";
+import { chargeOf } from "./charge.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openWorld, operatorsFor } from "./world.ts";
@@ -42,14 +42,6 @@ export type Host = {
   drain(graceMs: number): Promise<void>;
 };
 
-/** What is out of this host's charge: other namespaces, and objects that the selector does not select. */
-const charge = (settings: HostSettings) => {
-  const { namespaces, selector } = settings;
-  const selects = selectorOf(selector ?? "") ?? (() => false);
-  return (key: Key, labels: Labels | undefined): boolean =>
-    (namespaces.length === 0 || namespaces.includes(key.namespace)) && (labels === undefined || selects(labels));
-};
-
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { transport, cluster, namespaces, selector, timing } = settings;
   const report = calm(settings.report, Date.now);
@@ -57,7 +49,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const operators = operatorsFor(timing);
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const { shadow } = settings;
-  const world = { ...opened, inCharge: charge(settings), ...(shadow === undefined ? {} : { shadow }) };
+  const world = { ...opened, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };
   const step = async (messages: readonly Message[]): Promise<boolean> => {
     const ending = await take(world, messages);
     const [first] = messages;

@@ -1,6 +1,7 @@
 /** Where settings are written: flags, environment, a file. Each value keeps the words that name its place. */
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
 
 /** A value as it was written, and where, as a message names the place. */
@@ -12,13 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
 /** Read by others than the configuration. */
-const elsewhere: readonly string[] = [
-  "REKINDLE_CONFIG",
-  "REKINDLE_DATA",
-  "REKINDLE_CLUSTER_RECORD",
-  "REKINDLE_FIFO_URL",
-  "REKINDLE_DELAY_URL",
-];
+const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA", ...functionVariables];
 
 /** How many single letters lie between two words. */
 const distance = (a: string, b: string): number => {
@@ -113,10 +108,10 @@ export const fromFlags = (args: readonly string[]): Flags => {
 
 /** Reads REKINDLE_* variables. */
 export const fromEnvironment = (environment: Environment): Source => {
-  const ours = Object.keys(environment).filter(
-    (name) => name.startsWith("REKINDLE_") && !ofService.test(name) && !elsewhere.includes(name),
-  );
   const known = new Map(keyNames.map((key) => [variableName(key), key]));
+  const isOurs = (name: string): boolean =>
+    known.has(name) || (name.startsWith("REKINDLE_") && !ofService.test(name) && !elsewhere.includes(name));
+  const ours = Object.keys(environment).filter(isOurs);
   const written = ours.flatMap((name) => {
     const key = known.get(name);
     return key === undefined ? [] : [{ key, value: environment[name], origin: `environment ${name}` }];

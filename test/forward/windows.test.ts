@@ -168,16 +168,7 @@ describe("a cursor", () => {
   });
 });
 
-type Act =
-  | "create"
-  | "change"
-  | "remove"
-  | "child"
-  | "forget"
-  | "window"
-  | "fresh window"
-  | "dead window"
-  | "no queue";
+type Act = "create" | "change" | "remove" | "child" | "forget" | "window" | "fresh window" | "dead window" | "no queue";
 const acts: readonly Act[] = [
   "forget",
   "create",

@@ -118,16 +118,26 @@ export const mountVolumes = async (root: string, context: SourceContext, done: M
   }
 };
 
-export const volumesOf = (root: string, paths: ReadonlyMap<string, string>, all: readonly Volume[]): Volumes => ({
-  paths,
-  fixed: new Set(all.filter((volume) => fileSources(volume) !== undefined).map(({ name }) => name)),
-  refresh: async (context) => {
+export const volumesOf = (root: string, paths: ReadonlyMap<string, string>, all: readonly Volume[]): Volumes => {
+  let refreshing = Promise.resolve();
+  const refresh = async (context: SourceContext): Promise<void> => {
     const fresh = { ...context, keys: keysOf(context.api, context.pod.metadata.namespace) };
     for (const volume of all) await fill(join(root, volume.name), volume, fresh);
-  },
-  close: async () => {
-    for (const volume of all.filter(isMemory))
-      await run(programPath("umount"), ["-l", join(root, volume.name)]).catch(() => {});
-    await rm(root, { recursive: true, force: true });
-  },
-});
+  };
+  return {
+    paths,
+    fixed: new Set(all.filter((volume) => fileSources(volume) !== undefined).map(({ name }) => name)),
+    refresh: (context) => {
+      const next = refreshing.then(() => refresh(context));
+      refreshing = next.catch(() => {});
+      return next;
+    },
+    close: async () => {
+      // What is still being written would come back into a folder that is being removed.
+      await refreshing;
+      for (const volume of all.filter(isMemory))
+        await run(programPath("umount"), ["-l", join(root, volume.name)]).catch(() => {});
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+};

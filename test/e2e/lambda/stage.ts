@@ -32,6 +32,8 @@ export type Stage = {
 const mischief: Mischief = { twice: 0.15, late: 0.15, lateMs: 6_000 };
 const windowSeconds = 4;
 const forwardEveryMs = 6_000;
+/** Minutes in a cloud. What was killed too often in a row is let go of until then. */
+const resyncEveryMs = 30_000;
 
 /**
  * A forwarder never lives for a second window: it is killed in its middle, at its end, or before its next. So every window
@@ -75,10 +77,11 @@ export const setStage = async (dir: string, seed: number): Promise<Stage> => {
     concurrency: 4,
   });
   const again = { everyMs: forwardEveryMs, retries: 2, retryMs: 1_000 };
-  const forwarding = startSchedule({ lambda: cloud.functions.forward, ...again });
+  const forwarding = startSchedule({ ...again, lambda: cloud.functions.forward });
+  const resyncing = startSchedule({ ...again, lambda: cloud.functions.resync, everyMs: resyncEveryMs });
   const witness = observeAll(cluster.api);
   const stop = async (): Promise<void> => {
-    await forwarding.stop();
+    await Promise.all([forwarding.stop(), resyncing.stop()]);
     await witness.stop();
     await cloud.stop();
     await broker.stop();

@@ -17,8 +17,23 @@ const found = (parts: ReadonlySet<string>, unwanted: readonly string[]): readonl
 const never = ["shared/simulator", "shared/dashboard", "shared/cli", "hono", "@kubernetes/client-node", "pino", "yaml"];
 
 describe("the bundle", () => {
-  test("of reconcile holds no simulator, page, hono or client-node, not even in a lazy chunk", () => {
-    assert.deepEqual(found(partsOf(loadedBy(meta, "reconcile").ever.inputs), never), []);
+  for (const name of ["reconcile", "wake", "resync", "forward"]) {
+    test(`of ${name} holds no simulator, page, hono or client-node, not even in a lazy chunk`, () => {
+      assert.deepEqual(found(partsOf(loadedBy(meta, name).ever.inputs), never), []);
+    });
+  }
+
+  test("of admission connects to nothing: neither queue nor cluster is in it", () => {
+    const parts = [...loadedBy(meta, "admission").ever.inputs].filter((input) =>
+      /adapters\/(sqs|kubernetes)|aws-sdk/.test(input),
+    );
+    assert.deepEqual(parts, []);
+  });
+
+  test("of every function is built, and has a handler", () => {
+    const names = ["admission", "api", "forward", "reconcile", "resync", "wake"];
+    const without = names.filter((name) => !meta.outputs[`dist/${name}.mjs`]?.exports.includes("handler"));
+    assert.deepEqual(without, []);
   });
 
   test("of reconcile loads the SQS client only when it sends, and finds it there", () => {
@@ -29,10 +44,12 @@ describe("the bundle", () => {
     assert.ok(exported.includes("SendMessageCommand"));
   });
 
-  test("of reconcile loads at most 400 kB before the first event", () => {
-    const { bytes } = loadedBy(meta, "reconcile").atOnce;
-    assert.ok(bytes > 50_000 && bytes <= 400_000, `${bytes} bytes`);
-  });
+  for (const name of ["admission", "api", "forward", "reconcile", "resync", "wake"]) {
+    test(`of ${name} loads at most 400 kB before the first event`, () => {
+      const { bytes } = loadedBy(meta, name).atOnce;
+      assert.ok(bytes > 50_000 && bytes <= 400_000, `${bytes} bytes`);
+    });
+  }
 
   for (const name of functionNames()) {
     test(`of ${name} loads neither simulator nor client-node nor the SQS client at once`, () => {

@@ -11,6 +11,7 @@ import { linesOf, readRecord, writeRecord } from "./record.ts";
 import { type Line, transcript } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 import { openStage, plugins } from "./stage.ts";
+import { type Watched, watchBoth } from "./watching.ts";
 
 const fewest = 150;
 const share = 0.98;
@@ -19,13 +20,13 @@ const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--reco
 
   --kubeconfig FILE  the real API server, with its keys in pki/ beside the file; without it the control plane of
                      test/cluster is started
-  --only WORD        scenarios whose name contains it
+  --only WORD        scenarios whose name contains it; "forwarder": the guarantees of watching alone
   --record           keep the real answers in real.jsonl, for the tests that have no real server; without it they
                      are compared with those that are kept
   --json FILE        the outcome as data
 
 Fails where the two answer differently without a reason in differences.ts, where the real server answers otherwise than
-recorded, and where less than ${fewest} behaviours are compared or less than ${share * 100} % are the same.`;
+recorded, where the forwarder misses or doubles a change while connections are cut, and where less than ${fewest} behaviours are compared or less than ${share * 100} % are the same.`;
 
 const { values } = parseArgs({
   options: {
@@ -45,7 +46,12 @@ const certificateBeside = (kubeconfig: string): Certificate => {
   return { cert: join(keys, "kubelet.crt"), key: join(keys, "kubelet.key"), ca: join(keys, "ca.crt") };
 };
 
-type Played = { readonly verdicts: readonly Verdict[]; readonly changed: readonly string[] };
+type Played = {
+  readonly verdicts: readonly Verdict[];
+  readonly changed: readonly string[];
+  /** The forwarder's guarantees. */
+  readonly watched: readonly Watched[];
+};
 
 /** Answers of the real server that are not those recorded. */
 const changesIn = (scenario: string, recorded: readonly Line[], now: readonly Line[]): readonly string[] => {
@@ -79,22 +85,29 @@ const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
     const others = record.filter(({ scenario }) => !scenario.includes(values.only));
     writeRecord([...others, ...answers]);
   }
-  return { verdicts, changed };
+  const watched = values.only === "" || "forwarder".includes(values.only) ? await watchBoth(kubeconfig) : [];
+  return { verdicts, changed, watched };
 };
 
-const judge = ({ verdicts, changed }: Played): void => {
+const judge = ({ verdicts, changed, watched }: Played): void => {
   for (const verdict of verdicts) if (verdict.differences.length > 0) console.log(textOf(verdict));
   for (const change of changed) console.log(`the real server's answer is not the recorded one:\n${change}`);
   const equal = verdicts.filter(({ differences }) => differences.length === 0).length;
-  console.log(`${verdicts.length} behaviours, ${equal} the same (${((100 * equal) / verdicts.length).toFixed(1)} %)`);
+  console.log(
+    `${verdicts.length} behaviours, ${equal} the same (${((100 * equal) / Math.max(1, verdicts.length)).toFixed(1)} %)`,
+  );
   const claims = [
     values.only !== "" || verdicts.length >= fewest,
     values.only !== "" || equal >= share * verdicts.length,
     ...changed.map(() => false),
+    ...watched.map(({ broken }) => broken.length === 0),
   ];
   const passed = verdicts.filter(holds).length + claims.filter(Boolean).length;
   const tally = { passed, failed: verdicts.length + claims.length - passed, skipped: 0 };
-  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { equal, changed, verdicts } });
+  conclude(
+    tally,
+    values.json === undefined ? undefined : { file: values.json, details: { equal, changed, watched, verdicts } },
+  );
 };
 
 const main = async (): Promise<void> => {

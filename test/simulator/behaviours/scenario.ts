@@ -41,6 +41,8 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const normalText = (text: string): string =>
   text
     .replace(uuid, "<uid>")
+    .replace(/(\\"resourceVersion\\":\\")\d+/g, "$1<rv>")
+    .replace(/("resourceVersion":")\d+/g, "$1<rv>")
     .replace(time, "<time>")
     .replace(/kube-api-access-[a-z0-9]{5}/g, "kube-api-access-<x>")
     .replace(/(too old resource version: \d+) \(\d+\)/g, "$1 (<rv>)")

@@ -115,10 +115,8 @@ export const openSimulator = (options: Options = {}): Simulator => {
   furnish(server, options.crds ?? [], [...(rbac ? bootstrap : []), ...(options.objects ?? [])]);
   for (const node of nodes) addNode(server, node);
   store.compact(store.revision() - 1);
-  const door = openDoor(server, {
-    sides: sides(kubelets),
-    gate: rbac ? gateOf(server, options.guardsOwners ?? false) : () => {},
-  });
+  const gate = rbac ? gateOf(server, options.guardsOwners ?? false) : () => {};
+  const door = openDoor(server, { sides: sides(kubelets), gate });
   return {
     store,
     clock,

@@ -9,21 +9,28 @@ import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { dataDir } from "../support/data.ts";
-import { type Case, deletedUnseen, killedHost, killedRetries, type Scene, upstreamExamples } from "./cases.ts";
+import type { Case, Scene } from "./cases.ts";
+import { type Family, families, familyNames, type Which } from "./families.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
 
-const help = `npm run e2e [-- [--lambda] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 
+  --family NAME ${Object.entries(families)
+    .map(([name, { about }]) => `${name}: ${about}`)
+    .join(`\n${" ".repeat(16)}`)}
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
-  --crds WHICH  only with these CRDs installed; without it all cases run once with each (not with --lambda)
+  --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200)
   --seed N      moments of the kills; printed, so that a run can be repeated
   --json FILE   the outcome as data
 
 Starts a real Kubernetes control plane and a node that runs pods as processes, in a network namespace of its own (root).`;
+
+const upstreamCrds = (): string | undefined =>
+  dataDir === undefined ? undefined : join(dataDir, "spark-operator", "crds");
 
 type Result = {
   readonly name: string;
@@ -49,17 +56,12 @@ const attempt = async (one: Case, scene: Scene, label: string): Promise<Result> 
 };
 
 /** Every case on a cluster of its own with the CRDs of `which`. */
-const round = async (
-  which: string,
-  crds: string | undefined,
-  cases: readonly Case[],
-  seed: number,
-): Promise<Result[]> => {
+const round = async (family: Family, which: Which, cases: readonly Case[], seed: number): Promise<Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), `rekindle-e2e-${which}-`));
-  const cluster = await startCluster({ nodes: 1, dir });
+  const cluster = await startCluster({ nodes: 1, ...family.cluster, dir });
   const results: Result[] = [];
   try {
-    const kubeconfig = await install(cluster, crds);
+    const kubeconfig = await install(cluster, which === "ours" ? undefined : upstreamCrds());
     const say = (line: string): void => console.log(`    ${line}`);
     const scene = { cluster, kubeconfig, hostLog: join(dir, "host.log"), say, random: randomFrom(seed) };
     for (const one of cases) results.push(await attempt(one, scene, `${one.name} (${which} CRDs)`));
@@ -71,39 +73,33 @@ const round = async (
 
 type Outcome = { readonly results: readonly Result[]; readonly skipped: number };
 
-/** All cases, once with our CRDs and once with upstream's. */
-const hostLane = async (options: {
+type Wanted = {
   readonly seed: number;
   readonly kills: number;
   readonly only: string | undefined;
   readonly crds: string | undefined;
-}): Promise<Outcome> => {
-  const { seed, kills, only, crds } = options;
-  const examples = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
-  const all = [
-    ...(examples === undefined ? [] : [upstreamExamples(join(examples, "examples"))]),
-    killedHost(kills),
-    killedRetries,
-    deletedUnseen,
-  ];
-  const cases = all.filter((one) => only === undefined || one.name.includes(only));
-  const rounds = [
-    ["ours", undefined],
-    ...(examples === undefined ? [] : [["upstream", join(examples, "crds")] as const]),
-  ] as const;
+};
+
+/** All cases of a family, once with each of its CRDs. */
+const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Promise<Outcome> => {
+  const recorded = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
+  const { cases, skipped } = family.cases({ recorded, kills });
+  const chosen = cases.filter((one) => only === undefined || one.name.includes(only));
+  const rounds = family.crds.filter((which) => which === "ours" || recorded !== undefined);
   const results: Result[] = [];
-  for (const [which, folder] of rounds) {
-    if (crds === undefined || crds === which) results.push(...(await round(which, folder, cases, seed)));
+  for (const which of rounds) {
+    if (crds === undefined || crds === which) results.push(...(await round(family, which, chosen, seed)));
   }
-  if (examples === undefined)
-    console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
-  return { results, skipped: examples === undefined ? 2 : 0 };
+  const left = skipped + family.crds.length - rounds.length;
+  if (left > 0) console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
+  return { results, skipped: left };
 };
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       help: { type: "boolean", short: "h" },
+      family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
       crds: { type: "string" },
       case: { type: "string" },
@@ -113,8 +109,10 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help === true) return console.log(help);
+  const family = families[values.family];
+  if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
   if (!isInside()) {
-    await ensure(["system", "go", "spark", "examples", ...(values.lambda ? ["lambda", "queue"] : [])]);
+    await ensure(["system", "go", "spark", "examples", ...family.needs, ...(values.lambda ? ["lambda", "queue"] : [])]);
     await build();
   }
   await enterNamespace();
@@ -123,7 +121,7 @@ const main = async (): Promise<void> => {
   const options = { seed, kills: Number(values.kills ?? (values.lambda ? 200 : 20)), only: values.case };
   const { results, skipped } = values.lambda
     ? { results: await lambdaLane(options), skipped: 0 }
-    : await hostLane({ ...options, crds: values.crds });
+    : await hostLane(family, { ...options, crds: values.crds });
   const failed = results.filter((result) => !result.ok).length;
   const tally = { passed: results.length - failed, failed, skipped };
   conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });

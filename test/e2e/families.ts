@@ -1,0 +1,41 @@
+/** The families of end-to-end cases: what each is about, what it needs, and its cases. A new one is a row here. */
+import { join } from "node:path";
+import type { ClusterOptions } from "../cluster/cluster.ts";
+import { type Case, deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+
+/** Whose CRDs are installed. */
+export type Which = "ours" | "upstream";
+
+/** `recorded` is the folder of upstream's recorded files, undefined when it is not beside the project. */
+type Given = { readonly recorded: string | undefined; readonly kills: number };
+
+export type Family = {
+  readonly about: string;
+  /** Parts of `npm run setup` beyond control plane and Spark. */
+  readonly needs: readonly string[];
+  /** Every case runs once with each of these. */
+  readonly crds: readonly Which[];
+  /** What the cluster is to be beyond one node. */
+  readonly cluster?: Partial<Omit<ClusterOptions, "dir">>;
+  /** The cases, and how many are left out because recorded data is missing. */
+  readonly cases: (given: Given) => { readonly cases: readonly Case[]; readonly skipped: number };
+};
+
+const main: Family = {
+  about: "the main job: applications run and are recovered while the host is killed (the default)",
+  needs: [],
+  crds: ["ours", "upstream"],
+  cases: ({ recorded, kills }) => ({
+    cases: [
+      ...(recorded === undefined ? [] : [upstreamExamples(join(recorded, "examples"))]),
+      killedHost(kills),
+      killedRetries,
+      deletedUnseen,
+    ],
+    skipped: recorded === undefined ? 1 : 0,
+  }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main };
+
+export const familyNames: readonly string[] = Object.keys(families);

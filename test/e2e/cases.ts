@@ -1,57 +1,11 @@
 /** The cases of the end-to-end lane: upstream's examples as they are, and an application whose host is killed all the time. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Cluster } from "../cluster/cluster.ts";
-import { type HostProcess, startHost } from "./installed.ts";
+import { startHost } from "./installed.ts";
+import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, driverLog, observe, stateOf } from "./witness.ts";
 
-/** What a case works with. `say` is progress for people. */
-export type Scene = {
-  readonly cluster: Cluster;
-  readonly kubeconfig: string;
-  readonly hostLog: string;
-  readonly say: (line: string) => void;
-  /** Moments of the kills: a seed is printed, and the same seed gives the same moments. */
-  readonly random: () => number;
-};
-
-/** Throws what is wrong; gives lines worth knowing. */
-export type Case = { readonly name: string; readonly run: (scene: Scene) => Promise<readonly string[]> };
-
 const own = join(import.meta.dirname, "manifests");
-
-const kubectl = async (cluster: Cluster, args: readonly string[]): Promise<string> => {
-  const { code, stdout, stderr } = await cluster.kubectl(args);
-  if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr.trim()}`);
-  return stdout;
-};
-
-const must = (holds: boolean, message: string): void => {
-  if (!holds) throw new Error(message);
-};
-
-/** One driver per attempt: no submission id ever had two bodies, and no two drivers were alive at once. */
-const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: number): void => {
-  const bodies = [...witness.drivers()].map(([id, uids]) => `${id}: ${uids.size}`);
-  must(
-    [...witness.drivers().values()].every((uids) => uids.size === 1),
-    `more than one driver pod of one attempt (${bodies.join(", ")})`,
-  );
-  must(witness.drivers().size === attempts, `${witness.drivers().size} attempts had drivers, expected ${attempts}`);
-  must(witness.mostAlive() <= 1, `${witness.mostAlive()} drivers were alive at once`);
-};
-
-const running = async <T>(scene: Scene, work: (host: HostProcess) => Promise<T>): Promise<T> => {
-  const host = startHost(scene.kubeconfig, scene.hostLog);
-  try {
-    return await work(host);
-  } finally {
-    const code = await host.stop();
-    scene.say(`host drained, exit ${code}`);
-  }
-};
-
-const pi = /Pi is roughly 3\.\d+/;
 
 /** An example of upstream, applied as it is, runs to COMPLETED and says what it computed. */
 const example = async (scene: Scene, name: string): Promise<string> => {

@@ -1,7 +1,8 @@
 /** The families of end-to-end cases: what each is about, what it needs, and its cases. A new one is a row here. */
 import { join } from "node:path";
 import type { ClusterOptions } from "../cluster/cluster.ts";
-import { type Case, deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+import type { Case } from "./scene.ts";
 
 /** Whose CRDs are installed. */
 export type Which = "ours" | "upstream";

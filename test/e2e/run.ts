@@ -9,10 +9,10 @@ import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { dataDir } from "../support/data.ts";
-import type { Case, Scene } from "./cases.ts";
 import { type Family, families, familyNames, type Which } from "./families.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
+import type { Case, Scene } from "./scene.ts";
 
 const help = `npm run e2e [-- [--family NAME | --lambda] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 

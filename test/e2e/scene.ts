@@ -1,0 +1,54 @@
+/** What every end-to-end case works with: the cluster, the real kubectl, a host while it is needed. */
+import type { Cluster } from "../cluster/cluster.ts";
+import { type HostProcess, startHost } from "./installed.ts";
+import type { observe } from "./witness.ts";
+
+/** What a case works with. `say` is progress for people. */
+export type Scene = {
+  readonly cluster: Cluster;
+  readonly kubeconfig: string;
+  readonly hostLog: string;
+  readonly say: (line: string) => void;
+  /** Moments of the kills: a seed is printed, and the same seed gives the same moments. */
+  readonly random: () => number;
+};
+
+/** Throws what is wrong; gives lines worth knowing. */
+export type Case = { readonly name: string; readonly run: (scene: Scene) => Promise<readonly string[]> };
+
+/** Standard output of the real kubectl as admin; throws with what it said when it fails. */
+export const kubectl = async (cluster: Cluster, args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await cluster.kubectl(args);
+  if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr.trim()}`);
+  return stdout;
+};
+
+/** Throws the message unless it holds. */
+export const must = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message);
+};
+
+/** One driver per attempt: no submission id ever had two bodies, and no two drivers were alive at once. */
+export const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: number): void => {
+  const bodies = [...witness.drivers()].map(([id, uids]) => `${id}: ${uids.size}`);
+  must(
+    [...witness.drivers().values()].every((uids) => uids.size === 1),
+    `more than one driver pod of one attempt (${bodies.join(", ")})`,
+  );
+  must(witness.drivers().size === attempts, `${witness.drivers().size} attempts had drivers, expected ${attempts}`);
+  must(witness.mostAlive() <= 1, `${witness.mostAlive()} drivers were alive at once`);
+};
+
+/** Works while a host lives, which is told to stop at the end. */
+export const running = async <T>(scene: Scene, work: (host: HostProcess) => Promise<T>): Promise<T> => {
+  const host = startHost(scene.kubeconfig, scene.hostLog);
+  try {
+    return await work(host);
+  } finally {
+    const code = await host.stop();
+    scene.say(`host drained, exit ${code}`);
+  }
+};
+
+/** What SparkPi says at its end. */
+export const pi = /Pi is roughly 3\.\d+/;

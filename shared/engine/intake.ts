@@ -4,8 +4,9 @@
  */
 import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
-import { type Envelope, takeBatch } from "./batch.ts";
+import { type Envelope, merged, takeBatch } from "./batch.ts";
 import { readMessage } from "./message.ts";
+import { comeBack, type Desk } from "./return.ts";
 import { surrender } from "./surrender.ts";
 import type { World } from "./world.ts";
 
@@ -21,7 +22,7 @@ const longestBody = 8_192;
 
 type Read = Envelope & { readonly received: number };
 
-const read = (world: World, delivered: readonly Delivered[]): readonly Read[] =>
+const read = (world: Pick<World, "report">, delivered: readonly Delivered[]): readonly Read[] =>
   delivered.flatMap(({ id, body, received }): readonly Read[] => {
     const message = body.length > longestBody ? undefined : readMessage(body);
     if (message !== undefined) return [{ id, message, received }];
@@ -82,6 +83,23 @@ const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()];
+};
+
+/** When no step can even be begun, its keys come back later like any that the platform is in the way of. */
+export const postpone = async (
+  desk: Desk,
+  delivered: readonly Delivered[],
+  trouble: Trouble,
+): Promise<readonly string[]> => {
+  const failed = await Promise.all(
+    groupsOf(read(desk, delivered)).map(async ([first, ...others]): Promise<readonly string[]> => {
+      if (first === undefined) return [];
+      const message = merged([first.message, ...others.map((one) => one.message)]);
+      const done = comeBack(desk, message, trouble).then(() => true);
+      return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
+    }),
+  );
+  return failed.flat();
 };
 
 /** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */

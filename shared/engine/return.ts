@@ -92,7 +92,10 @@ type Wait = { readonly delayMs: number; readonly id: string };
 /** The server's clock, for invocations agree on it; and how long the trouble has been in the way by it. */
 type Since = { readonly now: number; readonly lastedMs: number };
 
-const waitFor = (world: World, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
+/** All that it takes to come back: neither cluster nor checkpoints. */
+export type Desk = Pick<World, "queue" | "report" | "clock">;
+
+const waitFor = (world: Desk, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
   const tries = message.tries ?? 0;
   const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
   if (delayMs < longestRetryMs)
@@ -106,7 +109,7 @@ const waitFor = (world: World, message: Message, trouble: Trouble, { now, lasted
  * is not hurried because somebody new comes upon it.
  */
 export const comeBack = async (
-  world: World,
+  world: Desk,
   message: Message,
   trouble: Trouble,
   since: Since = { now: world.clock.monotonic(), lastedMs: 0 },

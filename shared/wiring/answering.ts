@@ -1,6 +1,7 @@
 /** The wiring of the api function: signed triggers become keys on the FIFO queue. */
 import { sqsSender } from "../adapters/sqs/queue.ts";
-import { dedupe, digest } from "../core/key.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import { dedupe, digest, textOf } from "../core/key.ts";
 import { verified } from "../core/signature.ts";
 import { timing } from "../engine/settings.ts";
 import { type Environment, functionSettings } from "./function.ts";
@@ -11,13 +12,20 @@ import { operatorsFor } from "./world.ts";
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
   const send = sqsSender(fifo);
+  const report = lineReport("info");
   const kinds = operatorsFor(timing).map(({ kind }) => kind);
   return {
     ready: () => true,
     kinds: () => kinds,
-    trigger: ({ kind, namespace, name }, event) => {
+    trigger: async ({ kind, namespace, name }, event) => {
       const key = { cluster, kind, namespace, name };
-      return send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
+      try {
+        await send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
+      } catch (cause) {
+        // Whoever asked is told nothing of our insides.
+        report("error", "a trigger could not be sent", { key: textOf(key), error: String(cause) });
+        throw cause;
+      }
     },
     verify: secret === undefined ? undefined : (signed, given) => verified(secret, signed, given, Date.now()),
   };

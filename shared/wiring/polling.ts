@@ -4,9 +4,8 @@ import { startPoller } from "../adapters/sqs/poller.ts";
 import { sqsSender } from "../adapters/sqs/queue.ts";
 import { openReceiver } from "../adapters/sqs/receiver.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
-import { intake } from "../engine/intake.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { openSteps } from "./reconcile.ts";
+import { openTaking } from "./reconcile.ts";
 import { stopped } from "./stopping.ts";
 import { wake } from "./waking.ts";
 
@@ -16,12 +15,14 @@ const againMs = 5_000;
 const graceMs = 25_000;
 const pause = async (ms: number): Promise<void> => void (await sleep(ms));
 
+/** A process has all the time that a step may take. */
+const unhurriedMs = 60_000;
+
 /** Steps from the FIFO queue. */
 export const pollSteps = async (env: Environment): Promise<void> => {
-  const { world, fifo } = await openSteps(env);
+  const { take: takeAll, fifo, report } = openTaking(env);
   const receiver = openReceiver({ queue: fifo, visibilityMs });
-  const { report } = world;
-  const take = (messages: Parameters<typeof intake>[1]): Promise<readonly string[]> => intake(world, messages);
+  const take = (messages: Parameters<typeof takeAll>[0]): Promise<readonly string[]> => takeAll(messages, unhurriedMs);
   const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
   report("info", "reconcile: polling", { queue: fifo });
   await stopped();

@@ -5,12 +5,15 @@ import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { sqsQueue } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
-import { type Delivered, intake } from "../engine/intake.ts";
+import { type Delivered, intake, postpone } from "../engine/intake.ts";
+import type { Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
+import { troubleOf } from "../engine/trouble.ts";
 import type { World } from "../engine/world.ts";
 import { chargeOf } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { openWorld, operatorsFor } from "./world.ts";
+import { once } from "./once.ts";
+import { openWorld, operatorsFor, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
 export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
@@ -27,20 +30,29 @@ const withDeadline = (world: World, remainingMs: number): World => {
   return { ...world, timing: { ...world.timing, stepMs: Math.min(world.timing.stepMs, Math.max(0, left)) } };
 };
 
-/** The world of this function's steps, and the queue that they are delivered by. */
-export const openSteps = async (env: Environment): Promise<{ readonly world: World; readonly fifo: string }> => {
+/** Gives the ids of what must be delivered again. */
+export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
+
+/** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
+export const openTaking = (
+  env: Environment,
+): { readonly take: Take; readonly fifo: string; readonly report: Report } => {
   const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "delay");
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
-  const parts = { transport, queue: sqsQueue(settings), report: lineReport("info"), timing };
-  const world = await openWorld({ ...parts, operators: operatorsFor(timing) });
-  return { world: { ...world, inCharge: chargeOf(settings) }, fifo: settings.fifo };
+  const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
+  const parts = { ...desk, transport, timing, operators: operatorsFor(timing) };
+  const world = once(async () => ({ ...(await openWorld(parts)), inCharge: chargeOf(settings) }));
+  const take: Take = async (delivered, remainingMs) => {
+    const opened = await world().catch(troubleOf);
+    // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.
+    if ("reason" in opened) return await postpone(desk, delivered, opened);
+    return await intake(withDeadline(opened, remainingMs), delivered);
+  };
+  return { take, fifo: settings.fifo, report: desk.report };
 };
 
 /** Opens everything once for an environment's life. */
 export const openReconcile = async (env: Environment): Promise<Reconcile> => {
-  const { world } = await openSteps(env);
-  return async (event, context) => {
-    const delivered: readonly Delivered[] = recordsOf(event);
-    return answerOf(await intake(withDeadline(world, remainingMsOf(context)), delivered));
-  };
+  const { take } = openTaking(env);
+  return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));
 };

@@ -30,7 +30,7 @@ export const identify = async (cluster: Cluster): Promise<string> => {
  * Only grows, and sees a pause: the monotonic clock stands still while a machine is frozen, the wall clock does not. A
  * wall clock that is set forward makes effects late, which is safe.
  */
-const processClock = (): Clock => {
+export const processClock = (): Clock => {
   const wall = Date.now() - performance.now();
   let latest = 0;
   return {

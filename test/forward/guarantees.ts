@@ -114,37 +114,42 @@ const openWriter = (transport: Transport, namespace: string, chance: () => numbe
     if (fate === undefined || fate.gone) return create(name);
     if (chance() < 0.25) {
       await send("DELETE", `${path}/${name}`);
-      fates.set(name, { version: fate.version, gone: true });
+      fates.set(name, { ...fate, gone: true });
     } else
       fates.set(name, { version: await send("PATCH", `${path}/${name}`, { data: { n: `${count}` } }), gone: false });
   };
   return { fates, create, change };
 };
 
-type Heard = Message;
+/** A message, and which of the two forwarders sent it. */
+type Heard = Message & { readonly life: 1 | 2 };
 
 const isGone = ({ reason }: Message): boolean => reason.endsWith(" gone");
 
-const lastOf = (heard: readonly Heard[], name: string): Heard | undefined =>
-  heard.filter((message) => message.name === name).at(-1);
-
 const versionOf = ({ resourceVersion }: Message): number => Number(resourceVersion ?? 0);
 
+/**
+ * Every last state, and every last deletion, was told: whoever reads upon that sees it. Of several changes that were
+ * told together only the last is named, so that a deletion is known by what it ended: the last state or what came after.
+ */
 const reliable = (heard: readonly Heard[], fates: ReadonlyMap<string, Fate>): readonly string[] =>
   [...fates].flatMap(([name, { version, gone }]) => {
-    const last = lastOf(heard, name);
-    if (last === undefined) return [`${name}: never told`];
-    if (gone) return isGone(last) ? [] : [`${name}: its deletion was not told`];
-    return last.resourceVersion === version ? [] : [`${name}: last told of ${last.resourceVersion}, not ${version}`];
+    const own = heard.filter((message) => message.name === name && isGone(message) === gone);
+    if (!gone && own.some(({ resourceVersion }) => resourceVersion === version)) return [];
+    if (gone && own.some((message) => versionOf(message) >= Number(version))) return [];
+    return [`${name}: ${version}, its last state, was not told${gone ? " to be gone" : ""}`];
   });
 
+/** One that goes on from its cursor begins with what the one before may have told already. */
 const ordered = (heard: readonly Heard[], names: readonly string[]): readonly string[] =>
-  names.flatMap((name) => {
-    const versions = heard.filter((message) => message.name === name && !isGone(message)).map(versionOf);
-    return versions.every((version, i) => i === 0 || version >= (versions[i - 1] ?? 0))
-      ? []
-      : [`${name}: out of order`];
-  });
+  [1, 2].flatMap((life) =>
+    names.flatMap((name) => {
+      const own = heard.filter((message) => message.name === name && message.life === life && !isGone(message));
+      const versions = own.map(versionOf);
+      const sorted = versions.every((version, i) => i === 0 || version >= (versions[i - 1] ?? 0));
+      return sorted ? [] : [`${name}: out of order`];
+    }),
+  );
 
 /** Copies under one id vanish in the queue; two ids for one state would not. */
 const unique = (heard: readonly Heard[]): readonly string[] => {
@@ -191,11 +196,11 @@ export const tryGuarantees = async (
   for (const name of still) await create(name);
   const heard: Heard[] = [];
   const ids = new Set<string>();
-  const begin = (cursor?: string): Forwarder =>
+  const begin = (life: 1 | 2, cursor?: string): Forwarder =>
     startForwarder({
       ...{ transport: way, operators: [operator], cluster: "c", namespaces: [namespace], selector: undefined },
       send: async (message, id) => {
-        if (!ids.has(id)) heard.push(message);
+        if (!ids.has(id)) heard.push({ ...message, life });
         ids.add(id);
       },
       ...{ report: () => {}, now: () => performance.now(), random: chance, pause: () => sleep(2) },
@@ -208,7 +213,7 @@ export const tryGuarantees = async (
       if (n % turns.perBreath === 0) await sleep(turns.breathMs);
     }
   };
-  const first = begin();
+  const first = begin(1);
   await settle(() => first.synced());
   await write(turns.count / 2);
   const cursor = await cursorOf(first);
@@ -216,12 +221,13 @@ export const tryGuarantees = async (
   await write(turns.count / 10);
   // Without what it knew, only a list could be compared with; its cursor is good, so that nothing has to be.
   setStale(false);
-  const second = begin(cursor);
+  const second = begin(2, cursor);
   await write(turns.count / 2);
   setCalm();
-  await settle(() => reliable(heard, fates).length === 0);
+  const missed = (): readonly string[] => reliable(heard, fates);
+  await settle(() => missed().length === 0);
   await second.stop();
   const names = [...fates.keys()];
-  const broken = [...reliable(heard, fates), ...ordered(heard, names), ...silent(heard, still)];
+  const broken = [...missed(), ...ordered(heard, names), ...silent(heard, still)];
   return { changes: turns.count * 1.1, troubles: troubles(), broken: [...broken, ...unique(heard)] };
 };

@@ -1,0 +1,120 @@
+/** The reconcile function over HTTP: a cluster that is away locks no group, and one that is there is worked on. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { openSimulator } from "../../shared/simulator/open.ts";
+import { openReconcile } from "../../shared/wiring/reconcile.ts";
+import { openFake, type Reply, taken } from "../adapters/sqs/fake.ts";
+import { apiServer } from "../bench/fakes.ts";
+import { crds } from "../host/stand.ts";
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+/** Nobody listens there. */
+const nowhere = "http://127.0.0.1:9";
+
+const record = (name: string, more: object = {}, attributes: object = {}) => ({
+  messageId: name,
+  body: JSON.stringify({
+    ...{ cluster: "default", kind: "SparkApplication", namespace: "default", name, reason: "test" },
+    ...more,
+  }),
+  attributes: { ApproximateReceiveCount: "1", ...attributes },
+});
+
+const withQueue = async (
+  reply: (asked: { action: string; input: Record<string, unknown> }) => Reply,
+  act: (
+    env: { REKINDLE_FIFO_URL: string; REKINDLE_DELAY_URL: string },
+    bodies: () => readonly Record<string, unknown>[],
+  ) => Promise<void>,
+): Promise<void> => {
+  const fake = await openFake(reply);
+  const bodies = (): readonly Record<string, unknown>[] =>
+    fake.asked.map(({ input }) => JSON.parse(String(input["MessageBody"] ?? "{}")));
+  try {
+    await act({ REKINDLE_FIFO_URL: `${fake.url}/0/keys.fifo`, REKINDLE_DELAY_URL: `${fake.url}/0/later` }, bodies);
+  } finally {
+    fake.close();
+  }
+};
+
+/** A cluster on loopback with these applications in it. */
+const onCluster = async (
+  names: readonly string[],
+  act: (env: { REKINDLE_CLUSTER_RECORD: string }, podsNow: () => Promise<readonly string[]>) => Promise<void>,
+): Promise<void> => {
+  const simulator = openSimulator({ crds });
+  const api = await apiServer(simulator);
+  const main = { type: "Scala", mainClass: "a.B", mainApplicationFile: "local:///a.jar" };
+  const spec = { ...main, sparkVersion: "4.1.1", image: "i", driver: {}, executor: {} };
+  for (const name of names) {
+    const object = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata: { name }, spec };
+    await request(simulator.transport, "POST", applications, object);
+  }
+  const podsNow = async (): Promise<readonly string[]> => {
+    const { items } = await request(simulator.transport, "GET", "/api/v1/namespaces/default/pods");
+    return [...JSON.stringify(items).matchAll(/"name":"([a-z]+-driver)"/g)].map(([, name = ""]) => name);
+  };
+  try {
+    await act({ REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: api.url }) }, podsNow);
+  } finally {
+    api.close();
+  }
+};
+
+describe("the reconcile function", () => {
+  test("whose cluster is away sends its keys for later, one message each, and acknowledges", async () => {
+    await withQueue(taken, async (queues, bodies) => {
+      const reconcile = await openReconcile({
+        ...queues,
+        REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
+      });
+      const answer = await reconcile({ Records: [record("pi"), record("pi", { tries: 2 }), record("pi")] });
+      assert.deepEqual(answer, { batchItemFailures: [] });
+      const [later] = bodies();
+      assert.equal(bodies().length, 1);
+      assert.deepEqual(later?.["message"], {
+        ...{ cluster: "default", kind: "SparkApplication", namespace: "default", name: "pi" },
+        ...{ reason: "retry", tries: 1 },
+      });
+    });
+  });
+
+  test("whose cluster and queue are away gives the batch back", async () => {
+    await withQueue(
+      () => ({ error: "AccessDenied" }),
+      async (queues) => {
+        const reconcile = await openReconcile({
+          ...queues,
+          REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
+        });
+        const { batchItemFailures } = await reconcile({ Records: [record("pi"), record("e")] });
+        assert.deepEqual(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort(), ["e", "pi"]);
+      },
+    );
+  });
+
+  test("takes a step for each of its keys, and none for what is not ours", async () => {
+    await onCluster(["pi", "e"], async (env, podsNow) => {
+      await withQueue(taken, async (queues) => {
+        const reconcile = await openReconcile({ ...queues, ...env });
+        const Records = [record("pi"), record("e", { cluster: "another" }), { messageId: "x", body: "nonsense" }];
+        const context = { getRemainingTimeInMillis: () => 30_000 };
+        assert.deepEqual(await reconcile({ Records }, context), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
+
+  test("that has hardly any time left begins nothing, and comes back", async () => {
+    await onCluster(["pi"], async (env, podsNow) => {
+      await withQueue(taken, async (queues, bodies) => {
+        const reconcile = await openReconcile({ ...queues, ...env });
+        const context = { getRemainingTimeInMillis: () => 3_000 };
+        assert.deepEqual(await reconcile({ Records: [record("pi")] }, context), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        assert.ok(bodies().some((body) => JSON.stringify(body).includes('"reason":"retry"')));
+      });
+    });
+  });
+});

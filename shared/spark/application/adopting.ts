@@ -1,9 +1,10 @@
-/** The first memory of an application: nothing yet, or what another controller wrote into its status. */
+/** The first memory of an application: nothing yet, or what another controller wrote into its status and left running. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { adoptedUid } from "./evidence.ts";
-import { type Memory, normaliser, type Phase, type State } from "./memory.ts";
+import { labelOf, ownedBy } from "../../kube/pods.ts";
+import { adoptedUid, alive, submissionLabel } from "./evidence.ts";
+import { type Driver, type Memory, normaliser, type Phase, type State } from "./memory.ts";
 import { type RestartPolicy, retryAfterFailure, retryAfterRefusal } from "./restart.ts";
 
 export const blank = (generation: number, spec: string): Memory => ({
@@ -34,6 +35,10 @@ type End = {
   readonly error: string;
   readonly retries: { readonly afterFailure: number | undefined; readonly afterRefusal: number | undefined };
 };
+
+const endless: End = { endedAt: 0, error: "", retries: { afterFailure: undefined, afterRefusal: undefined } };
+
+type Counts = Pick<Memory, "submissions" | "executions">;
 
 const retrying = (at: number | undefined): { retryAt?: number } => (at === undefined ? {} : { retryAt: at });
 
@@ -76,7 +81,10 @@ const withDriver: ReadonlySet<Phase> = new Set([
 /** Phases that say nothing without a driver: what they left is cleared before a run of our own begins. */
 const runs: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
 
-const endOf = (seen: Status, counts: Pick<Memory, "submissions" | "executions">, policy: RestartPolicy): End => {
+/** Phases in which upstream submits, and writes that down only afterwards: it may have died in between (its issue 2788). */
+const submitting: ReadonlySet<Phase> = new Set(["SUBMISSION_FAILED", "PENDING_RERUN", "RESUMING"]);
+
+const endOf = (seen: Status, counts: Counts, policy: RestartPolicy): End => {
   const submittedAt = instantOf(seen.lastSubmissionAttemptTime) ?? 0;
   const counters = { ...counts, submittedAt };
   return {
@@ -89,7 +97,7 @@ const endOf = (seen: Status, counts: Pick<Memory, "submissions" | "executions">,
   };
 };
 
-const driverFrom = (object: Stored, seen: Status, submissionId: string) => ({
+const driverFrom = (object: Stored, seen: Status, submissionId: string): Driver => ({
   attempt: seen.submissionAttempts ?? 1,
   submissionId,
   ...(seen.sparkApplicationId ? { applicationId: seen.sparkApplicationId } : {}),
@@ -98,19 +106,62 @@ const driverFrom = (object: Stored, seen: Status, submissionId: string) => ({
   uid: adoptedUid,
 });
 
-/**
- * Seeds the memory once, from the status that is there: what upstream's controller left running is adopted, with no
- * delete and no restart. Attempts are counted on from its, so that no driver's identity is handed out twice.
- */
-export const adopted = (object: Stored, spec: string, policy: RestartPolicy): Memory => {
-  const first = blank(object.metadata.generation ?? 0, spec);
+/** What the status tells of a run that was begun, or undefined when it tells of none. */
+const statusOf = (object: Stored): Status | undefined => {
   const parsed = status.safeParse(object["status"]);
-  if (!parsed.success || parsed.data.applicationState.state === "") return first;
-  const { data } = parsed;
-  const counts = { submissions: data.submissionAttempts ?? 0, executions: data.executionAttempts ?? 0 };
-  const id = data.submissionID ?? "";
-  const told = stateFrom(data.applicationState.state, endOf(data, counts, policy));
+  return parsed.success && parsed.data.applicationState.state !== "" ? parsed.data : undefined;
+};
+
+/** Whether there may be a driver of which the status does not know: then the first memory is made from the pods, too. */
+export const mayHideDriver = (object: Stored): boolean => {
+  const seen = statusOf(object);
+  if (seen === undefined) return false;
+  const { phase } = stateFrom(seen.applicationState.state, endless);
+  return submitting.has(phase) || (runs.has(phase) && !seen.submissionID);
+};
+
+/** The newest driver of the application that nobody has begun to end, and that is not the one of the status. */
+const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
+  alive(pods)
+    .filter((pod) => ownedBy(pod, object.metadata.uid) && labelOf(pod, "spark-role") === "driver")
+    .filter((pod) => ![undefined, "", known].includes(labelOf(pod, submissionLabel)))
+    .sort((a, b) => (instantOf(b.metadata.creationTimestamp) ?? 0) - (instantOf(a.metadata.creationTimestamp) ?? 0))[0];
+
+/** The run of a driver that was submitted and never written down. Our own pods carry their attempt. */
+const runOf = (pod: Stored, counts: Counts): Pick<Memory, "attempt" | "submissions" | "executions" | "driver"> => {
+  const attempt = Math.max(counts.submissions, Number(labelOf(pod, "rekindle.dev/attempt") ?? 0), 1);
+  const applicationId = labelOf(pod, "spark-app-selector");
+  const { name: podName, uid, creationTimestamp } = pod.metadata;
+  const driver = {
+    ...{ attempt, podName, uid, submittedAt: instantOf(creationTimestamp) ?? 0 },
+    submissionId: labelOf(pod, submissionLabel) ?? "",
+    ...(applicationId === undefined ? {} : { applicationId }),
+  };
+  return { attempt, submissions: counts.submissions, executions: counts.executions, driver };
+};
+
+/** Counted as upstream would have, had it lived to write its status. */
+const counted = ({ submissions, executions }: Counts, phase: Phase): Counts =>
+  submitting.has(phase)
+    ? { submissions: submissions + 1, executions: executions + 1 }
+    : { submissions: Math.max(1, submissions), executions: Math.max(1, executions) };
+
+/**
+ * Seeds the memory once, from what is there: what upstream's controller left running is adopted, with no delete and no
+ * restart. Attempts are counted on from its, so that no driver's identity is handed out twice. `pods` are those that
+ * carry the application's name; they are needed when `mayHideDriver` says so.
+ */
+export const adopted = (object: Stored, spec: string, policy: RestartPolicy, pods: readonly Stored[] = []): Memory => {
+  const first = blank(object.metadata.generation ?? 0, spec);
+  const seen = statusOf(object);
+  if (seen === undefined) return first;
+  const counts = { submissions: seen.submissionAttempts ?? 0, executions: seen.executionAttempts ?? 0 };
+  const id = seen.submissionID ?? "";
+  const told = stateFrom(seen.applicationState.state, endOf(seen, counts, policy));
+  const hidden = mayHideDriver(object) ? hiddenDriver(object, id, pods) : undefined;
+  if (hidden !== undefined)
+    return { ...first, ...runOf(hidden, counted(counts, told.phase)), state: { phase: "SUBMITTED" } };
   const state: State = id === "" && runs.has(told.phase) ? { phase: "PENDING_RERUN" } : told;
-  const driver = id !== "" && withDriver.has(state.phase) ? { driver: driverFrom(object, data, id) } : {};
+  const driver = id !== "" && withDriver.has(state.phase) ? { driver: driverFrom(object, seen, id) } : {};
   return { ...first, attempt: counts.submissions, ...counts, ...driver, state };
 };

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { timeText } from "../../core/time.ts";
+import { instantOf, timeText } from "../../core/time.ts";
 import type { Pods } from "./evidence.ts";
 import { executorStates } from "./executors.ts";
 import { told } from "./machine.ts";
@@ -12,6 +12,7 @@ import { sparkApplications } from "./resource.ts";
 /** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
 const before = z.looseObject({
   submissionID: z.string().optional().catch(undefined),
+  lastSubmissionAttemptTime: z.string().optional().catch(undefined),
   executorState: z.record(z.string(), z.string()).optional().catch(undefined),
   driverInfo: z.looseObject({}).optional().catch(undefined),
   applicationState: z
@@ -30,6 +31,13 @@ export const shownState = (object: Stored): string => statusOf(object).applicati
 
 const errorOf = (memory: Memory): string | undefined => ("error" in memory.state ? memory.state.error : undefined);
 
+/** When the newest attempt was submitted, epoch ms: upstream needs it to know when the next one is due. */
+const submittedAt = ({ driver, state, submissions }: Memory, shown: string | undefined): number | undefined => {
+  if (driver !== undefined) return driver.submittedAt;
+  if (state.phase === "SUBMISSION_FAILED") return state.endedAt;
+  return submissions === 0 ? undefined : instantOf(shown);
+};
+
 /** The whole `status`, as it should be. `pods` is undefined while nothing has been submitted. */
 export const projected = (object: Stored, memory: Memory, pods: Pods | undefined): Record<string, unknown> => {
   const { driver, state } = memory;
@@ -37,14 +45,14 @@ export const projected = (object: Stored, memory: Memory, pods: Pods | undefined
   const shown = statusOf(object);
   const sameRun = shown.submissionID === driver?.submissionId;
   const known = sameRun ? (shown.executorState ?? {}) : {};
+  const submitted = submittedAt(memory, shown.lastSubmissionAttemptTime);
   const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase);
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
     driverInfo: driver === undefined ? {} : { ...(sameRun ? shown.driverInfo : {}), podName: driver.podName },
     ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
-    ...(driver === undefined
-      ? {}
-      : { submissionID: driver.submissionId, lastSubmissionAttemptTime: timeText(driver.submittedAt) }),
+    ...(driver === undefined ? {} : { submissionID: driver.submissionId }),
+    ...(submitted === undefined ? {} : { lastSubmissionAttemptTime: timeText(submitted) }),
     submissionAttempts: memory.submissions,
     executionAttempts: memory.executions,
     ...(Object.keys(executors).length === 0 ? {} : { executorState: executors }),

@@ -2,15 +2,26 @@
 import { ApiError } from "../core/errors.ts";
 import type { Session } from "./tools.ts";
 
-/** A command that cannot do what was asked, and says why. Ends the program with exit code 1. */
+/** How a command line can end beside 0, done, and 2, not understood. */
+export const exits = { refused: 1, applicationFailed: 3, timeOver: 4 } as const;
+
+/** A command that cannot do what was asked, and says why. Ends the program with its exit code. */
 export class Refused extends Error {
   override readonly name = "Refused";
+  readonly code: number;
+
+  constructor(message: string, options: ErrorOptions & { readonly code?: number } = {}) {
+    super(message, options);
+    this.code = options.code ?? exits.refused;
+  }
 }
 
 type Advice = { readonly when: (error: ApiError) => boolean; readonly say: (error: ApiError, at: string) => string };
 
 const install = "rekindle manifests | kubectl apply --server-side -f -";
-const notServed = (error: ApiError): boolean => error.status === 404 && error.message.includes("does not serve");
+
+/** The server does not know the resource at all: its CRD is not installed. */
+export const notServed = (error: ApiError): boolean => error.status === 404 && error.message.includes("does not serve");
 
 const advice: readonly Advice[] = [
   {

@@ -1,10 +1,13 @@
 /** `rekindle list`: every application, its state, and what it waits for. */
 import { pages } from "../adapters/kubernetes/requests.ts";
-import type { Stored } from "../core/object.ts";
+import { ApiError } from "../core/errors.ts";
+import type { Resource, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
+import { notServed } from "./failure.ts";
+import { kinds } from "./kinds/all.ts";
 import type { Kind } from "./kinds/kind.ts";
+import { asJson, asYaml, nameText } from "./output.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
-import { kinds } from "./target.ts";
 import { columns, spanText } from "./text.ts";
 import type { Session } from "./tools.ts";
 
@@ -16,6 +19,16 @@ export type Listed = {
   readonly attempts: number | undefined;
   readonly createdAt: number | undefined;
   readonly waitsFor: string;
+  readonly message: string | undefined;
+  readonly details: Readonly<Record<string, string>>;
+};
+
+/** What is asked for. */
+export type Asked = {
+  /** "": all namespaces. */
+  readonly namespace: string;
+  readonly selector?: string | undefined;
+  readonly kinds: readonly Kind[];
 };
 
 const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
@@ -23,6 +36,7 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
   const standing = kind.standingOf(object);
   const paused = annotations?.["rekindle.dev/paused"] === "true" ? "somebody to resume it (paused)" : undefined;
   const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
+  const further = standing.ended === undefined ? (record?.waitsFor ?? standing.what.waitsFor) : "-";
   return {
     kind: kind.resource.kind,
     namespace,
@@ -30,37 +44,93 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
     state: standing.state,
     attempts: standing.attempts,
     createdAt: instantOf(creationTimestamp),
-    waitsFor: paused ?? trouble ?? (standing.ended ? "-" : (record?.waitsFor ?? standing.what.waitsFor)),
+    waitsFor: paused ?? trouble ?? further,
+    message: standing.message,
+    details: kind.wide(object),
   };
 };
 
-/** What there is in one namespace, or in all when it is "". */
-export const listed = async (session: Session, namespace: string): Promise<readonly Listed[]> => {
-  const records = await recordsIn(session, namespace);
-  const rows: Listed[] = [];
-  for (const kind of kinds) {
-    for await (const page of pages(session.transport, { resource: kind.resource, namespace })) {
-      for (const object of page.items) {
-        const { name, namespace: at = "" } = object.metadata;
-        const key = { cluster: "default", kind: kind.resource.kind, namespace: at, name };
-        rows.push(row(kind, object, records.get(recordId(key))));
-      }
+/** The objects of one kind; undefined where its CRD is not installed. */
+const objectsOf = async (session: Session, kind: Kind, asked: Asked): Promise<readonly Stored[] | ApiError> => {
+  const { namespace, selector } = asked;
+  const objects: Stored[] = [];
+  try {
+    for await (const page of pages(session.transport, { resource: kind.resource, namespace, selector })) {
+      objects.push(...page.items);
     }
+    return objects;
+  } catch (cause) {
+    if (cause instanceof ApiError && notServed(cause)) return cause;
+    throw cause;
   }
-  return rows;
 };
 
-/** The table for people. */
-export const listText = (rows: readonly Listed[], now: number): string => {
-  if (rows.length === 0) return "no applications";
-  const heads = ["NAMESPACE", "NAME", "STATE", "ATTEMPTS", "AGE", "WAITS FOR"];
-  const lines = rows.map((item) => [
-    item.namespace,
-    item.name,
-    item.state,
-    String(item.attempts ?? 0),
-    item.createdAt === undefined ? "" : spanText(now - item.createdAt),
-    item.waitsFor,
-  ]);
-  return columns([heads, ...lines]);
+/** What there is; a kind that is not installed has nothing, unless none is installed. */
+export const listed = async (session: Session, asked: Asked): Promise<readonly Listed[]> => {
+  const found = await Promise.all(asked.kinds.map((kind) => objectsOf(session, kind, asked)));
+  const missing = found.filter((objects) => objects instanceof ApiError);
+  if (missing.length === found.length && missing[0] !== undefined) throw missing[0];
+  const records = await recordsIn(session, asked.namespace);
+  return found.flatMap((objects, at) => {
+    const kind = asked.kinds[at];
+    if (kind === undefined || objects instanceof ApiError) return [];
+    return objects.map((object) => {
+      const { name, namespace = "" } = object.metadata;
+      const key = { cluster: "default", kind: kind.resource.kind, namespace, name };
+      return row(kind, object, records.get(recordId(key)));
+    });
+  });
+};
+
+const heads = ["NAMESPACE", "NAME", "STATE", "ATTEMPTS", "AGE", "WAITS FOR"];
+
+const cells = (item: Listed, now: number): readonly string[] => [
+  item.namespace,
+  item.name,
+  item.state,
+  String(item.attempts ?? (item.kind === kinds[0].resource.kind ? 0 : "")),
+  item.createdAt === undefined ? "" : spanText(now - item.createdAt),
+  item.waitsFor,
+];
+
+/** One table, or one per kind when there are several. */
+const tables = (rows: readonly Listed[], now: number, isWide: boolean): string => {
+  const groups = kinds
+    .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
+    .filter(({ own }) => own.length > 0);
+  const table = (own: readonly Listed[]): string => {
+    const more = isWide ? [...new Set(own.flatMap(({ details }) => Object.keys(details)))] : [];
+    const lines = own.map((item) => [...cells(item, now), ...more.map((head) => item.details[head] ?? "")]);
+    return columns([[...heads, ...more], ...lines]);
+  };
+  if (groups.length === 1) return table(rows);
+  return groups.map(({ resource, own }) => `${resource.kind}\n${table(own)}`).join("\n\n");
+};
+
+const resourceNamed = (kind: string): Resource =>
+  kinds.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
+
+/** The list in one of its forms. */
+export const listText = (rows: readonly Listed[], now: number, form = "table"): string => {
+  if (form === "json") return asJson(rows);
+  if (form === "yaml") return asYaml(rows);
+  if (form === "name") return rows.map(({ kind, name }) => nameText(resourceNamed(kind), name)).join("\n");
+  return rows.length === 0 ? "no applications" : tables(rows, now, form === "wide");
+};
+
+/** What tells one row from the same row later. */
+const gist = ({ kind, namespace, name, state, attempts, waitsFor }: Listed): readonly [string, string] => [
+  `${kind}/${namespace}/${name}`,
+  `${state} ${attempts} ${waitsFor}`,
+];
+
+/** The rows that are new or changed since; what is gone is told as a row in state GONE. */
+export const changedRows = (before: readonly Listed[], after: readonly Listed[]): readonly Listed[] => {
+  const known = new Map(before.map(gist));
+  const there = new Set(after.map((item) => gist(item)[0]));
+  const gone = before.filter((item) => item.state !== "GONE" && !there.has(gist(item)[0]));
+  return [
+    ...after.filter((item) => known.get(gist(item)[0]) !== gist(item)[1]),
+    ...gone.map((item) => ({ ...item, state: "GONE", waitsFor: "-" })),
+  ];
 };

@@ -1,178 +1,74 @@
-/** The command line as a whole: commands, options, help, exit codes. */
+/** The command line as a whole: its commands, each loaded only when it is asked for, and how it ends. */
 import { Command, CommanderError } from "commander";
-import { ApiError } from "../core/errors.ts";
-import { adviceOn, lineOf, Refused } from "./failure.ts";
-import { listed, listText } from "./list.ts";
-import { manifestsText } from "./manifests.ts";
-import { setPaused } from "./pause.ts";
-import { planText } from "./plan.ts";
-import { look, type Seen, statusText } from "./status.ts";
-import { targetOf } from "./target.ts";
-import type { Session, Tools, Where } from "./tools.ts";
-import { removalOf, removalText, removeAll } from "./uninstall.ts";
+import type { Tools } from "./tools.ts";
 
-type Scoped = Where & { readonly namespace?: string };
+type Open = (tools: Tools) => Command;
 
-/** Opens the connection for one command and closes it; an error then names the server that it came from. */
-const connected = async (tools: Tools, where: Where, act: (session: Session) => Promise<void>): Promise<void> => {
-  const session = await tools.connect(where);
-  try {
-    await act(session);
-  } catch (cause) {
-    throw cause instanceof ApiError ? new Refused(adviceOn(cause, session), { cause }) : cause;
-  } finally {
-    session.close();
-  }
+type Row = {
+  readonly name: string;
+  readonly alias?: string;
+  readonly summary: string;
+  readonly open: () => Promise<Open>;
 };
-
-const onCluster = (name: string): Command =>
-  new Command(name)
-    .option("--kubeconfig <file>", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig (default: the current one)");
-
-const onNamespace = (name: string): Command =>
-  onCluster(name).option("-n, --namespace <name>", "namespace of the application (default: the context's)");
-
-const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
-
-/** An option that may stand alone: then it means all. */
-const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
-
-type ManifestOptions = {
-  readonly namespace: string;
-  readonly image: string;
-  readonly namespaces: readonly string[];
-  readonly sparkNamespace: readonly string[];
-  readonly sparkAccount: readonly string[];
-  /** True: all of them; else of these groups. */
-  readonly withoutCrds?: true | readonly string[];
-  readonly withoutDeployment?: boolean;
-  readonly rbacOnly?: boolean;
-};
-
-const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
-
-/** The CRDs to print: all but those that are there already. */
-const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: ManifestOptions): Promise<readonly string[]> => {
-  if (withoutCrds === true || rbacOnly === true) return [];
-  const crds = await tools.crds();
-  return crds.filter(({ group }) => withoutCrds?.includes(group) !== true).map(({ text }) => text);
-};
-
-const manifests = (tools: Tools): Command =>
-  new Command("manifests")
-    .summary("print what installs Rekindle; pipe it into kubectl apply")
-    .description("Prints CRDs, roles and one host as YAML:\n\n  rekindle manifests | kubectl apply --server-side -f -")
-    .option("--namespace <name>", "namespace of the host", "rekindle")
-    .option("--image <image>", "image of the host", `rekindle:${tools.version}`)
-    .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
-    .option(
-      "--spark-namespace <a,b>",
-      "also accounts with the rights of Spark drivers in these namespaces",
-      namesOf,
-      [],
-    )
-    .option(
-      "--spark-account <a,b>",
-      "their names: ours, and the one that upstream's examples use",
-      namesOf,
-      sparkAccounts,
-    )
-    .option(
-      "--without-crds [groups]",
-      "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
-      namesOrAll,
-    )
-    .option("--without-deployment", "the host runs elsewhere")
-    .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
-    .action(async (options: ManifestOptions) => {
-      const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment } = options;
-      const host = rbacOnly !== true && withoutDeployment !== true;
-      const installation = { ...options, sparkNamespaces, sparkAccounts: sparkAccount, host };
-      tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
-    });
-
-const list = (tools: Tools): Command =>
-  onNamespace("list")
-    .alias("ls")
-    .summary("every application, its state, and what it waits for")
-    .option("-o, --output <form>", "table or json", "table")
-    .action((options: Scoped & { readonly output: string }) =>
-      connected(tools, options, async (session) => {
-        const rows = await listed(session, options.namespace ?? "");
-        tools.print(options.output === "json" ? JSON.stringify(rows, null, 2) : listText(rows, tools.now()));
-      }),
-    );
-
-/** A record that looks well may still be none that the next step can use; who may not find out says what there is. */
-const judged = async (tools: Tools, session: Session, { target, found }: Seen): Promise<Seen["found"]> => {
-  if (found.is !== "record") return found;
-  const preview = await tools.preview(session, target.key).catch(() => undefined);
-  return preview?.would === "stop" ? { is: "unreadable", error: preview.why } : found;
-};
-
-const status = (tools: Tools): Command =>
-  onNamespace("status")
-    .summary("what one application waits for, since when and until when, and what to do")
-    .argument("<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
-    .action((name: string, options: Scoped) =>
-      connected(tools, options, async (session) => {
-        const target = targetOf(name, session, options.namespace);
-        const seen = await look(session, target, tools.now());
-        tools.print(statusText({ ...seen, found: await judged(tools, session, seen) }));
-      }),
-    );
-
-const plan = (tools: Tools): Command =>
-  onNamespace("plan")
-    .summary("what is seen and remembered, and what the next step would do; writes nothing")
-    .argument("<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
-    .action((name: string, options: Scoped) =>
-      connected(tools, options, async (session) => {
-        const target = targetOf(name, session, options.namespace);
-        const seen = await look(session, target, tools.now());
-        tools.print(planText(seen, await tools.preview(session, target.key)));
-      }),
-    );
-
-const pausing = (tools: Tools, name: "pause" | "resume", summary: string): Command =>
-  onNamespace(name)
-    .summary(summary)
-    .argument("<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME")
-    .action((text: string, options: Scoped) =>
-      connected(tools, options, async (session) => {
-        const target = targetOf(text, session, options.namespace);
-        tools.print(await setPaused(session, target, name === "pause"));
-      }),
-    );
-
-const uninstall = (tools: Tools): Command =>
-  onCluster("uninstall")
-    .summary("remove what manifests made; running applications go on")
-    .option("--crds", "remove the CRDs even if there are objects of them, and thereby these objects")
-    .option("--yes", "do not ask")
-    .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
-      connected(tools, options, async (session) => {
-        const removal = await removalOf(session, options.crds === true);
-        tools.print(removalText(removal) || "nothing of Rekindle is installed here");
-        if (removal.goes.length === 0) return;
-        const question = `Remove these ${removal.goes.length} from ${session.context ?? session.server}?`;
-        if (options.yes !== true && !(await tools.confirm(question)))
-          throw new Refused("nothing was removed (--yes does not ask)");
-        await removeAll(session, removal);
-        tools.print(`removed ${removal.goes.length}`);
-      }),
-    );
 
 /** A command that reads its own arguments, its help included. */
-const delegated = (name: string, summary: string, run: (args: readonly string[]) => Promise<void>): Command =>
+const delegated = (name: string, run: (args: readonly string[]) => Promise<void>): Command =>
   new Command(name)
-    .summary(summary)
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()
     .argument("[arguments...]")
     .action((args: readonly string[]) => run(args));
+
+/** In the order of the help. A command more is a file in commands/ and a row here. */
+const rows: readonly Row[] = [
+  {
+    name: "list",
+    alias: "ls",
+    summary: "every application, its state, and what it waits for",
+    open: async () => (await import("./commands/list.ts")).list,
+  },
+  {
+    name: "status",
+    summary: "what one application waits for, since when and until when, and what to do",
+    open: async () => (await import("./commands/status.ts")).status,
+  },
+  {
+    name: "plan",
+    summary: "what is seen and remembered, and what the next step would do; writes nothing",
+    open: async () => (await import("./commands/plan.ts")).plan,
+  },
+  {
+    name: "suspend",
+    summary: "end the run of an application, to begin anew when it is resumed",
+    open: async () => (await import("./commands/hold.ts")).suspend,
+  },
+  {
+    name: "pause",
+    summary: "let no step touch an application; its pods go on",
+    open: async () => (await import("./commands/hold.ts")).pause,
+  },
+  {
+    name: "resume",
+    summary: "end a suspension or a pause",
+    open: async () => (await import("./commands/hold.ts")).resume,
+  },
+  {
+    name: "delete",
+    summary: "remove applications, and their pods with them",
+    open: async () => (await import("./commands/delete.ts")).deletion,
+  },
+  {
+    name: "manifests",
+    summary: "print what installs Rekindle; pipe it into kubectl apply",
+    open: async () => (await import("./commands/manifests.ts")).manifests,
+  },
+  {
+    name: "uninstall",
+    summary: "remove what manifests made; running applications go on",
+    open: async () => (await import("./commands/uninstall.ts")).uninstall,
+  },
+];
 
 const intro = `Batch applications on Kubernetes, run and recovered from stateless functions.
 
@@ -183,38 +79,66 @@ First steps:
   rekindle status NAMESPACE/NAME     what one application waits for
   rekindle manifests | kubectl apply --server-side -f -      install it`;
 
-/** Runs one command line; its exit code: 0 done, 1 could not be done, 2 not understood. */
-export const run = async (tools: Tools, args: readonly string[]): Promise<number> => {
-  let code = 0;
-  const keep = (end: (args: readonly string[]) => Promise<number>) => async (given: readonly string[]) => {
-    code = await end(given);
-  };
-  const program = new Command("rekindle")
-    .description(intro)
-    .version(tools.version)
-    .showHelpAfterError("(rekindle --help shows what there is)")
-    .addCommand(delegated("demo", "watch applications run and recover, on a simulated cluster", keep(tools.demo)))
-    .addCommand(delegated("host", "run everything in this process (host --help lists its settings)", keep(tools.host)))
-    .addCommand(manifests(tools))
-    .addCommand(list(tools))
-    .addCommand(status(tools))
-    .addCommand(plan(tools))
-    .addCommand(pausing(tools, "pause", "let no step touch an application; its pods go on"))
-    .addCommand(pausing(tools, "resume", "end a pause"))
-    .addCommand(uninstall(tools));
-  for (const command of [program, ...program.commands]) {
-    if (command !== program) command.showHelpAfterError(`(rekindle ${command.name()} --help shows what there is)`);
-    command.exitOverride().configureOutput({
+const closing = `
+Exit codes: 0 done, 1 could not be done, 2 not understood, 3 the application failed, 4 time is over.`;
+
+/** A command of which only its name and summary are known. */
+const closed = ({ name }: Row): Command => new Command(name);
+
+const opened = async (row: Row, tools: Tools): Promise<Command> => (await row.open())(tools);
+
+/** Output of this command, whatever it says, goes through the tools. */
+const wired = (command: Command, tools: Tools, hint: string): Command =>
+  command
+    .showHelpAfterError(hint)
+    .exitOverride()
+    .configureOutput({
       writeOut: (text) => tools.print(text.trimEnd()),
       writeErr: (text) => tools.warn(text.trimEnd()),
     });
+
+/** The program with the command that is asked for, and the names of all others. */
+const programFor = async (tools: Tools, asked: string, end: (code: number) => void): Promise<Command> => {
+  const running = (run: Tools["host"]) => async (args: readonly string[]) => end(await run(args));
+  const program = new Command("rekindle").description(intro).version(tools.version).addHelpText("after", closing);
+  wired(program, tools, "(rekindle --help shows what there is)");
+  program.enablePositionalOptions();
+  const add = (command: Command, summary: string): void => {
+    wired(command.summary(summary), tools, `(rekindle ${command.name()} --help shows what there is)`);
+    program.addCommand(command);
+  };
+  add(delegated("demo", running(tools.demo)), "watch applications run and recover, on a simulated cluster");
+  add(delegated("host", running(tools.host)), "run everything in this process (host --help lists its settings)");
+  for (const row of rows) {
+    const isAsked = asked === row.name || asked === row.alias;
+    const command = isAsked ? await opened(row, tools) : closed(row);
+    add(row.alias === undefined ? command : command.alias(row.alias), row.summary);
   }
+  return program;
+};
+
+/** The command that a command line is about. */
+const askedIn = (args: readonly string[]): string => (args[0] === "help" ? (args[1] ?? "") : (args[0] ?? ""));
+
+/** What a failure is told as, and its exit code. */
+const told = async (tools: Tools, cause: unknown): Promise<number> => {
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
+  const { lineOf, Refused } = await import("./failure.ts");
+  tools.warn(`rekindle: ${lineOf(cause)}`);
+  return cause instanceof Refused ? cause.code : 1;
+};
+
+/** Runs one command line; its exit code: 0 done, 1 could not be done, 2 not understood, 3 and 4 as `--wait` ended. */
+export const run = async (tools: Tools, args: readonly string[]): Promise<number> => {
+  let code = 0;
+  const keep = (given: number): void => {
+    code = given;
+  };
   try {
+    const program = await programFor(tools, askedIn(args), keep);
     await program.parseAsync([...args], { from: "user" });
     return code;
   } catch (cause) {
-    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
-    tools.warn(`rekindle: ${lineOf(cause)}`);
-    return 1;
+    return await told(tools, cause);
   }
 };

@@ -1,6 +1,7 @@
 /** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
+import { timeText } from "../core/time.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
@@ -87,7 +88,7 @@ const leaving: Row = ({ object }) => {
 
 const ended: Row = (seen) => {
   const { standing } = seen;
-  if (!standing.ended) return undefined;
+  if (standing.ended === undefined) return undefined;
   const message = standing.message === undefined ? "" : `: ${standing.message}`;
   return {
     waitsFor: `${standing.what.waitsFor}${message}`,
@@ -147,15 +148,32 @@ const underway: Row = (seen) => {
 /** The first that has something to say says it. */
 const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
 
-/** The three lines. */
-export const statusText = (seen: Seen): string => {
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ");
+
+/** What is told, as data: instants as the API writes them. */
+export const toldOf = (seen: Seen) => {
   const told = rows.map((row) => row(seen)).find((found) => found !== undefined);
   const { waitsFor = "", since, until, todo = "" } = told ?? {};
-  const from = since === undefined ? "unknown" : whenText(since, seen.now);
-  const to = until === undefined ? "" : `, until ${whenText(until, seen.now)}`;
-  return [`waits for  ${seen.standing.state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`]
-    .map((line) => line.replaceAll(/\s*\n\s*/g, " "))
-    .join("\n");
+  const { kind, namespace, name } = seen.target.key;
+  return {
+    ...{ kind, namespace, name, state: seen.standing.state, attempts: seen.standing.attempts },
+    message: seen.standing.message,
+    ended: seen.standing.ended,
+    waitsFor: oneLine(waitsFor),
+    since: since === undefined ? undefined : timeText(since),
+    until: until === undefined ? undefined : timeText(until),
+    do: oneLine(todo),
+    details: seen.target.kind.wide(seen.object),
+    pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
+  };
+};
+
+/** The three lines. */
+export const statusText = (seen: Seen): string => {
+  const { state, waitsFor, since, until, do: todo } = toldOf(seen);
+  const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
+  const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
+  return [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`].join("\n");
 };
 
 /** Reads the object, its checkpoint and its pods. */

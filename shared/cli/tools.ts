@@ -45,4 +45,7 @@ export type Tools = {
   /** Puts a question to the person at the terminal; false when there is none. */
   confirm(question: string): Promise<boolean>;
   now(): number;
+  sleep(ms: number): Promise<void>;
+  /** Everything that is piped in. */
+  stdin(): Promise<string>;
 };

@@ -4,7 +4,7 @@ import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import { type Ref, type Resource, refText, type Stored } from "../core/object.ts";
 import { ofDrivers, ours } from "./installation/objects.ts";
-import { kinds } from "./target.ts";
+import { kinds } from "./kinds/all.ts";
 import type { Session } from "./tools.ts";
 
 const rbac = (plural: string, kind: string): Resource => ({

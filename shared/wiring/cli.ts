@@ -1,7 +1,6 @@
 /** The command line's tools: connections, previews, files of the package, the terminal. */
 import { readdir, readFile } from "node:fs/promises";
-import { createInterface } from "node:readline/promises";
-import { clusterFromRecord, findCluster } from "../adapters/kubernetes/kubeconfig.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Preview, Session, Tools, Where } from "../cli/tools.ts";
 import type { Key } from "../core/key.ts";
 
@@ -14,6 +13,7 @@ export type CommandLine = {
 };
 
 const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where): Promise<Session> => {
+  const { clusterFromRecord, findCluster } = await import("../adapters/kubernetes/kubeconfig.ts");
   const record = await findCluster({ path: kubeconfig, context, env });
   const { transport } = clusterFromRecord(record);
   return {
@@ -46,6 +46,7 @@ const crds = async (root: URL): ReturnType<Tools["crds"]> => {
 
 const confirm = async (question: string): Promise<boolean> => {
   if (!process.stdin.isTTY) return false;
+  const { createInterface } = await import("node:readline/promises");
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());
@@ -69,13 +70,15 @@ const endWithReader = (): void => {
 };
 
 /** What the commands print, on this machine. */
-const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now"> => {
+const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" | "stdin"> => {
   endWithReader();
   return {
     print: (text) => process.stdout.write(`${text}\n`),
     warn: (text) => process.stderr.write(`${text}\n`),
     confirm,
     now: Date.now,
+    sleep: (ms) => sleep(ms),
+    stdin: async () => (await import("node:stream/consumers")).text(process.stdin),
   };
 };
 

@@ -25,13 +25,22 @@ export type Terminal = {
 
 export type Setting = {
   readonly transport?: Transport;
-  readonly crds?: boolean;
+  /** False: none is installed; names: only those whose name begins with one of them. */
+  readonly crds?: false | readonly string[];
   readonly answer?: boolean;
   readonly preview?: Tools["preview"];
+  readonly stdin?: string;
+  /** What happens whenever a command sleeps. */
+  readonly slept?: (simulator: Simulator) => Promise<void>;
 };
 
+const installed = (wanted: false | readonly string[]): readonly Obj[] =>
+  crds
+    .map(({ text }): Obj => parse(text))
+    .filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
+
 export const openTerminal = (setting: Setting = {}): Terminal => {
-  const simulator = openSimulator({ crds: setting.crds === false ? [] : crds.map(({ text }) => parse(text)) });
+  const simulator = openSimulator({ crds: installed(setting.crds ?? [""]) });
   const transport = setting.transport ?? simulator.transport;
   return {
     simulator,
@@ -55,6 +64,11 @@ export const openTerminal = (setting: Setting = {}): Terminal => {
         warn: (text) => void err.push(text),
         confirm: async () => setting.answer ?? false,
         now: () => simulator.clock.now(),
+        sleep: async (ms) => {
+          simulator.clock.advanceTo(simulator.clock.now() + ms);
+          await setting.slept?.(simulator);
+        },
+        stdin: async () => setting.stdin ?? "",
       };
       const code = await run(tools, args);
       return { code, out: out.join("\n"), err: err.join("\n") };
@@ -73,6 +87,8 @@ const plurals: Readonly<Record<string, string>> = {
   RoleBinding: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
   CustomResourceDefinition: "apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   SparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/sparkapplications",
+  ScheduledSparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/scheduledsparkapplications",
+  SparkConnect: "apis/sparkoperator.k8s.io/v1alpha1/namespaces/NS/sparkconnects",
   Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",
 };
 

@@ -25,6 +25,8 @@ export const rekindle = async ({ simulator }: Stand, ...args: readonly string[])
     warn: (text) => void said.push(text),
     confirm: async () => false,
     now: () => simulator.clock.now(),
+    sleep: async () => {},
+    stdin: async () => "",
   };
   await run(tools, args);
   return said.join("\n");

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import type { Kind, Outlook, Standing } from "./kind.ts";
+import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts";
 
 const status = z.object({
   applicationState: z.object({ state: z.string().optional(), errorMessage: z.string().optional() }).optional(),
@@ -20,14 +20,9 @@ const statusOf = (object: Obj): Status => {
   return parsed.success ? parsed.data : {};
 };
 
-const quiet = "nothing: this goes on by itself";
-
 /** state → what it waits for, and what to do. */
 const outlooks: Readonly<Record<string, Outlook>> = {
-  "": {
-    waitsFor: "a host to look at it",
-    todo: "if this lasts, no host is running: rekindle host, or kubectl get deployments -A -l app.kubernetes.io/name=rekindle",
-  },
+  "": unseen,
   SUBMITTED: { waitsFor: "the driver to start", todo: quiet },
   RUNNING: { waitsFor: "the driver to finish", todo: quiet },
   SUCCEEDING: { waitsFor: "its success to be recorded", todo: quiet },
@@ -43,6 +38,8 @@ const outlooks: Readonly<Record<string, Outlook>> = {
   UNKNOWN: { waitsFor: "news of its driver", todo: "see what the node of the driver pod says: kubectl get nodes" },
 };
 
+const ends: Readonly<Record<string, Standing["ended"]>> = { COMPLETED: "well", FAILED: "badly" };
+
 const standingOf = (object: Obj): Standing => {
   const { applicationState, executionAttempts, lastSubmissionAttemptTime, terminationTime } = statusOf(object);
   const state = applicationState?.state ?? "";
@@ -55,12 +52,26 @@ const standingOf = (object: Obj): Standing => {
       instantOf(terminationTime) ??
       instantOf(lastSubmissionAttemptTime) ??
       instantOf(object.metadata.creationTimestamp),
-    ended: state === "COMPLETED" || state === "FAILED",
+    ended: ends[state],
     what: outlooks[state] ?? { waitsFor: `what comes after state ${state}`, todo: quiet },
   };
 };
 
-const isDriver = (pod: Obj): boolean => pod.metadata.labels?.["spark-role"] === "driver";
+const suspended = z.object({ suspend: z.boolean().optional() });
+
+/** As upstream's printer columns. */
+const wide: Kind["wide"] = (object) => {
+  const { lastSubmissionAttemptTime, terminationTime, driverInfo } = statusOf(object);
+  const spec = suspended.safeParse(object["spec"]);
+  return {
+    SUSPEND: spec.success ? String(spec.data.suspend ?? "") : "",
+    DRIVER: driverInfo?.podName ?? "",
+    START: lastSubmissionAttemptTime ?? "",
+    FINISH: terminationTime ?? "",
+  };
+};
+
+export const isDriver = (pod: Obj): boolean => pod.metadata.labels?.["spark-role"] === "driver";
 
 export const sparkApplication: Kind = {
   resource: {
@@ -69,6 +80,7 @@ export const sparkApplication: Kind = {
     plural: "sparkapplications",
     kind: "SparkApplication",
   },
+  shortNames: ["sparkapp"],
   podLabels: (name) => ({ "sparkoperator.k8s.io/app-name": name }),
   standingOf,
   mainPod: (object, pods) => {
@@ -76,4 +88,6 @@ export const sparkApplication: Kind = {
     const names = pods.filter(isDriver).map((pod) => pod.metadata.name);
     return names.find((name) => name === told) ?? names.at(-1);
   },
+  wide,
+  suspends: true,
 };

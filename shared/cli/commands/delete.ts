@@ -1,0 +1,61 @@
+/** `rekindle delete` as people type it. */
+import type { Command } from "commander";
+import { awaitGone, type Going, goingNamed, goingSelected, remove } from "../delete.ts";
+import { Refused } from "../failure.ts";
+import { kindNamed, kindNames, usual } from "../kinds/all.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { application, connected, onNamespace, type Scoped, spanOf } from "../options.ts";
+import { nameText } from "../output.ts";
+import { targetOf } from "../target.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & {
+  readonly selector?: string;
+  readonly all?: true;
+  readonly kind?: string;
+  readonly yes?: true;
+  readonly wait?: true;
+  readonly timeout: number;
+};
+
+const kindOf = (name: string | undefined): Kind => {
+  const kind = name === undefined ? usual : kindNamed(name);
+  if (kind === undefined) throw new Refused(`${name} is no kind that Rekindle runs (${kindNames})`);
+  return kind;
+};
+
+const going = async (session: Session, names: readonly string[], options: Options): Promise<readonly Going[]> => {
+  const isMany = options.selector !== undefined || options.all === true;
+  if (isMany === names.length > 0) throw new Refused("name what is to go, or say -l LABELS or --all; one of these");
+  if (isMany) {
+    const namespace = options.namespace ?? session.namespace ?? "default";
+    return goingSelected(session, kindOf(options.kind), { namespace, selector: options.selector });
+  }
+  return Promise.all(names.map((name) => goingNamed(session, targetOf(name, session, options.namespace))));
+};
+
+const act = async (tools: Tools, session: Session, names: readonly string[], options: Options): Promise<void> => {
+  const found = await going(session, names, options);
+  if (found.length === 0) return tools.print("nothing of that is there");
+  const question = `Delete ${found.map(({ target }) => `${target.key.namespace}/${target.key.name}`).join(", ")}?`;
+  if (names.length === 0 && options.yes !== true && !(await tools.confirm(question)))
+    throw new Refused("nothing was deleted (--yes does not ask)");
+  for (const one of found) {
+    await remove(session, one);
+    tools.print(`${nameText(one.target.kind.resource, one.target.key.name)} deleted`);
+  }
+  if (options.wait === true) await awaitGone(tools, session, found, options.timeout);
+};
+
+export const deletion = (tools: Tools): Command =>
+  onNamespace("delete")
+    .argument("[applications...]", application[1])
+    .option("-l, --selector <labels>", "those with these labels, in the namespace")
+    .option("--all", "all of the namespace")
+    .option("--kind <kind>", `of which kind, with -l or --all (default: ${usual.resource.kind})`)
+    .option("--yes", "do not ask, with -l or --all")
+    .option("--wait", "until they and their pods are gone")
+    .option("--timeout <span>", "how long --wait waits", spanOf, 120_000)
+    .action((names: readonly string[], options: Options) =>
+      connected(tools, options, (session) => act(tools, session, names, options)),
+    );

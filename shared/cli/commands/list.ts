@@ -1,0 +1,56 @@
+/** `rekindle list` as people type it. */
+import type { Command } from "commander";
+import { Refused } from "../failure.ts";
+import { kindNamed, kindNames, kinds } from "../kinds/all.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { type Asked, changedRows, type Listed, listed, listText } from "../list.ts";
+import { connected, onNamespace, outputOption, type Scoped } from "../options.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & {
+  readonly output: string;
+  readonly allNamespaces?: true;
+  readonly selector?: string;
+  readonly watch?: true;
+};
+
+const kindsNamed = (names: readonly string[]): readonly Kind[] => {
+  if (names.length === 0) return kinds;
+  return names.map((name) => {
+    const kind = kindNamed(name);
+    if (kind === undefined) throw new Refused(`${name} is no kind that Rekindle runs (${kindNames})`);
+    return kind;
+  });
+};
+
+const againMs = 2_000;
+
+/** Prints what changes until somebody stops it. */
+const watched = async (tools: Tools, session: Session, asked: Asked, form: string): Promise<never> => {
+  let before: readonly Listed[] = [];
+  for (;;) {
+    const after = await listed(session, asked);
+    const changed = changedRows(before, after);
+    if (changed.length > 0) tools.print(listText(changed, tools.now(), form));
+    before = after;
+    await tools.sleep(againMs);
+  }
+};
+
+export const list = (tools: Tools): Command =>
+  onNamespace("list")
+    .argument("[kinds...]", `only these kinds (${kindNames})`)
+    .option("-A, --all-namespaces", "all namespaces, as without -n")
+    .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")
+    .option("-w, --watch", "go on, and print what changes")
+    .addOption(outputOption("table", "wide", "json", "yaml", "name"))
+    .action((names: readonly string[], options: Options) =>
+      connected(tools, options, async (session) => {
+        if (options.allNamespaces === true && options.namespace !== undefined)
+          throw new Refused("-A and -n ask for different things: keep one of them");
+        const asked = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
+        if (options.watch === true) return await watched(tools, session, asked, options.output);
+        const text = listText(await listed(session, asked), tools.now(), options.output);
+        if (text !== "") tools.print(text);
+      }),
+    );

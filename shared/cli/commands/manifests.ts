@@ -1,0 +1,64 @@
+/** `rekindle manifests` as people type it. */
+import { Command } from "commander";
+import { manifestsText } from "../manifests.ts";
+import type { Tools } from "../tools.ts";
+
+const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
+
+/** An option that may stand alone: then it means all. */
+const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
+
+type Options = {
+  readonly namespace: string;
+  readonly image: string;
+  readonly namespaces: readonly string[];
+  readonly sparkNamespace: readonly string[];
+  readonly sparkAccount: readonly string[];
+  /** True: all of them; else of these groups. */
+  readonly withoutCrds?: true | readonly string[];
+  readonly withoutDeployment?: boolean;
+  readonly rbacOnly?: boolean;
+};
+
+const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
+
+/** The CRDs to print: all but those that are there already. */
+const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: Options): Promise<readonly string[]> => {
+  if (withoutCrds === true || rbacOnly === true) return [];
+  const crds = await tools.crds();
+  return crds.filter(({ group }) => withoutCrds?.includes(group) !== true).map(({ text }) => text);
+};
+
+const print = async (tools: Tools, options: Options): Promise<void> => {
+  const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment } = options;
+  const host = rbacOnly !== true && withoutDeployment !== true;
+  const installation = { ...options, sparkNamespaces, sparkAccounts: sparkAccount, host };
+  tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
+};
+
+export const manifests = (tools: Tools): Command =>
+  new Command("manifests")
+    .description("Prints CRDs, roles and one host as YAML:\n\n  rekindle manifests | kubectl apply --server-side -f -")
+    .option("--namespace <name>", "namespace of the host", "rekindle")
+    .option("--image <image>", "image of the host", `rekindle:${tools.version}`)
+    .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
+    .option(
+      "--spark-namespace <a,b>",
+      "also accounts with the rights of Spark drivers in these namespaces",
+      namesOf,
+      [],
+    )
+    .option(
+      "--spark-account <a,b>",
+      "their names: ours, and the one that upstream's examples use",
+      namesOf,
+      sparkAccounts,
+    )
+    .option(
+      "--without-crds [groups]",
+      "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
+      namesOrAll,
+    )
+    .option("--without-deployment", "the host runs elsewhere")
+    .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
+    .action((options: Options) => print(tools, options));

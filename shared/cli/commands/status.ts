@@ -1,0 +1,64 @@
+/** `rekindle status` as people type it. */
+import type { Command } from "commander";
+import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
+import { asJson, asYaml, nameText } from "../output.ts";
+import { look, type Seen, statusText, toldOf } from "../status.ts";
+import { type Target, targetOf } from "../target.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & { readonly output: string; readonly watch?: true };
+
+/** A record that looks well may still be none that the next step can use; who may not find out says what there is. */
+const judged = async (tools: Tools, session: Session, { target, found }: Seen): Promise<Seen["found"]> => {
+  if (found.is !== "record") return found;
+  const preview = await tools.preview(session, target.key).catch(() => undefined);
+  return preview?.would === "stop" ? { is: "unreadable", error: preview.why } : found;
+};
+
+const details = ({ target, object }: Seen): string =>
+  Object.entries(target.kind.wide(object))
+    .filter(([, value]) => value !== "")
+    .map(([head, value]) => `${head.toLowerCase().padEnd(10)} ${value}`)
+    .join("\n");
+
+/** What was seen in one of its forms. */
+const textOf = (seen: Seen, form: string): string => {
+  const { resource } = seen.target.kind;
+  if (form === "name") return nameText(resource, seen.object.metadata.name);
+  if (form === "json") return asJson(toldOf(seen));
+  if (form === "yaml") return asYaml(toldOf(seen));
+  return form === "wide" ? [statusText(seen), details(seen)].filter(Boolean).join("\n") : statusText(seen);
+};
+
+const againMs = 2_000;
+
+/** Looks again and again, prints when something changed, and ends when the application has. */
+const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Promise<void> => {
+  let said = "";
+  for (;;) {
+    const seen = await see();
+    const { since, until, ...gist } = toldOf(seen);
+    const now = JSON.stringify([gist, since, until]);
+    if (now !== said) tools.print(textOf(seen, form));
+    said = now;
+    if (seen.standing.ended !== undefined) return;
+    await tools.sleep(againMs);
+  }
+};
+
+export const status = (tools: Tools): Command =>
+  onNamespace("status")
+    .argument(...application)
+    .option("-w, --watch", "go on until it has ended, and print what changes")
+    .addOption(outputOption("text", "wide", "json", "yaml", "name"))
+    .action((name: string, options: Options) =>
+      connected(tools, options, async (session) => {
+        const target: Target = targetOf(name, session, options.namespace);
+        const see = async (): Promise<Seen> => {
+          const seen = await look(session, target, tools.now());
+          return { ...seen, found: await judged(tools, session, seen) };
+        };
+        if (options.watch === true) await watched(tools, see, options.output);
+        else tools.print(textOf(await see(), options.output));
+      }),
+    );

@@ -1,0 +1,23 @@
+/** `rekindle uninstall` as people type it. */
+import type { Command } from "commander";
+import { Refused } from "../failure.ts";
+import { connected, onCluster } from "../options.ts";
+import type { Tools, Where } from "../tools.ts";
+import { removalOf, removalText, removeAll } from "../uninstall.ts";
+
+export const uninstall = (tools: Tools): Command =>
+  onCluster("uninstall")
+    .option("--crds", "remove the CRDs even if there are objects of them, and thereby these objects")
+    .option("--yes", "do not ask")
+    .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
+      connected(tools, options, async (session) => {
+        const removal = await removalOf(session, options.crds === true);
+        tools.print(removalText(removal) || "nothing of Rekindle is installed here");
+        if (removal.goes.length === 0) return;
+        const question = `Remove these ${removal.goes.length} from ${session.context ?? session.server}?`;
+        if (options.yes !== true && !(await tools.confirm(question)))
+          throw new Refused("nothing was removed (--yes does not ask)");
+        await removeAll(session, removal);
+        tools.print(`removed ${removal.goes.length}`);
+      }),
+    );

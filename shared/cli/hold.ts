@@ -1,0 +1,62 @@
+/** Holding an application back and letting it go on: `pause` keeps every step away, `suspend` ends its run until it is resumed. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { mergeObject } from "../adapters/kubernetes/requests.ts";
+import type { Stored } from "../core/object.ts";
+import { isRecord } from "../kube/answers.ts";
+import { Refused } from "./failure.ts";
+import type { Target } from "./target.ts";
+import type { Session } from "./tools.ts";
+
+const annotation = "rekindle.dev/paused";
+
+const nameOf = ({ key }: Target): string => `${key.namespace}/${key.name}`;
+
+/** The object that a command is about; refused when there is none. */
+export const objectOf = async ({ transport }: Session, { kind, key }: Target): Promise<Stored> => {
+  const { namespace, name } = key;
+  const { value } = await openCluster(transport).get({ resource: kind.resource, namespace, name });
+  if (value !== undefined) return value;
+  throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
+};
+
+/** Only what was read is changed: of an object made anew meanwhile nothing is known. */
+const merge = async ({ transport }: Session, { kind, key }: Target, object: Stored, change: object): Promise<void> => {
+  const ref = { resource: kind.resource, namespace: key.namespace, name: key.name };
+  const metadata = "metadata" in change && isRecord(change.metadata) ? change.metadata : {};
+  await mergeObject(transport, { ref }, { ...change, metadata: { ...metadata, uid: object.metadata.uid } });
+};
+
+const isPaused = (object: Stored): boolean => object.metadata.annotations?.[annotation] === "true";
+const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
+
+/** Gives the line that says what that means. */
+export const pause = async (session: Session, target: Target): Promise<string> => {
+  const object = await objectOf(session, target);
+  await merge(session, target, object, { metadata: { annotations: { [annotation]: "true" } } });
+  return `${nameOf(target)} is paused: its pods go on, nothing is created, deleted or counted until rekindle resume`;
+};
+
+/** Sets `spec.suspend`, which ends what runs. */
+export const suspend = async (session: Session, target: Target): Promise<string> => {
+  const { kind } = target;
+  if (!kind.suspends)
+    throw new Refused(
+      `a ${kind.resource.kind} has no spec.suspend; delete it, or keep every step away: rekindle pause`,
+    );
+  const object = await objectOf(session, target);
+  if (isSuspended(object)) return `${nameOf(target)} is suspended already`;
+  const { ended, state } = kind.standingOf(object);
+  if (ended !== undefined) throw new Refused(`${nameOf(target)} has ended (${state}): there is nothing to suspend`);
+  await merge(session, target, object, { spec: { suspend: true } });
+  return `${nameOf(target)} is being suspended: what runs is ended, and begins anew at rekindle resume`;
+};
+
+/** Takes back a suspension and a pause, whichever there is. */
+export const resume = async (session: Session, target: Target): Promise<string> => {
+  const object = await objectOf(session, target);
+  const spec = isSuspended(object) ? { spec: { suspend: false } } : {};
+  const metadata = isPaused(object) ? { metadata: { annotations: { [annotation]: null } } } : {};
+  if (!isSuspended(object) && !isPaused(object)) return `${nameOf(target)} is neither suspended nor paused`;
+  await merge(session, target, object, { ...spec, ...metadata });
+  return `${nameOf(target)} goes on`;
+};

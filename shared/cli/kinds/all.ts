@@ -1,0 +1,25 @@
+/** The kinds that the command line knows, and how people call them. */
+import { sparkConnect } from "./connect.ts";
+import type { Kind } from "./kind.ts";
+import { scheduledSparkApplication } from "./scheduled.ts";
+import { sparkApplication } from "./spark.ts";
+
+/** The first is meant where none is named. */
+export const kinds = [sparkApplication, scheduledSparkApplication, sparkConnect] as const;
+
+export const [usual] = kinds;
+
+/** A kind by its name, plural, short name, or a beginning of at least eight letters. */
+export const kindNamed = (text: string): Kind | undefined => {
+  const word = text.toLowerCase();
+  return kinds.find(({ resource, shortNames }) => {
+    const names = [resource.kind.toLowerCase(), resource.plural];
+    return (
+      names.includes(word) ||
+      shortNames.includes(word) ||
+      names.some((name) => word.length >= 8 && name.startsWith(word))
+    );
+  });
+};
+
+export const kindNames: string = kinds.map(({ resource }) => resource.kind).join(", ");

@@ -17,9 +17,9 @@ export type Shape =
 const unshaped: Shape = { is: "any" };
 const leafTypes = "sinbqt";
 
-type Codes = ReadonlyMap<string, string>;
+export type Codes = ReadonlyMap<string, string>;
 
-const codesOf = (definition: string): readonly [string, Codes] => {
+export const codesOf = (definition: string): readonly [string, Codes] => {
   const [name = "", ...fields] = definition.split(" ");
   const pairs = fields.map((field): [string, string] => {
     const colon = field.indexOf(":");
@@ -28,7 +28,7 @@ const codesOf = (definition: string): readonly [string, Codes] => {
   return [name, new Map(pairs)];
 };
 
-const definitions: ReadonlyMap<string, Codes> = new Map(
+export const definitions: ReadonlyMap<string, Codes> = new Map(
   fieldsText
     .trim()
     .split(/\n| \| /)

@@ -1,0 +1,102 @@
+/** What kinds are made of, as OpenAPI v3 schemas: what `kubectl explain` shows and `kubectl apply` merges by. No prose. */
+import { type Fields, fieldsAt } from "./json.ts";
+import { apiVersionOf, type Kind } from "./kinds.ts";
+import { type Codes, codesOf, definitions } from "./shapes.ts";
+import { mergeKeyOf } from "./strategic.ts";
+
+/** What every object has, whatever its kind; written as in `fields.ts`. */
+const metadata: ReadonlyMap<string, Codes> = new Map(
+  [
+    "ObjectMeta annotations:{}s creationTimestamp:t deletionGracePeriodSeconds:i deletionTimestamp:t finalizers:<>s generateName:s generation:i labels:{}s managedFields:[]ManagedFieldsEntry name:s namespace:s ownerReferences:[uid]OwnerReference resourceVersion:s selfLink:s uid:s",
+    "OwnerReference apiVersion:s blockOwnerDeletion:b controller:b kind:s name:s uid:s",
+    "ManagedFieldsEntry apiVersion:s fieldsType:s fieldsV1:* manager:s operation:s subresource:s time:t",
+  ].map(codesOf),
+);
+
+const codesNamed = (name: string): Codes | undefined => metadata.get(name) ?? definitions.get(name);
+
+const leaves: Readonly<Record<string, Fields>> = {
+  s: { type: "string" },
+  i: { type: "integer" },
+  n: { type: "number" },
+  b: { type: "boolean" },
+  q: { oneOf: [{ type: "string" }, { type: "number" }] },
+  t: { type: "string", format: "date-time" },
+};
+
+const refTo = (name: string): Fields => ({ $ref: `#/components/schemas/${name}` });
+
+/** Where a value stands decides how its list is merged by a strategic patch. */
+type Place = { readonly struct: string; readonly field: string };
+
+const patched = (items: string, { struct, field }: Place): Fields => {
+  const key = mergeKeyOf([struct === "ServiceSpec" ? "spec" : "", field]);
+  if (key === undefined || codesNamed(items)?.has(key) !== true) return {};
+  return { "x-kubernetes-patch-merge-key": key, "x-kubernetes-patch-strategy": "merge" };
+};
+
+const listOf = (code: string, place: Place): Fields => {
+  const close = code.indexOf("]");
+  const [keys, items] = [code.slice(1, close), code.slice(close + 1)];
+  const how = keys === "" ? { "x-kubernetes-list-type": "atomic" } : mapList(keys);
+  return { type: "array", items: schemaOf(items, place), ...how, ...patched(items, place) };
+};
+
+const mapList = (keys: string): Fields => ({
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": keys.split(","),
+});
+
+const schemaOf = (code: string, place: Place): Fields => {
+  if (code.startsWith("{}")) return { type: "object", additionalProperties: schemaOf(code.slice(2), place) };
+  if (code.startsWith("<>"))
+    return { type: "array", items: schemaOf(code.slice(2), place), "x-kubernetes-list-type": "set" };
+  if (code.startsWith("[")) return listOf(code, place);
+  return leaves[code] ?? (codesNamed(code) === undefined ? { type: "object" } : refTo(code));
+};
+
+const structSchema = (struct: string, codes: Codes): Fields => ({
+  type: "object",
+  properties: Object.fromEntries([...codes].map(([field, code]) => [field, schemaOf(code, { struct, field })])),
+});
+
+const typeFields = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: refTo("ObjectMeta") } as const;
+
+/** A kind's own schema: its definition's, or the table's. */
+const kindSchema = ({ kind, group, version, custom }: Kind): Fields => {
+  const own: Fields = custom?.schema ?? structSchema(kind, codesNamed(kind) ?? new Map());
+  const gvk = [{ group, kind, version }];
+  const properties = { ...fieldsAt(own, "properties"), ...typeFields };
+  return { ...own, type: "object", properties, "x-kubernetes-group-version-kind": gvk };
+};
+
+/** The name under which a kind's schema stands; custom ones bear their group, for two may be called alike. */
+const nameOf = (kind: Kind): string =>
+  kind.custom === undefined ? kind.kind : [...apiVersionOf(kind).split(/[/.]/), kind.kind].join(".");
+
+/** Names of the definitions that a code leads to. */
+const namesIn = (code: string): readonly string[] => {
+  const name = code.replace(/^(\{\}|<>|\[[^\]]*\])+/, "");
+  return codesNamed(name) === undefined ? [] : [name];
+};
+
+const reachable = (names: readonly string[]): ReadonlySet<string> => {
+  const found = new Set<string>();
+  const waiting = [...names];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    waiting.push(...[...(codesNamed(name)?.values() ?? [])].flatMap(namesIn));
+  }
+  return found;
+};
+
+/** The schemas of these kinds and of all that they are made of, by name. */
+export const schemasOf = (kinds: readonly Kind[]): Fields => {
+  const builtIn = kinds.filter(({ custom }) => custom === undefined).map(({ kind }) => kind);
+  const parts = [...reachable([...builtIn, "ObjectMeta"])].map((name) => [
+    name,
+    structSchema(name, codesNamed(name) ?? new Map()),
+  ]);
+  return { ...Object.fromEntries(parts), ...Object.fromEntries(kinds.map((kind) => [nameOf(kind), kindSchema(kind)])) };
+};

@@ -17,10 +17,11 @@ export type Lookout = {
 
 type Look = { readonly items: readonly Stored[]; readonly blind: readonly string[] };
 
-/** Objects in all namespaces; where we may not look, that is told. */
-const lookAt = async (cluster: Cluster, resource: Resource): Promise<Look> => {
+/** Objects in all namespaces, of a name if it is given; where we may not look, that is told. */
+const lookAt = async (cluster: Cluster, resource: Resource, name?: string): Promise<Look> => {
+  const field = name === undefined ? {} : { field: `metadata.name=${name}` };
   try {
-    const { value } = await cluster.list({ do: "list", resource, namespace: "", labels: {} });
+    const { value } = await cluster.list({ do: "list", resource, namespace: "", labels: {}, ...field });
     return { items: value, blind: [] };
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
@@ -62,8 +63,27 @@ export const findOtherControllers = async (
     lookAt(cluster, deployments),
     writersIn(ours, date),
   ]);
-  const others = names.filter((name) => !known.some((upstream) => upstream.leases.includes(name)));
-  const all = others.length === 0 ? known : [...known, { name: "another controller", leases: others, image: /^$/ }];
+  const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
+  const all =
+    others.length === 0 ? known : [...known, { name: "another controller", leases: others, groups: [], image: /^$/ }];
   const signs = signsOf(all, { leases: held.items, deployments: running.items, now: date });
   return { signs: [...signs, ...written.signs], blind: [...held.blind, ...running.blind, ...written.blind] };
+};
+
+/** Signs of `known`, and of who holds one of the leases `names`, by their leases alone: cheap enough to be asked for all the time. */
+export const findLeaders = async (
+  cluster: Cluster,
+  names: readonly string[],
+  known: readonly Upstream[],
+): Promise<Lookout> => {
+  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
+  const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
+  const all = [...known, { name: "another controller", leases: others, groups: [], image: /^$/ }];
+  const wanted = all.flatMap((upstream) => upstream.leases);
+  const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, name)));
+  const held = looks.flatMap(({ items }) => items);
+  return {
+    signs: signsOf(all, { leases: held, deployments: [], now: date }),
+    blind: looks.flatMap(({ blind }) => blind),
+  };
 };

@@ -6,6 +6,8 @@ export type Upstream = {
   /** As its users call it. */
   readonly name: string;
   readonly leases: readonly string[];
+  /** The API groups whose objects it writes. */
+  readonly groups: readonly string[];
   /** Matches the repository of its controller's image, without the registry. */
   readonly image: RegExp;
 };
@@ -14,9 +16,15 @@ export const upstreams: readonly Upstream[] = [
   {
     name: "kubeflow spark-operator",
     leases: ["spark-operator-lock", "spark-operator-controller-lock"],
+    groups: ["sparkoperator.k8s.io"],
     image: /(^|\/)(kubeflow|googlecloudplatform|gcr-io)\/spark-operator(\/controller)?$|(^|\/)spark-operator$/,
   },
-  { name: "Volcano", leases: ["vc-controller-manager"], image: /(^|\/)vc-controller-manager$/ },
+  {
+    name: "Volcano",
+    leases: ["vc-controller-manager"],
+    groups: ["batch.volcano.sh", "bus.volcano.sh", "scheduling.volcano.sh", "flow.volcano.sh"],
+    image: /(^|\/)vc-controller-manager$/,
+  },
 ];
 
 /** An image without its tag and digest. */

@@ -4,10 +4,12 @@ import { startWorkers } from "../adapters/embedded/workers.ts";
 import { calm } from "../adapters/telemetry/calm.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message } from "../core/key.ts";
+import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
+import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import { chargeOf } from "./charge.ts";
 import { resync } from "./resync.ts";
@@ -29,6 +31,8 @@ export type HostSettings = {
   readonly visibilityMs: number;
   /** Shadow mode: plans are told, nothing is written. */
   readonly shadow: ((key: Key, plan: Plan<unknown>) => void) | undefined;
+  /** Tells whether another controller leads; absent: whatever others do, this host writes. */
+  readonly lookout?: Lookout | undefined;
 };
 
 export type Host = {
@@ -42,6 +46,9 @@ export type Host = {
   drain(graceMs: number): Promise<void>;
 };
 
+/** How long another controller may lead before we notice: `rekindle migrate` counts on it. */
+const asideMs = 5_000;
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { transport, cluster, namespaces, selector, timing } = settings;
   const report = calm(settings.report, Date.now);
@@ -50,7 +57,12 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const { shadow } = settings;
   const world = { ...opened, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };
+  const scope = { transport, queue, cluster, namespaces, selector, operators };
+  const again = (): Promise<number> => resync(scope, String(Date.now()));
+  const standing = await standingFor(settings, operators, report, again);
   const step = async (messages: readonly Message[]): Promise<boolean> => {
+    const group = operators.find(({ kind }) => kind === messages[0]?.kind)?.resource.group;
+    if (standing?.aside(group ?? "") === true) return true;
     const ending = await take(world, messages);
     const [first] = messages;
     report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
@@ -68,8 +80,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     now: Date.now,
     random: Math.random,
   });
-  const scope = { transport, queue, cluster, namespaces, selector, operators };
-  const sweeping = startSweeping(() => resync(scope, String(Date.now())), settings.resyncMs, report);
+  const sweeping = startSweeping(again, settings.resyncMs, report);
   return {
     ready: () => forwarder.synced() && sweeping.swept(),
     trigger: ({ kind, namespace, name }, eventId) => {
@@ -79,9 +90,25 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     kinds: () => operators.map((operator) => operator.kind),
     depth: () => ({ ...queue.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
+      standing?.stop();
       await sweeping.stop();
       await forwarder.stop();
       await workers.stop(graceMs);
     },
   };
+};
+
+/** When the other one has gone, everything is looked at again: what was heard meanwhile was let go. */
+const standingFor = async (
+  { lookout: look }: HostSettings,
+  operators: readonly Operator<unknown>[],
+  report: Report,
+  again: () => Promise<unknown>,
+): Promise<Standing | undefined> => {
+  if (look === undefined) return undefined;
+  const groups = operators.map(({ resource }) => resource.group);
+  const freed = (): void => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  };
+  return await startAside({ look, groups, everyMs: asideMs, report, freed });
 };

@@ -1,23 +1,20 @@
-/** The host as a process: says where it is, refuses where another controller lives, serves health, drains when told to stop. */
+/** The host as a process: says where it is, stands aside where another controller leads, serves health, drains when told to stop. */
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
-import { pages } from "../adapters/kubernetes/requests.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
-import { timing } from "../engine/settings.ts";
-import { findOtherControllers } from "../forward/lookouts.ts";
 import { namespaces } from "../kube/resources.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
+import { lookoutFor } from "./lookout.ts";
 import { tellPlans } from "./shadow.ts";
-import { operatorsFor } from "./world.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -65,14 +62,15 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
   process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scopeText(configuration)}`);
   try {
-    const refusal = (await whyUnreachable(transport, record)) ?? (await refusalFor(process, transport, configuration));
+    const refusal = await whyUnreachable(transport, record);
     if (refusal !== undefined) {
       process.warn(refusal);
       return 1;
     }
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: what is created in it later is run`);
-    const host = await startHost(settingsOf(process, configuration, transport));
+    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
+    const host = await startHost({ ...settingsOf(process, configuration, transport), lookout });
     try {
       await serve(process, configuration, host, secret);
     } finally {
@@ -125,27 +123,6 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     visibilityMs: 90_000,
     shadow: dryRun ? tellPlans(process.print) : undefined,
   };
-};
-
-/** Two controllers of one kind would undo each other's work: a live one is told and not disturbed. */
-const refusalFor = async (
-  process: Process,
-  transport: Transport,
-  configuration: Configuration,
-): Promise<string | undefined> => {
-  const { takeOver, coexist, dryRun, leases, namespaces, selector } = configuration;
-  if (takeOver || coexist || dryRun) return undefined;
-  const { signs, blind } = await findOtherControllers(openCluster(transport), leases, async function* () {
-    for (const { resource } of operatorsFor(timing)) {
-      for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
-        const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
-        for await (const page of pages(transport, paging)) yield page.items;
-      }
-    }
-  });
-  for (const line of blind) process.warn(`cannot see whether another controller is alive: ${line}`);
-  if (signs.length === 0) return undefined;
-  return `another controller of these kinds is alive: ${signs.join("; ")}. Stop it, or start with --take-over (or --coexist where its namespaces are others)`;
 };
 
 const secretOf = async (path: string | undefined): Promise<string | undefined> => {

@@ -1,4 +1,4 @@
-/** `rekindle host` from its first line to its last: where it refuses, what it serves, how it stops, what a mistake costs. */
+/** `rekindle host` from its first line to its last: where it stands aside, what it serves, how it stops, what a mistake costs. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,23 +74,29 @@ describe("another controller that is alive", () => {
   ];
   for (const { name, arrange, says } of cases) {
     it(
-      `${name}: the host says where it is, refuses in one line, and has written nothing`,
+      `${name}: the host says where it is, stands aside in one line, and writes nothing`,
       onMachine(
         async ({ simulator, asked, host }) => {
           await arrange(simulator);
-          const refused = host();
-          assert.equal(await refused.code, 1);
+          const aside = host();
+          await aside.door();
           assert.match(
-            refused.out.join("\n"),
-            /^rekindle host: context simulator, http:\/\/127\.0\.0\.1:\d+, all namespaces$/,
+            aside.out.join("\n"),
+            /^rekindle host: context simulator, http:\/\/127\.0\.0\.1:\d+, all namespaces$/m,
           );
-          assert.deepEqual([refused.err.length, refused.lines], [1, []]);
-          assert.match(refused.err[0] ?? "", says);
-          assert.match(refused.err[0] ?? "", /Stop it, or start with --take-over/);
+          await create(simulator, applications, application("spark-e"));
+          await until("it has looked at all", () => asked.some((line) => line.includes("/checkpoints?")));
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          const said = aside.lines.filter(({ level }) => level === "warn");
+          assert.equal(said.length, 1);
+          assert.match(said[0]?.message ?? "", /^stands aside: /);
+          assert.match(said[0]?.message ?? "", says);
           assert.deepEqual(
             asked.filter((line) => !line.startsWith("GET")),
             [],
           );
+          aside.stop();
+          assert.deepEqual([await aside.code, aside.err], [0, []]);
         },
         { managedFields: true },
       ),

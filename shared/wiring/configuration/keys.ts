@@ -73,7 +73,7 @@ export const keys = {
     .describe("file with the secret that signs POST /reconcile/…; without it triggers are off"),
   logLevel: choice("debug", "info", "warn", "error").prefault("info").describe("least level that is logged"),
   dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
-  takeOver: yesOrNo.prefault("false").describe("start although another controller of these kinds seems alive"),
+  takeOver: yesOrNo.prefault("false").describe("write although another controller of these kinds seems alive"),
   coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),
   leases: list
     .prefault("spark-operator-lock,spark-operator-controller-lock")

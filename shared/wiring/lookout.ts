@@ -1,0 +1,52 @@
+/** Looking for other controllers of the kinds that this process runs: two of one kind would undo each other's work. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
+import type { Transport } from "../core/http.ts";
+import type { Stored } from "../core/object.ts";
+import { timing } from "../engine/settings.ts";
+import type { Lookout } from "../forward/aside.ts";
+import { findLeaders, findOtherControllers } from "../forward/lookouts.ts";
+import { type Upstream, upstreams } from "../kube/upstreams.ts";
+import type { Configuration } from "./configuration.ts";
+import { operatorsFor } from "./world.ts";
+
+type Scope = Pick<Configuration, "namespaces" | "selector" | "leases">;
+
+/** The objects of an upstream's kinds that are ours to look after, page by page, without spec and status. */
+const oursOf = (transport: Transport, { namespaces, selector }: Scope, known: readonly Upstream[]) => {
+  const groups = known.flatMap((upstream) => upstream.groups);
+  const theirs = operatorsFor(timing).filter(({ resource }) => groups.includes(resource.group));
+  const places = namespaces.length === 0 ? [""] : namespaces;
+  return async function* (): AsyncIterable<readonly Stored[]> {
+    for (const { resource } of theirs) {
+      for (const namespace of places) {
+        const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
+        for await (const page of pages(transport, paging)) yield page.items;
+      }
+    }
+  };
+};
+
+/** Undefined where nobody is to be looked for. What cannot be looked at is told once. */
+export const lookoutFor = (
+  transport: Transport,
+  configuration: Scope & Pick<Configuration, "takeOver" | "coexist" | "dryRun">,
+  warn: (line: string) => void,
+): Lookout | undefined => {
+  const { takeOver, coexist, dryRun, leases } = configuration;
+  if (takeOver || coexist || dryRun) return undefined;
+  const cluster = openCluster(transport);
+  const told = new Set<string>();
+  return async (upstream, how) => {
+    const known = upstreams.filter(({ name }) => name === upstream);
+    const { signs, blind } =
+      how === "lease"
+        ? await findLeaders(cluster, leases, known)
+        : await findOtherControllers(cluster, leases, oursOf(transport, configuration, known), known);
+    for (const line of blind.filter((one) => !told.has(one))) {
+      told.add(line);
+      warn(`cannot see whether another controller is alive: ${line}`);
+    }
+    return signs;
+  };
+};

@@ -3,7 +3,9 @@ import * as z from "zod";
 import { ours } from "../shared/cli/installation/objects.ts";
 import type { Obj, Resource } from "../shared/core/object.ts";
 import { sparkApplications } from "../shared/spark/application/resource.ts";
+import { scheduledSparkApplications } from "../shared/spark/scheduled/resource.ts";
 import { specSchema } from "../shared/spark/schema/application.ts";
+import { scheduledSpecSchema, scheduledStatusSchema } from "../shared/spark/schema/scheduled.ts";
 import { statusSchema } from "../shared/spark/schema/status.ts";
 import { structuralOf } from "./structural.ts";
 
@@ -45,6 +47,23 @@ const sparkApplication: Definition = {
   annotations: approved,
 };
 
+const scheduledSparkApplication: Definition = {
+  resource: scheduledSparkApplications,
+  singular: "scheduledsparkapplication",
+  short: ["scheduledsparkapp"],
+  columns: [
+    { name: "Schedule", type: "string", jsonPath: ".spec.schedule" },
+    { name: "TimeZone", type: "string", jsonPath: ".spec.timeZone" },
+    { name: "Suspend", type: "string", jsonPath: ".spec.suspend" },
+    { name: "Last Run", type: "date", jsonPath: ".status.lastRun" },
+    { name: "Last Run Name", type: "string", jsonPath: ".status.lastRunName" },
+    age,
+  ],
+  spec: scheduledSpecSchema,
+  status: scheduledStatusSchema,
+  annotations: approved,
+};
+
 /** What stands in a record beside the operator's memory. The record is read with care, so the server keeps all of it. */
 const recordSchema = z
   .looseObject({
@@ -71,7 +90,7 @@ const checkpoint: Definition = {
   spec: recordSchema,
 };
 
-const definitions: readonly Definition[] = [sparkApplication, checkpoint];
+const definitions: readonly Definition[] = [sparkApplication, scheduledSparkApplication, checkpoint];
 
 const text = { type: "string" } as const;
 

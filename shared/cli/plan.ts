@@ -22,6 +22,8 @@ const effectText = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.namespace ?? ""}/${effect.object.metadata.name}`;
     case "delete":
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "patch":
+      return `change ${refText(effect.ref)} (uid ${effect.uid}, resourceVersion ${effect.resourceVersion})`;
     case "record":
       return `event ${effect.type} ${effect.reason}: ${effect.message}`;
   }

@@ -19,7 +19,7 @@ export const queryId = (query: Query): string => JSON.stringify(query);
 
 /**
  * One write. Each carries what makes it safe to do twice: a create its deterministic name, a delete the UID
- * (by judgement also the resourceVersion).
+ * (by judgement also the resourceVersion), a patch both.
  */
 export type Effect =
   | { readonly do: "create"; readonly object: Obj; readonly resource: Resource; readonly owner: string }
@@ -29,6 +29,14 @@ export type Effect =
       readonly uid: string;
       readonly resourceVersion?: string;
       readonly graceSeconds?: number;
+    }
+  | {
+      /** Merge patch (RFC 7386) of the object itself, by judgement: of this UID, as it was when it was looked at. */
+      readonly do: "patch";
+      readonly ref: Ref;
+      readonly uid: string;
+      readonly resourceVersion: string;
+      readonly patch: Readonly<Record<string, unknown>>;
     }
   | {
       readonly do: "record";

@@ -95,6 +95,18 @@ const remove = async (hands: Hands, effect: Extract<Effect, { do: "delete" }>): 
   return done;
 };
 
+/** What has changed since it was looked at is decided on again: the server's 409 is a trouble like any other. */
+const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
+  const { ref, uid, resourceVersion } = effect;
+  try {
+    await hands.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
+    return done;
+  } catch (cause) {
+    if (cause instanceof ApiError && isRefusal(cause)) return refused(effect, cause);
+    throw cause;
+  }
+};
+
 const eventResource = { group: "", version: "v1", plural: "events", kind: "Event" } as const;
 
 /** A core/v1 Event under a name made of the object's UID, the occasion and the reason: a repeat is AlreadyExists. */
@@ -142,7 +154,7 @@ const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): 
   return done;
 };
 
-const appliers: Appliers = { create, delete: remove, record };
+const appliers: Appliers = { create, delete: remove, patch, record };
 
 const run = (hands: Hands, effect: Effect): Promise<Done> => {
   switch (effect.do) {
@@ -150,6 +162,8 @@ const run = (hands: Hands, effect: Effect): Promise<Done> => {
       return appliers.create(hands, effect);
     case "delete":
       return appliers.delete(hands, effect);
+    case "patch":
+      return appliers.patch(hands, effect);
     case "record":
       return appliers.record(hands, effect);
     default:

@@ -6,6 +6,8 @@ import type { Query } from "../core/plan.ts";
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
 export type Answer<T> = { readonly value: T; readonly date: number };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The Kubernetes API, live. Every call has a deadline and throws `ApiError` for anything that is not an answer. */
 export type Cluster = {
   /** Quorum read; undefined is a 404 NotFound that names this object. */
@@ -15,6 +17,8 @@ export type Cluster = {
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;
+  /** Merge patch of the object itself; 409 unless it still is this UID at this resourceVersion. */
+  patch(ref: Ref, fence: { uid: string; resourceVersion: string }, patch: Fields): Promise<Stored>;
   /** Merge patch of the status subresource, refused with 409 unless `resourceVersion` is current. */
   patchStatus(ref: Ref, resourceVersion: string, status: unknown): Promise<Stored>;
 };

@@ -137,8 +137,13 @@ const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
   const key = textOf(message);
   for (const effect of stage) {
     if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
-    else if (effect.do === "delete") world.report("debug", `deleted ${refText(effect.ref)}`, { key, uid: effect.uid });
-    else world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
+    else if (effect.do === "create")
+      world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
+    else
+      world.report("debug", `${effect.do === "delete" ? "deleted" : "changed"} ${refText(effect.ref)}`, {
+        key,
+        uid: effect.uid,
+      });
   }
 };
 

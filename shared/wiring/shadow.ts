@@ -11,6 +11,8 @@ const acted = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.name}`;
     case "delete":
       return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "patch":
+      return `change ${refText(effect.ref)}: ${JSON.stringify(effect.patch)}`;
   }
 };
 

@@ -9,6 +9,7 @@ import { settledMs, type Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
+import { scheduledSparkApplication } from "../spark/scheduled/operator.ts";
 
 /** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
 const inCluster = "https://kubernetes.default.svc";
@@ -16,6 +17,7 @@ const inCluster = "https://kubernetes.default.svc";
 /** The kinds that Rekindle runs. */
 export const operatorsFor = (timing: Timing): readonly Operator<unknown>[] => [
   sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing) }),
+  scheduledSparkApplication({ settledMs: settledMs(timing) }),
 ];
 
 /** The cluster's identity: the UID of its kube-system namespace. */

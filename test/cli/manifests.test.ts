@@ -18,6 +18,7 @@ describe("rekindle manifests", () => {
   test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
     assert.deepEqual(named(await printed()), [
       "CustomResourceDefinition/checkpoints.rekindle.dev",
+      "CustomResourceDefinition/scheduledsparkapplications.sparkoperator.k8s.io",
       "CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io",
       "Namespace/rekindle",
       "ServiceAccount/rekindle/rekindle",
@@ -82,7 +83,7 @@ describe("rekindle manifests", () => {
     assert.doesNotMatch(text, /"\*"|secrets|escalate|impersonate|"bind"/);
     const host = JSON.stringify(roles.filter(({ metadata }) => metadata.name === "rekindle-host"));
     assert.equal(host.match(/"patch"/g)?.length, 1);
-    assert.match(host, /\["sparkapplications\/status"\],"verbs":\["patch"\]/);
+    assert.match(host, /\["sparkapplications\/status","scheduledsparkapplications\/status"\],"verbs":\["patch"\]/);
   });
 
   test("the host runs alone, as nobody, on a file system that it cannot write", async () => {
@@ -126,7 +127,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 11$/);
+    assert.match(out, /removed 12$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -150,6 +151,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 11$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 12$/);
   });
 });

@@ -27,6 +27,7 @@ const short = (done: Done): string => {
 };
 
 const removal: Effect = { do: "delete", ref: refOf(parts, "arm"), uid: "old" };
+const change: Effect = { do: "patch", ref: refOf(parts, "arm"), uid: "old", resourceVersion: "1", patch: { data: 1 } };
 const event: Effect = {
   do: "record",
   about: toy(),
@@ -133,6 +134,13 @@ describe("an effect under an answer of the server", () => {
       want: "troubled Conflict",
       calls: 1,
     },
+    {
+      name: "a patch that is refused is evidence",
+      effect: change,
+      errors: [invalid],
+      want: "refused 422 Invalid",
+      calls: 1,
+    },
     { name: "and a delete that was refused", effect: removal, errors: [invalid], want: "troubled Invalid", calls: 1 },
     { name: "an event that is there already is told", effect: event, errors: [exists()], want: "done", calls: 1 },
     {
@@ -197,6 +205,30 @@ describe("deleting", () => {
     assert.equal(short(await apply(handsOf(world), { ...removal, resourceVersion })), "troubled Conflict");
     assert.ok(world.objects.has("parts arm"));
   });
+});
+
+describe("patching", () => {
+  const there = (world: Stage) => world.put({ ...part("arm"), metadata: { ...part("arm").metadata, uid: "old" } });
+
+  test("what is as it was looked at is changed", async () => {
+    const world = stage();
+    const { resourceVersion } = there(world).metadata;
+    assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion })), "done");
+    assert.equal(world.objects.get("parts arm")?.["data"], 1);
+  });
+
+  const stale = [
+    { name: "changed since", fence: { uid: "old", resourceVersion: "0" } },
+    { name: "another object by now", fence: { uid: "older" } },
+  ];
+  for (const { name, fence } of stale) {
+    test(`what has ${name} stays`, async () => {
+      const world = stage();
+      const { resourceVersion } = there(world).metadata;
+      assert.equal(short(await apply(handsOf(world), { ...change, resourceVersion, ...fence })), "troubled Conflict");
+      assert.equal(world.objects.get("parts arm")?.["data"], undefined);
+    });
+  }
 });
 
 describe("events", () => {

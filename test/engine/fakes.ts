@@ -129,6 +129,14 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
           throw conflict();
         objects.delete(place(ref.resource, ref.name));
       }),
+    patch: (ref, fence, fields) =>
+      call(`patch ${place(ref.resource, ref.name)}`, () => {
+        const there = objects.get(place(ref.resource, ref.name));
+        if (there === undefined) throw failing(404, "NotFound");
+        const { uid, resourceVersion } = there.metadata;
+        if (uid !== fence.uid || resourceVersion !== fence.resourceVersion) throw conflict();
+        return stage.put({ ...there, ...Object(apply(there, fields)) });
+      }),
     patchStatus: (ref, resourceVersion, patch) =>
       call(`patch ${place(ref.resource, ref.name)}`, () => {
         const there = objects.get(place(ref.resource, ref.name));

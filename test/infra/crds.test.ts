@@ -12,28 +12,40 @@ import { dataDir } from "../support/data.ts";
 import { at, differences, type Fields, type Path, versionAt } from "./crd-comparison.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
-const ours = "sparkoperator.k8s.io_sparkapplications.yaml";
+const group = "sparkoperator.k8s.io_";
 const upstream = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
 const skip = upstream === undefined ? "the recorded data of upstream is not here (REKINDLE_DATA)" : false;
 
 const load = (path: string): Fields => parse(readFileSync(path, "utf8"));
-const theirs = (): Fields => load(join(upstream ?? "", "crds", ours));
+const mineOf = (plural: string): Fields => load(join(folder, `${group}${plural}.yaml`));
+const theirsOf = (plural: string): Fields => load(join(upstream ?? "", "crds", `${group}${plural}.yaml`));
 
-/** Where ours says something else on purpose. */
-const intended: readonly { readonly path: Path; readonly why: string }[] = [
+type Intended = { readonly path: Path; readonly why: string };
+
+/** Where ours says something else on purpose: below a spec of a SparkApplication. */
+const ofApplications: readonly Intended[] = [
   {
-    path: ["spec", "driver", "podName"],
+    path: ["driver", "podName"],
     why: "upstream's pattern is not anchored: any name with one such letter passes",
   },
   {
-    path: ["spec", "batchSchedulerOptions", "resources", "<additionalProperties>"],
+    path: ["batchSchedulerOptions", "resources", "<additionalProperties>"],
     why: "a malformed quantity is told in the application's status, where it says what to write",
   },
 ];
 
-/** Example objects of SparkApplication; one file of upstream's is no YAML at all, which is told by its placeholder. */
-const examples = (): readonly { readonly file: string; readonly object: Fields }[] =>
-  readdirSync(join(upstream ?? "", "examples"))
+const below = (...above: Path): readonly Intended[] =>
+  ofApplications.map(({ path, why }) => ({ path: [...above, ...path], why }));
+
+/** Every kind of upstream's, by its plural. */
+const kinds: readonly { readonly plural: string; readonly kind: string; readonly intended: readonly Intended[] }[] = [
+  { plural: "sparkapplications", kind: "SparkApplication", intended: below("spec") },
+  { plural: "scheduledsparkapplications", kind: "ScheduledSparkApplication", intended: below("spec", "template") },
+];
+
+/** Upstream's example objects of a kind; one file of upstream's is no YAML at all, which is told by its placeholder. */
+const examplesOf = (kind: string): readonly { readonly file: string; readonly object: Fields }[] =>
+  readdirSync(join(upstream ?? "", "examples"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".yaml"))
     .flatMap((file) => {
       const documents = parseAllDocuments(readFileSync(join(upstream ?? "", "examples", file), "utf8"));
@@ -41,7 +53,7 @@ const examples = (): readonly { readonly file: string; readonly object: Fields }
         .filter(({ errors }) => errors.length === 0)
         .map((found): { file: string; object: unknown } => ({ file, object: found.toJS() }));
     })
-    .filter((found): found is { file: string; object: Fields } => at(found.object, ["kind"]) === "SparkApplication");
+    .filter((found): found is { file: string; object: Fields } => at(found.object, ["kind"]) === kind);
 
 describe("the CRDs", () => {
   test("what is made from code is current (else: npm run crds)", () => {
@@ -60,45 +72,47 @@ describe("the CRDs", () => {
     for (const { file, object } of crdFiles()) assert.ok(JSON.stringify(object).length < 262_144, file);
   });
 
-  test("our own examples are accepted and kept", () => {
-    const schema = versionAt(load(join(folder, ours)), ["schema", "openAPIV3Schema"]);
-    const own = join(folder, "..", "examples");
-    const objects = readdirSync(own).map((file) => load(join(own, file)));
-    for (const object of objects.filter((each) => each["kind"] === "SparkApplication")) {
-      assert.deepEqual(faults(schema, object, ""), []);
-      assert.deepEqual(pruneRoot(schema, object).dropped, []);
-    }
-    assert.ok(objects.length > 0);
-  });
+  for (const { plural, kind, intended } of kinds) {
+    test(`our own examples of ${kind} are accepted and kept`, () => {
+      const schema = versionAt(mineOf(plural), ["schema", "openAPIV3Schema"]);
+      const own = join(folder, "..", "examples");
+      const objects = readdirSync(own).map((file) => load(join(own, file)));
+      const found = objects.filter((each) => each["kind"] === kind);
+      for (const object of found) {
+        assert.deepEqual(faults(schema, object, ""), []);
+        assert.deepEqual(pruneRoot(schema, object).dropped, []);
+      }
+      assert.ok(found.length > 0);
+    });
 
-  test("names, columns, versions and subresources are upstream's", { skip }, () => {
-    const mine = load(join(folder, ours));
-    const their = theirs();
-    assert.deepEqual(at(mine, ["spec", "names"]), at(their, ["spec", "names"]));
-    assert.deepEqual(at(mine, ["spec", "scope"]), at(their, ["spec", "scope"]));
-    const parts = ["name", "served", "storage", "additionalPrinterColumns", "subresources"];
-    for (const part of parts) assert.deepEqual(versionAt(mine, [part]), versionAt(their, [part]), part);
-  });
+    test(`names, columns, versions and subresources of ${kind} are upstream's`, { skip }, () => {
+      const [mine, their] = [mineOf(plural), theirsOf(plural)];
+      assert.deepEqual(at(mine, ["spec", "names"]), at(their, ["spec", "names"]));
+      assert.deepEqual(at(mine, ["spec", "scope"]), at(their, ["spec", "scope"]));
+      const parts = ["name", "served", "storage", "additionalPrinterColumns", "subresources"];
+      for (const part of parts) assert.deepEqual(versionAt(mine, [part]), versionAt(their, [part]), part);
+    });
 
-  test("every typed field is upstream's: same type, same limits, same ones required", { skip }, () => {
-    const root = ["schema", "openAPIV3Schema"];
-    const found = differences(versionAt(load(join(folder, ours)), root), versionAt(theirs(), root));
-    const known = new Set(intended.map(({ path }) => path.join(".")));
-    const told = found.map(({ path, what }) => ({ path: path.join("."), what }));
-    assert.deepEqual(
-      told.filter(({ path }) => !known.has(path)),
-      [],
-    );
-    assert.deepEqual(new Set(told.map(({ path }) => path)), known);
-  });
+    test(`every typed field of ${kind} is upstream's: same type, same limits, same ones required`, { skip }, () => {
+      const root = ["schema", "openAPIV3Schema"];
+      const found = differences(versionAt(mineOf(plural), root), versionAt(theirsOf(plural), root));
+      const known = new Set(intended.map(({ path }) => path.join(".")));
+      const told = found.map(({ path, what }) => ({ path: path.join("."), what }));
+      assert.deepEqual(
+        told.filter(({ path }) => !known.has(path)),
+        [],
+      );
+      assert.deepEqual(new Set(told.map(({ path }) => path)), known);
+    });
 
-  test("every example of upstream is accepted and kept", { skip }, () => {
-    const schema = versionAt(load(join(folder, ours)), ["schema", "openAPIV3Schema"]);
-    const all = examples();
-    assert.ok(all.length >= 12);
-    for (const { file, object } of all) {
-      assert.deepEqual(faults(schema, object, ""), [], file);
-      assert.deepEqual(pruneRoot(schema, object).dropped, [], file);
-    }
-  });
+    test(`every example of ${kind} by upstream is accepted and kept`, { skip }, () => {
+      const schema = versionAt(mineOf(plural), ["schema", "openAPIV3Schema"]);
+      const all = examplesOf(kind);
+      assert.ok(all.length > 0);
+      for (const { file, object } of all) {
+        assert.deepEqual(faults(schema, object, ""), [], file);
+        assert.deepEqual(pruneRoot(schema, object).dropped, [], file);
+      }
+    });
+  }
 });

@@ -49,7 +49,7 @@ const open = async () => {
 describe("the forward function", () => {
   test("keeps its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
-    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 2 });
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 3 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
     assert.equal(new Set(names).size, 2, names.join(" "));
@@ -95,6 +95,6 @@ describe("the forward function", () => {
       report: () => {},
       send: async () => {},
     });
-    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 2 });
+    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 3 });
   });
 });

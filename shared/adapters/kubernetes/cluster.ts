@@ -3,7 +3,7 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
-import { dateOf, errorOf, pageOf, saysGone, storedOf } from "../../kube/answers.ts";
+import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
@@ -104,16 +104,38 @@ const remove = async (settled: Settled, ref: Ref, fence: Fence): Promise<void> =
   if (standing !== undefined && standing.metadata.uid === fence.uid) throw refusal;
 };
 
-const patchStatus = async (settled: Settled, ref: Ref, resourceVersion: string, status: unknown): Promise<Stored> => {
+type Patching = { readonly ref: Ref; readonly subresource?: "status"; readonly body: unknown; readonly what: string };
+
+const patched = async (settled: Settled, { ref, subresource, body, what }: Patching): Promise<Stored> => {
   const response = await settled.transport.send({
     method: "PATCH",
-    path: objectPath(ref, "status"),
+    path: objectPath(ref, subresource),
     headers: mergePatchJson,
-    body: JSON.stringify({ metadata: { resourceVersion }, status }),
+    body: JSON.stringify(body),
     timeoutMs: settled.timeoutMs,
   });
-  return storedOf(where("patch status of", ref), response);
+  return storedOf(where(what, ref), response);
 };
+
+const patch = (
+  settled: Settled,
+  ref: Ref,
+  fence: Parameters<Cluster["patch"]>[1],
+  fields: Parameters<Cluster["patch"]>[2],
+): Promise<Stored> => {
+  const metadata = isRecord(fields["metadata"]) ? fields["metadata"] : {};
+  const { uid, resourceVersion } = fence;
+  const body = { ...fields, metadata: { ...metadata, uid, resourceVersion } };
+  return patched(settled, { ref, body, what: "patch" });
+};
+
+const patchStatus = (settled: Settled, ref: Ref, resourceVersion: string, status: unknown): Promise<Stored> =>
+  patched(settled, {
+    ref,
+    subresource: "status",
+    body: { metadata: { resourceVersion }, status },
+    what: "patch status of",
+  });
 
 /** The cluster behind a transport. */
 export const openCluster = (transport: Transport, options: ClusterOptions = {}): Cluster => {
@@ -123,6 +145,7 @@ export const openCluster = (transport: Transport, options: ClusterOptions = {}):
     list: (query) => list(settled, query),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
+    patch: (ref, fence, fields) => patch(settled, ref, fence, fields),
     patchStatus: (ref, resourceVersion, status) => patchStatus(settled, ref, resourceVersion, status),
   };
 };

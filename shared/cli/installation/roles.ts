@@ -15,11 +15,12 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
 
 /** What the host needs wherever it looks after applications. */
 export const hostRules: readonly Rule[] = [
-  // Deleted only when its timeToLiveSeconds is over.
-  rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "delete"]),
-  rule("sparkoperator.k8s.io", ["sparkapplications/status"], ["patch"]),
+  // Created by a schedule; deleted when its timeToLiveSeconds is over, or by its schedule.
+  rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
+  rule("sparkoperator.k8s.io", ["scheduledsparkapplications"], ["get", "list", "watch"]),
+  rule("sparkoperator.k8s.io", ["sparkapplications/status", "scheduledsparkapplications/status"], ["patch"]),
   // What is created is owned by the application; some clusters ask for this right of whoever names such an owner.
-  rule("sparkoperator.k8s.io", ["sparkapplications/finalizers"], ["update"]),
+  rule("sparkoperator.k8s.io", ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers"], ["update"]),
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
   rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies"], ["get", "list", "create", "delete"]),

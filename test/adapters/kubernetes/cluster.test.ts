@@ -192,6 +192,16 @@ describe("writes", () => {
     assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata: { resourceVersion: "7" }, status: { phase: null } });
   });
 
+  it("patch is a merge patch bound to a UID and a version", async () => {
+    const transport = scripted({ body: pod("a") });
+    const fields = { metadata: { labels: { b: "c" } }, data: { d: null } };
+    await openCluster(transport).patch(ref, { uid: "u1", resourceVersion: "7" }, fields);
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path], ["PATCH", "/api/v1/namespaces/ns/pods/a"]);
+    const metadata = { labels: { b: "c" }, uid: "u1", resourceVersion: "7" };
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata, data: { d: null } });
+  });
+
   it("an answer without a date has ours", async () => {
     const cluster = openCluster(scripted({ body: pod("a"), headers: { date: "" } }), { now: () => 42 });
     assert.equal((await cluster.get(ref)).date, 42);

@@ -168,6 +168,8 @@ export const said = (effect: Effect): string => {
     }
     case "delete":
       return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}`;
+    case "patch":
+      return `change ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid} at ${effect.resourceVersion}`;
     case "record":
       return `tell ${effect.type} ${effect.reason} (${effect.occasion}): ${effect.message}`;
   }

@@ -1,0 +1,171 @@
+/**
+ * The decision of one step of a ScheduledSparkApplication. A time of the schedule is taken once: its run is named after
+ * it, and decided on by a save. Pure.
+ *
+ * No run is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
+ * it, and what was deleted would come again.
+ */
+import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Plan, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { adopted, type Memory } from "./memory.ts";
+import { type Asked, readSpec, timingOf } from "./read.ts";
+import { creation, runName } from "./run.ts";
+import { createdAt, type Runs, removal, runsOf, sortOut } from "./runs.ts";
+import { type Kept, projected, warning } from "./status.ts";
+
+/** What a deployment decides for all schedules: see engine/settings.ts. */
+export type Settings = { readonly settledMs: number };
+
+type Scene = {
+  readonly object: Stored;
+  readonly memory: Memory;
+  readonly asked: Asked;
+  readonly runs: Runs;
+  readonly now: number;
+  readonly settings: Settings;
+};
+
+/** The next time after this one that is still to come: those in between were missed, and one run makes up for all. */
+const following = (schedule: Schedule, tick: number, now: number): { nextRun?: number } => {
+  const next = nextAfter(schedule, tick);
+  const nextRun = next !== undefined && next > now ? next : nextAfter(schedule, Math.max(tick, now));
+  return nextRun === undefined ? {} : { nextRun };
+};
+
+/** Takes in an edited schedule: its times count from now, and never again from before the last one taken. */
+const retimed = ({ object, memory, asked, now }: Scene): Memory => {
+  const timing = timingOf(object);
+  if (memory.timing === timing && memory.nextRun !== undefined) return memory;
+  const { nextRun: _, ...rest } = memory;
+  const from = Math.max(now, memory.lastRun?.tick ?? 0, memory.starting?.tick ?? 0);
+  const nextRun = nextAfter(asked.schedule, from);
+  return { ...rest, timing, ...(nextRun === undefined ? {} : { nextRun }) };
+};
+
+/** A run that was decided on and is there is no more to be created. */
+const seen = (memory: Memory, runs: Runs): Memory => {
+  const { starting, ...rest } = memory;
+  return starting !== undefined && runs.has(starting.name) ? { ...rest, lastRun: starting } : memory;
+};
+
+type Pruned = { readonly kept: Kept; readonly removals: readonly Effect[]; readonly again: number };
+
+/** Ended runs beyond the limits, the oldest, as soon as they may be deleted; `again` is when the next of them may. */
+const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
+  const { successful, failed } = asked.keep;
+  const kept = { successful: runs.successful.slice(0, successful), failed: runs.failed.slice(0, failed) };
+  const excess = [...runs.successful.slice(successful), ...runs.failed.slice(failed)];
+  const due = (run: Stored): number => createdAt(run) + settings.settledMs;
+  return {
+    kept,
+    removals: excess.filter((run) => due(run) <= now).map(removal),
+    again: Math.min(...excess.map(due).filter((at) => at > now)),
+  };
+};
+
+type Ahead = Pick<Plan<Memory>, "again" | "rests" | "waitsFor" | "stages"> & { readonly at: number };
+
+const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
+  const { at, stages, rests, ...rest } = ahead;
+  const history = pruned(scene);
+  const wakeAt = Math.min(at, history.again);
+  const status = projected(memory, history.kept, undefined);
+  return {
+    ...rest,
+    memory,
+    stages: [...stages, history.removals, warning(scene.object, status)].filter((stage) => stage.length > 0),
+    status,
+    ...(Number.isFinite(wakeAt) ? { wakeAt } : rests === true ? { rests } : {}),
+  };
+};
+
+const waiting = (scene: Scene, memory: Memory, waitsFor = "its next run"): Plan<Memory> =>
+  planOf(scene, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
+
+/** Creates the run that was decided on; `before` is done first. The next step sees it, and only then it counts as made. */
+const starting = (scene: Scene, memory: Memory, before: readonly Effect[]): Plan<Memory> => {
+  const { object, asked } = scene;
+  const run = memory.starting;
+  if (run === undefined) return waiting(scene, memory);
+  const stages = [before, [creation(object, asked.template, run.name)]];
+  const at = memory.nextRun ?? Number.POSITIVE_INFINITY;
+  return planOf(scene, memory, { stages, at, again: true, waitsFor: `its run ${run.name} to be created` });
+};
+
+/** The time has come: what may run beside others, must wait, or takes the others' place. */
+const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
+  const { object, asked, runs, now, settings } = scene;
+  const { policy, schedule } = asked;
+  const { refusal: _, ...next } = { ...memory, ...following(schedule, tick, now) };
+  const others = policy === "Allow" ? [] : runs.unfinished;
+  const name = runName(object.metadata.name, tick);
+  if (policy === "Forbid" && others.length > 0) {
+    const waitsFor = `${others[0]?.metadata.name} to end (concurrencyPolicy Forbid), then for its next run`;
+    return waiting(scene, next, waitsFor);
+  }
+  const settled = Math.max(...others.map((run) => createdAt(run) + settings.settledMs));
+  if (settled > now) {
+    const waitsFor = `${others[0]?.metadata.name} to be replaceable`;
+    return planOf(scene, memory, { stages: [], at: settled, waitsFor });
+  }
+  return starting(scene, { ...next, starting: { name, tick, at: now } }, others.map(removal));
+};
+
+/** A run that the server does not take is given up and told; the next time tries anew. */
+const refused = (scene: Scene, message: string): Plan<Memory> => {
+  const { starting: run, ...rest } = scene.memory;
+  const memory = { ...rest, refusal: `run ${run?.name ?? ""} was refused: ${message}`.slice(0, 1_024) };
+  return waiting(scene, memory);
+};
+
+const go = (scene: Scene): Plan<Memory> => {
+  const memory = retimed({ ...scene, memory: seen(scene.memory, scene.runs) });
+  const { now, asked } = scene;
+  if (asked.suspended)
+    return planOf(scene, memory, {
+      stages: [],
+      at: Number.POSITIVE_INFINITY,
+      rests: true,
+      waitsFor: "spec.suspend to become false",
+    });
+  if (memory.starting !== undefined) {
+    // What passed while it could not be created was missed with it.
+    const missed = memory.nextRun !== undefined && memory.nextRun <= now;
+    return starting(
+      scene,
+      missed ? { ...memory, ...following(asked.schedule, memory.nextRun ?? now, now) } : memory,
+      [],
+    );
+  }
+  return memory.nextRun !== undefined && memory.nextRun <= now
+    ? due(scene, memory, memory.nextRun)
+    : waiting(scene, memory);
+};
+
+/** Nothing is started, and nothing deleted, by a spec that cannot be followed; mended, it counts from then on. */
+const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Plan<Memory> => {
+  const { nextRun: _, ...rest } = before;
+  const memory = { ...rest, timing: "" };
+  const status = projected(memory, runs, reason);
+  return { memory, stages: [warning(object, status)], status, rests: true, waitsFor: "its spec to be mended" };
+};
+
+/** One step's decision for a ScheduledSparkApplication. What it made is owned by it, and goes with it by itself. */
+export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object, now } = view;
+  if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], forget: true };
+  const memory = view.memory ?? adopted(object, timingOf(object));
+  if (isEnding(object)) return { memory, stages: [], waitsFor: "its deletion" };
+  const found = view.seen.get(queryId(runsOf(key)));
+  if (found === undefined) return { look: [runsOf(key)] };
+  const runs = sortOut(found, view.uid);
+  const read = readSpec(object, now);
+  if (!read.ok) return invalid(object, memory, runs, read.reason);
+  const scene: Scene = { object, memory, asked: read.asked, runs, now, settings };
+  const refusal = view.refused.find(({ effect }) => effect.do === "create");
+  return refusal === undefined ? go(scene) : refused(scene, refusal.message);
+};

@@ -1,0 +1,52 @@
+/** What a schedule's steps remember of each other: which time is next, and which run was decided on. */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Parsed } from "../../core/operator.ts";
+import { instantOf } from "../../core/time.ts";
+
+/** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
+const run = z.object({ name: z.string(), tick: z.number(), at: z.number() });
+
+const memory = z.object({
+  /** Digest of schedule and time zone that `nextRun` was computed from; "" when it has to be computed anew. */
+  timing: z.string(),
+  /** Epoch ms; absent while there is no valid schedule. */
+  nextRun: z.number().optional(),
+  /** Decided on and saved, but not seen yet: it is created, again if need be. */
+  starting: run.optional(),
+  lastRun: run.optional(),
+  /** Why the server took no run of the last time. */
+  refusal: z.string().optional(),
+});
+
+export type Memory = z.infer<typeof memory>;
+type Run = z.infer<typeof run>;
+
+/** Reads a stored memory; what does not fit is told field by field. */
+export const parseMemory = (stored: unknown): Parsed<Memory> => {
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a ScheduledSparkApplication cannot be read (${where.join("; ")})` };
+};
+
+const status = z.looseObject({
+  scheduleState: z.string().optional(),
+  lastRun: z.string().nullish(),
+  nextRun: z.string().nullish(),
+  lastRunName: z.string().optional(),
+});
+
+/**
+ * The first memory, from what a status says: a time that another controller has promised, or that a lost record has,
+ * is kept to. `timing` is that of the spec as it is.
+ */
+export const adopted = (object: Stored, timing: string): Memory => {
+  const { data } = status.safeParse(object["status"] ?? {});
+  if (data === undefined) return { timing: "" };
+  const [nextRun, at] = [instantOf(data.nextRun), instantOf(data.lastRun)];
+  const lastRun =
+    at === undefined || data.lastRunName === undefined ? {} : { lastRun: { name: data.lastRunName, tick: at, at } };
+  if (data.scheduleState !== "Scheduled" || nextRun === undefined) return { timing: "", ...lastRun };
+  return { timing, nextRun, ...lastRun };
+};

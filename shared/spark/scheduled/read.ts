@@ -1,0 +1,67 @@
+/** The door: a schedule's spec as the API server keeps it, read, or one message of what to change. */
+import * as z from "zod";
+import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule.ts";
+import { digestOf } from "../../core/json.ts";
+import { isLabelValue, type Stored } from "../../core/object.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { explain } from "../schema/explain.ts";
+import { scheduledSpecSchema } from "../schema/scheduled.ts";
+import { longestName } from "./run.ts";
+
+export type Policy = "Allow" | "Forbid" | "Replace";
+
+/** What a schedule asks for. The template is handed on as it stands. */
+export type Asked = {
+  readonly schedule: Schedule;
+  readonly template: Json;
+  readonly suspended: boolean;
+  readonly policy: Policy;
+  readonly keep: { readonly successful: number; readonly failed: number };
+};
+
+export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly reason: string };
+
+/** What is wrong with the template is told by the run that it makes, as everywhere. */
+const shape = z.looseObject({ ...scheduledSpecSchema.shape, template: z.looseObject({}) });
+
+const policies: Readonly<Record<string, Policy>> = {
+  "": "Allow",
+  Allow: "Allow",
+  Forbid: "Forbid",
+  Replace: "Replace",
+};
+
+/** Upstream keeps one of each. */
+const kept = (limit: number | undefined): number => Math.max(0, limit ?? 1);
+
+/** Read past the schema: what is suspended and wrong besides stays suspended. */
+export const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
+
+/** Digest of what the times of the runs depend on. */
+export const timingOf = ({ spec }: Stored): string =>
+  isRecord(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
+
+const nameProblem = (name: string): string | undefined => {
+  if (name.length > longestName)
+    return `metadata.name is ${name.length} characters long: with the time of a run added it must hold 63, so shorten it to ${longestName}`;
+  return isLabelValue(name) ? undefined : `metadata.name ${JSON.stringify(name)} cannot stand in a label`;
+};
+
+const wrong = (reason: string): Read => ({ ok: false, reason });
+
+/** `now` decides nothing but whether the schedule ever comes. */
+export const readSpec = (object: Stored, now: number): Read => {
+  const parsed = shape.safeParse(object["spec"]);
+  if (!parsed.success) return wrong(explain(parsed.error));
+  const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;
+  const misnamed = nameProblem(object.metadata.name);
+  if (misnamed !== undefined) return wrong(misnamed);
+  const policy = policies[concurrencyPolicy];
+  if (policy === undefined)
+    return wrong(`spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(concurrencyPolicy)}`);
+  const read = readSchedule(text, timeZone);
+  if (!read.ok) return wrong(read.error.startsWith("Invalid timezone") ? read.error : `spec.schedule: ${read.error}`);
+  if (nextAfter(read.schedule, now) === undefined) return wrong(`spec.schedule: ${JSON.stringify(text)} never comes`);
+  const keep = { successful: kept(spec.successfulRunHistoryLimit), failed: kept(spec.failedRunHistoryLimit) };
+  return { ok: true, asked: { schedule: read.schedule, template, suspended: suspends(object), policy, keep } };
+};

@@ -1,0 +1,56 @@
+/** The runs of a schedule that are there: which go on, which have ended how, and which of them are kept. */
+import * as z from "zod";
+import type { Key } from "../../core/key.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Effect, Query } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { sparkApplications } from "../application/resource.ts";
+import { scheduleLabel } from "./resource.ts";
+
+export type Runs = {
+  /** Newest first, each kind. */
+  readonly unfinished: readonly Stored[];
+  readonly successful: readonly Stored[];
+  readonly failed: readonly Stored[];
+  readonly has: (name: string) => boolean;
+};
+
+export const runsOf = (key: Key): Query => ({
+  do: "list",
+  resource: sparkApplications,
+  namespace: key.namespace,
+  labels: { [scheduleLabel]: key.name },
+});
+
+const status = z.looseObject({ applicationState: z.looseObject({ state: z.string() }) });
+
+/** The state that a run shows; "" while it shows none. */
+export const stateOf = (run: Obj): string => status.safeParse(run["status"]).data?.applicationState.state ?? "";
+
+/** When the run was created, epoch ms. */
+export const createdAt = (run: Stored): number => instantOf(run.metadata.creationTimestamp) ?? 0;
+
+const newestFirst = (a: Stored, b: Stored): number =>
+  createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
+
+/** Whose a run is, its owner reference says. One that is being deleted is history already. */
+export const sortOut = (found: readonly Stored[], uid: string): Runs => {
+  const own = found.filter((run) => ownedBy(run, uid)).sort(newestFirst);
+  const standing = own.filter((run) => !isEnding(run));
+  const ofState = (state: string): readonly Stored[] => standing.filter((run) => stateOf(run) === state);
+  return {
+    unfinished: standing.filter((run) => !["COMPLETED", "FAILED"].includes(stateOf(run))),
+    successful: ofState("COMPLETED"),
+    failed: ofState("FAILED"),
+    has: (name) => own.some((run) => run.metadata.name === name),
+  };
+};
+
+/** By judgement, so not if the run has changed since. */
+export const removal = ({ metadata: { name, namespace, uid, resourceVersion } }: Stored): Effect => ({
+  do: "delete",
+  ref: { resource: sparkApplications, name, ...(namespace === undefined ? {} : { namespace }) },
+  uid,
+  resourceVersion,
+});

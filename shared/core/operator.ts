@@ -28,6 +28,8 @@ export type Parsed<Memory> =
 export type Operator<Memory> = {
   readonly kind: string;
   readonly resource: Resource;
+  /** Clusters may do without: where the kind is not served there is nothing of it, and nothing is wrong. */
+  readonly optional?: boolean;
   readonly watches: readonly Watch[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */

@@ -5,7 +5,7 @@ import type { Operator, Watch } from "../core/operator.ts";
 import { trim } from "../kube/trim.ts";
 
 /** What a forwarder needs to know of an operator. */
-export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches">;
+export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches" | "optional">;
 
 /** A message and the id under which a second copy of it vanishes. */
 export type Sending = { readonly message: Message; readonly dedupeId: string };
@@ -15,6 +15,8 @@ export type Subject = {
   readonly resource: Resource;
   readonly selector: string | undefined;
   readonly interests: readonly { readonly kind: string; readonly watch: Watch }[];
+  /** Nobody minds when the server does not serve it. */
+  readonly optional: boolean;
   /** What is kept of an object of this subject. */
   readonly trim: (object: Stored) => Stored;
 };
@@ -35,13 +37,15 @@ const bothSelectors = (a: string | undefined, b: string | undefined): string | u
 /** The subjects of all operators: what two of them watch alike is watched once. `selector` narrows their own objects. */
 export const subjectsOf = (watchers: readonly Watcher[], selector?: string): readonly Subject[] => {
   const subjects = new Map<string, Subject>();
-  for (const { kind, resource, watches } of watchers) {
+  for (const { kind, resource, watches, optional: spared = false } of watchers) {
     for (const watch of watches) {
       const own = sameResource(watch.resource, resource);
       const wanted = bothSelectors(watch.selector, own ? selector : undefined);
       const id = idOf(watch.resource, wanted);
-      const interests = [...(subjects.get(id)?.interests ?? []), { kind, watch }];
-      subjects.set(id, { resource: watch.resource, selector: wanted, interests, trim: trimFor(interests) });
+      const known = subjects.get(id);
+      const interests = [...(known?.interests ?? []), { kind, watch }];
+      const optional = spared && own && (known?.optional ?? true);
+      subjects.set(id, { resource: watch.resource, selector: wanted, interests, optional, trim: trimFor(interests) });
     }
   }
   return [...subjects.values()];

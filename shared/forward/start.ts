@@ -2,6 +2,7 @@
  * The forwarder: follows every resource that an operator watches, and sends the keys that changes may matter to.
  * It decides nothing and keeps nothing but trimmed objects; two of them at once are normal.
  */
+import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
@@ -104,9 +105,12 @@ const following = (
       for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
     },
     troubled: (cause, waitMs) => {
+      const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;
+      const level = spared && troubled ? "debug" : "warn";
       troubled = true;
+      if (spared) listed(0);
       const error = cause instanceof Error ? cause.message : String(cause);
-      report("warn", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
+      report(level, "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
     },
   };
 };

@@ -1,6 +1,7 @@
 /** One resync: pages the metadata of objects and checkpoints, and sends what deserves a step. */
 import { checkpointResource, hintOf } from "../adapters/checkpoints/object.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { textOf } from "../core/key.ts";
 import type { Metadata, Resource } from "../core/object.ts";
@@ -13,7 +14,7 @@ import type { Scope } from "./charge.ts";
 export type ResyncScope = Scope & {
   readonly transport: Transport;
   readonly queue: Pick<Queue, "send">;
-  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource">[];
+  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional">[];
 };
 
 /** A run that must end in time, and goes on where another was left. */
@@ -51,12 +52,30 @@ export const hintsIn = async (
 ): Promise<readonly Hint[]> =>
   (await metadataOf(where, checkpointResource, undefined, late)).map(hintOf).filter((hint) => hint !== undefined);
 
+const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
+
+/** The objects of a kind; undefined when the server does not serve it, and need not. */
+const objectsOf = async (
+  scope: ResyncScope,
+  { resource, optional = false }: ResyncScope["operators"][number],
+  late: () => boolean,
+): Promise<readonly Metadata[] | undefined> => {
+  try {
+    return await metadataOf(scope, resource, scope.selector, late);
+  } catch (cause) {
+    if (optional && isUnserved(cause)) return undefined;
+    throw cause;
+  }
+};
+
 /** Everything due, in the order of keys. */
 const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
   const hints = await hintsIn(scope, late);
   const due: Due[] = [];
-  for (const { kind, resource } of scope.operators) {
-    const objects = await metadataOf(scope, resource, scope.selector, late);
+  for (const operator of scope.operators) {
+    const { kind } = operator;
+    const objects = await objectsOf(scope, operator, late);
+    if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
     due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep));
   }

@@ -38,8 +38,8 @@ type Fault = (ask: Parameters<Simulator["handle"]>[0]) => ReturnType<Simulator["
 const beats = 4_000;
 
 /** Real time: looks every few milliseconds. */
-export const until = async (what: string, isSo: () => boolean): Promise<void> => {
-  for (let left = beats; !isSo(); left--) {
+export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let left = beats; !(await isSo()); left--) {
     if (left === 0) throw new Error(`still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -8,6 +8,10 @@ export const resources: Readonly<Record<string, Resource>> = {
     ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
     ...{ plural: "sparkapplications", kind: "SparkApplication" },
   },
+  ScheduledSparkApplication: {
+    ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
+    ...{ plural: "scheduledsparkapplications", kind: "ScheduledSparkApplication" },
+  },
   Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
   Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },
   Event: { group: "", version: "v1", plural: "events", kind: "Event" },
@@ -42,6 +46,14 @@ export const application = (name: string, { namespace = "default", spec, ...meta
     executor: { instances: 1, cores: 1, memory: "512m" },
     ...spec,
   },
+});
+
+/** A schedule of such applications. */
+export const schedule = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "ScheduledSparkApplication",
+  metadata: { name, namespace: "default" },
+  spec: { template: application(name)["spec"], ...spec },
 });
 
 const within = (value: unknown, ...path: readonly string[]): unknown =>

@@ -11,7 +11,7 @@ import { wishOf } from "../../shared/simulator/gate.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
-import { application } from "./objects.ts";
+import { application, schedule } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
@@ -96,7 +96,15 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.host({ transport });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: rich }));
-  await stand.turn(15_000);
+  await stand.create(
+    schedule("often", {
+      schedule: "@every 20s",
+      template: application("often", { spec: rich })["spec"],
+      successfulRunHistoryLimit: 0,
+    }),
+  );
+  await stand.turn(45_000);
+  await stand.remove("ScheduledSparkApplication", "often");
   // A driver that is killed leaves what it made to others.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });
   await stand.remove("SparkApplication", "deleted");

@@ -52,8 +52,8 @@ describe("the forward function", () => {
     assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 3 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
-    assert.equal(new Set(names).size, 2, names.join(" "));
-    assert.equal((await run()).resumed, 2);
+    assert.equal(new Set(names).size, 3, names.join(" "));
+    assert.equal((await run()).resumed, 3);
   });
 
   test("asks for applications that vanished when nobody can tell any more", async () => {

@@ -102,14 +102,17 @@ const fail = (scene: Scene): Decision<Memory> => {
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: retryAt, waitsFor });
 };
 
-/** Finished: the executors' last states, strays, and the end of its time to live. */
+/**
+ * Finished: the executors' last states, strays, and the end of its time to live; not before all is settled, or a slow
+ * creation of a schedule's run could bring it again.
+ */
 const rest = (scene: Scene): Decision<Memory> => {
   const { key, memory, object, read, view } = scene;
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(key)] };
   const ttl = read.ok ? read.spec.timeToLiveSeconds : undefined;
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
-  const due = memory.state.endedAt + Math.max(0, ttl) * 1_000;
+  const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
   const stages = [endStrays(found)];
   if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: due });
   if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });

@@ -20,7 +20,6 @@ const memory = z.object({
 });
 
 export type Memory = z.infer<typeof memory>;
-type Run = z.infer<typeof run>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
 export const parseMemory = (stored: unknown): Parsed<Memory> => {

@@ -39,6 +39,7 @@ const watches: readonly Watch[] = [
 export const scheduledSparkApplication = (settings: Settings): Operator<Memory> => ({
   kind: scheduledSparkApplications.kind,
   resource: scheduledSparkApplications,
+  optional: true,
   watches,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),

@@ -4,19 +4,25 @@ import { stream } from "hono/streaming";
 import type { Answer, Ask } from "./call.ts";
 import { followLog, isFollow } from "./follow.ts";
 import type { Simulator } from "./open.ts";
+import { jsonOfProtobuf, protobufType } from "./protobuf.ts";
 import type { OpenWatch } from "./watch.ts";
 
 const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers);
 
+/** Behind this door there is only JSON. What cannot be read keeps its type, and is refused for it. */
+const bodyOf = async (request: Request): Promise<Pick<Ask, "headers" | "body">> => {
+  const headers = headersOf(request);
+  if (request.method === "GET" || request.method === "HEAD") return { headers };
+  if (headers["content-type"] !== protobufType) return { headers, body: await request.text() };
+  const body = jsonOfProtobuf(Buffer.from(await request.arrayBuffer()));
+  return body === undefined
+    ? { headers, body: "" }
+    : { headers: { ...headers, "content-type": "application/json" }, body };
+};
+
 const askOf = async (request: Request): Promise<Ask> => {
   const url = new URL(request.url);
-  const hasBody = request.method !== "GET" && request.method !== "HEAD";
-  return {
-    method: request.method,
-    path: url.pathname + url.search,
-    headers: headersOf(request),
-    body: hasBody ? await request.text() : undefined,
-  };
+  return { method: request.method, path: url.pathname + url.search, ...(await bodyOf(request)) };
 };
 
 const isWatch = ({ method, path }: Ask): boolean => method === "GET" && /[?&]watch=(true|1)(&|$)/.test(path);

@@ -87,6 +87,7 @@ const decoded = (kind: Kind, fields: Fields): { readonly fields: Fields; readonl
 /** Whether a body stands for the whole object, was made from it by a patch, or is what a manager applies. */
 export type How = "whole" | "patched" | "applied";
 
+/** A decoder's no: of what a patch made it is the patch's fault. */
 const asRefusal = (kind: Kind, error: unknown, how: How): unknown => {
   if (!(error instanceof Mistyped)) return error;
   if (how === "patched")
@@ -97,10 +98,7 @@ const asRefusal = (kind: Kind, error: unknown, how: How): unknown => {
 const shaped = (kind: Kind, given: Fields, { strict }: WriteOptions, how: How): Shaped => {
   const { fields, dropped } = decoded(kind, given);
   const words = [...unknownMeta(given), ...dropped].map((path) => `unknown field "${path}"`);
-  if (strict === "Strict" && words.length > 0)
-    throw badRequest(
-      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${words.join(", ")}`,
-    );
+  if (strict === "Strict" && words.length > 0) throw new Mistyped(`strict decoding error: ${words.join(", ")}`);
   const schema = kind.custom?.schema;
   const full = schema === undefined || how === "applied" ? fields : defaulted(schema, fields);
   return { fields: isFields(full) ? full : fields, warnings: strict === "Warn" ? words : [] };

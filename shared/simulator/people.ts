@@ -42,8 +42,25 @@ export const bearerOf = ({ store, clock }: Server, token: string): User | undefi
   return accountUser(namespace, name, account.metadata.uid);
 };
 
-/** The user who sends a request; throws when rights are kept and the token is worth nothing. */
-export const userOf = (server: Server, { headers }: Ask): User => {
+const isAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+/** Whom an administrator asks for (`kubectl --as`). */
+const impersonated = (headers: Ask["headers"]): User | undefined => {
+  const username = headers["impersonate-user"];
+  if (username === undefined) return undefined;
+  const [, namespace, name] = isAccount.exec(username) ?? [];
+  if (namespace !== undefined && name !== undefined) return accountUser(namespace, name);
+  const groups = (headers["impersonate-group"] ?? "").split(",").map((group) => group.trim());
+  return { username, groups: [...groups.filter((group) => group !== ""), "system:authenticated"] };
+};
+
+/** The user who sends a request, or whom an administrator speaks for; throws when rights are kept and the token is worth nothing. */
+export const userOf = (server: Server, ask: Ask): User => {
+  const user = ownUserOf(server, ask);
+  return user.groups.includes("system:masters") ? (impersonated(ask.headers) ?? user) : user;
+};
+
+const ownUserOf = (server: Server, { headers }: Ask): User => {
   const [, token] = /^Bearer\s+(.+)$/i.exec(headers["authorization"] ?? "") ?? [];
   if (token === undefined) return administrator;
   const user = bearerOf(server, token);

@@ -13,7 +13,7 @@ const metadata: ReadonlyMap<string, Codes> = new Map(
   ].map(codesOf),
 );
 
-const codesNamed = (name: string): Codes | undefined => metadata.get(name) ?? definitions.get(name);
+export const codesNamed = (name: string): Codes | undefined => metadata.get(name) ?? definitions.get(name);
 
 const leaves: Readonly<Record<string, Fields>> = {
   s: { type: "string" },
@@ -29,8 +29,10 @@ const refTo = (name: string): Fields => ({ $ref: `#/components/schemas/${name}` 
 /** Where a value stands decides how its list is merged by a strategic patch. */
 type Place = { readonly struct: string; readonly field: string };
 
+const above: Readonly<Record<string, readonly string[]>> = { ServiceSpec: ["spec"], ServiceAccount: [] };
+
 const patched = (items: string, { struct, field }: Place): Fields => {
-  const key = mergeKeyOf([struct === "ServiceSpec" ? "spec" : "", field]);
+  const key = mergeKeyOf([...(above[struct] ?? [""]), field]);
   if (key === undefined || codesNamed(items)?.has(key) !== true) return {};
   return { "x-kubernetes-patch-merge-key": key, "x-kubernetes-patch-strategy": "merge" };
 };

@@ -13,21 +13,28 @@ const mergeKeys: Readonly<Record<string, string>> = {
   imagePullSecrets: "name",
   secrets: "name",
   hostAliases: "ip",
+  hostIPs: "ip",
+  podIPs: "ip",
   conditions: "type",
   addresses: "type",
   ownerReferences: "uid",
   topologySpreadConstraints: "topologyKey",
   schedulingGates: "name",
   resourceClaims: "name",
+  resourceClaimStatuses: "name",
   webhooks: "name",
 };
 
 /** Lists of plain values that are sets. */
 const sets = new Set(["finalizers"]);
 
-/** The merge key of a list, by where it stands. Ports of a container have another than ports of a service. */
+/**
+ * The merge key of a list, by where it stands. Ports of a container have another than ports of a service; a service
+ * account's imagePullSecrets, which stand at its top, have none.
+ */
 export const mergeKeyOf = (path: readonly string[]): string | undefined => {
   const name = path.at(-1) ?? "";
+  if (name === "imagePullSecrets" && path.length === 1) return undefined;
   if (name === "ports") return path.at(-2) === "spec" ? "port" : "containerPort";
   return mergeKeys[name];
 };

@@ -17,4 +17,8 @@ for (const scenario of scenarios)
     const wrong = compare(scenario.name, ours, real).filter((verdict) => !holds(verdict));
     assert.equal(wrong.map(textOf).join("\n"), "");
     assert.ok(real.length > 0);
+    assert.deepEqual(
+      ours.map(({ name }) => name),
+      real.map(({ name }) => name),
+    );
   });

@@ -110,6 +110,17 @@ export const changes: readonly Scenario[] = [
     },
   },
   {
+    name: "strict patches",
+    run: async ({ api, ask, ns }) => {
+      await api.call("POST", maps(ns), map("m", { a: "1" }));
+      const strictly = `${maps(ns)}/m?fieldValidation=Strict`;
+      await ask("of an unknown field, merged", "PATCH", strictly, { more: { b: "1" } }, merge);
+      await ask("of an unknown field, step by step", "PATCH", strictly, [{ op: "add", path: "/more", value: 1 }], json);
+      await ask("of an unknown field, strategically", "PATCH", strictly, { more: { b: "1" } }, strategic);
+      await ask("of a known one", "PATCH", strictly, { data: { b: "1" } }, merge);
+    },
+  },
+  {
     name: "pod changes",
     run: async ({ ask, note, ns }) => {
       const made = metaOf(await ask("made", "POST", pods(ns), pod("p")));

@@ -141,6 +141,9 @@ export const customs: readonly Scenario[] = [
       );
       await ask("warned", "POST", `${path}?fieldValidation=Warn`, thing("three", { mode: "a", extra: 1 }));
       await ask("ignored", "POST", `${path}?fieldValidation=Ignore`, thing("four", { mode: "a", extra: 1 }));
+      const strictly = `${path}/one?fieldValidation=Strict`;
+      await ask("patched strictly", "PATCH", strictly, { spec: { extra: 1 } }, merge);
+      await ask("patched to other labels", "PATCH", `${path}/one`, { metadata: { labels: "text" } }, merge);
       await ask("put without a revision", "PUT", `${path}/one`, thing("one", { mode: "b" }));
       const one = metaOf(await ask("read", "GET", `${path}/one`));
       await ask("put", "PUT", `${path}/one`, {

@@ -9,15 +9,10 @@ export const intended: readonly Intended[] = [
   { scenario: "create", name: "of another kind", reason: words },
   { scenario: "create", name: "not JSON", reason: words },
   { scenario: "create", name: "a list", reason: words },
-  {
-    scenario: "patch",
-    name: "of a type that cannot be",
-    reason:
-      "the real message repeats the whole object; no proof rests on it: Rekindle tells the message, and reads the status",
-  },
   { scenario: "selectors", name: "a bad selector", reason: words },
   { scenario: "selectors", name: "a bad selector value", reason: words },
   { scenario: "pages", name: "a bad token", reason: words },
+  { scenario: "custom resources", name: "patched to other labels", reason: words },
   {
     scenario: "custom resources",
     name: "of another version",

@@ -78,6 +78,9 @@ export const rights: readonly Scenario[] = [
       await ask("a path", "GET", "/metrics", undefined, as);
       await ask("by a selected name", "GET", `${pods}?fieldSelector=metadata.name%3Done`, undefined, as);
       await ask("health", "GET", "/readyz", undefined, as);
+      const spoken = { "impersonate-user": `system:serviceaccount:${ns}:worker` };
+      await ask("in its name", "GET", pods, undefined, spoken);
+      await ask("in somebody's name", "GET", pods, undefined, { "impersonate-user": "somebody" });
       await ask("a worthless token", "GET", pods, undefined, { authorization: "Bearer eyJhbGciOiJub25lIn0.e30." });
     },
   },

@@ -7,6 +7,7 @@ import { ensure } from "../../setup/ensure.ts";
 import { clusterApi, simulatorApi } from "./apis.ts";
 import { compare, holds, textOf, type Verdict } from "./compare.ts";
 import { type Certificate, type Hooks, serveHooks } from "./hooks.ts";
+import { kubectlBoth } from "./kubectl.ts";
 import { linesOf, readRecord, writeRecord } from "./record.ts";
 import { type Line, transcript } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
@@ -20,7 +21,8 @@ const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--reco
 
   --kubeconfig FILE  the real API server, with its keys in pki/ beside the file; without it the control plane of
                      test/cluster is started
-  --only WORD        scenarios whose name contains it; "forwarder": the guarantees of watching alone
+  --only WORD        scenarios whose name contains it; "kubectl": the commands alone; "forwarder": the
+                     guarantees of watching alone
   --record           keep the real answers in real.jsonl, for the tests that have no real server; without it they
                      are compared with those that are kept
   --json FILE        the outcome as data
@@ -81,11 +83,12 @@ const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
     if (!values.record) changed.push(...changesIn(name, linesOf(record, name), theirs));
     console.log(`${name}: ${own.filter((each) => each.differences.length === 0).length} of ${own.length} the same`);
   }
+  if ("kubectl".includes(values.only)) verdicts.push(...(await kubectlBoth(kubeconfig)));
   if (values.record) {
     const others = record.filter(({ scenario }) => !scenario.includes(values.only));
     writeRecord([...others, ...answers]);
   }
-  const watched = values.only === "" || "forwarder".includes(values.only) ? await watchBoth(kubeconfig) : [];
+  const watched = "forwarder".includes(values.only) ? await watchBoth(kubeconfig) : [];
   return { verdicts, changed, watched };
 };
 
@@ -112,7 +115,7 @@ const judge = ({ verdicts, changed, watched }: Played): void => {
 
 const main = async (): Promise<void> => {
   if (values.help) return console.log(usage);
-  if (values.kubeconfig === undefined) await ensure(["go"]);
+  await ensure(["go"]);
   const cluster = values.kubeconfig === undefined ? await startCluster({ nodes: 0, extra }) : undefined;
   try {
     const kubeconfig = values.kubeconfig ?? cluster?.adminKubeconfig ?? "";

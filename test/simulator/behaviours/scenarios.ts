@@ -10,6 +10,7 @@ import { quotas } from "./quotas.ts";
 import { reads } from "./reads.ts";
 import { rights } from "./rights.ts";
 import type { Scenario } from "./scenario.ts";
+import { schemas } from "./schemas.ts";
 
 export const scenarios: readonly Scenario[] = [
   ...basics,
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   ...rights,
   ...quotas,
   ...admissions,
+  ...schemas,
 ];

@@ -1,0 +1,55 @@
+/** What a server says of its kinds in OpenAPI v3: the types of fields, and how lists are merged. Prose is left out. */
+import { at, fieldsAt, isFields, itemsAt, textAt } from "../../../shared/simulator/json.ts";
+import type { Scenario } from "./scenario.ts";
+
+const asked: readonly (readonly [group: string, names: readonly string[]])[] = [
+  ["api/v1", ["Pod", "PodSpec", "PodStatus", "Container", "EnvVar", "Volume", "Service", "ServiceSpec", "ConfigMap"]],
+  ["api/v1", ["Secret", "Event", "Namespace", "ServiceAccount", "ResourceQuotaSpec", "ObjectMeta", "OwnerReference"]],
+  ["apis/apps/v1", ["Deployment", "DeploymentSpec", "StatefulSetSpec"]],
+  ["apis/batch/v1", ["Job", "JobSpec", "CronJobSpec"]],
+  ["apis/coordination.k8s.io/v1", ["Lease", "LeaseSpec"]],
+  ["apis/rbac.authorization.k8s.io/v1", ["Role", "PolicyRule", "RoleBinding", "RoleRef"]],
+];
+
+/** The last part of a schema's name: servers differ in what stands before it. */
+const last = (name: string): string => name.split(/[./]/).at(-1) ?? "";
+
+/** Text, number or either: a quantity and a port are told apart by name on one of the two only. */
+const either = new Set(["Quantity", "IntOrString"]);
+/** Texts with a form of their own. */
+const texts = new Set(["Time", "MicroTime"]);
+
+const refOf = (schema: unknown): string =>
+  last(textAt(schema, "$ref") ?? textAt(itemsAt(schema, "allOf")[0], "$ref") ?? "");
+
+/** A field's type in a word: `[]Container by name`, `{}string`. */
+const typeOf = (schema: unknown): string => {
+  const ref = refOf(schema);
+  if (either.has(ref) || at(schema, "oneOf") !== undefined) return "text or number";
+  if (texts.has(ref)) return "string";
+  if (ref === "FieldsV1") return "object";
+  if (ref !== "") return ref;
+  const type = textAt(schema, "type") ?? "anything";
+  const of = at(schema, "additionalProperties");
+  if (isFields(of)) return `{}${typeOf(of)}`;
+  if (type !== "array") return type;
+  const key = textAt(schema, "x-kubernetes-patch-merge-key");
+  return `[]${typeOf(at(schema, "items"))}${key === undefined ? "" : ` by ${key}`}`;
+};
+
+export const schemas: readonly Scenario[] = [
+  {
+    name: "schemas",
+    run: async ({ api, note }) => {
+      for (const [group, names] of asked) {
+        const { body } = await api.call("GET", `/openapi/v3/${group}`);
+        const all = fieldsAt(body, "components", "schemas");
+        for (const name of names) {
+          const found = Object.keys(all).find((each) => last(each) === name) ?? "";
+          const fields = Object.entries(fieldsAt(all, found, "properties"));
+          note(`${group} ${name}`, fields.map(([field, schema]) => `${field} ${typeOf(schema)}`).sort());
+        }
+      }
+    },
+  },
+];

@@ -15,10 +15,10 @@ export const functionNames = (): readonly string[] =>
 const banner =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
-const options = (names: readonly string[]): BuildOptions => ({
+const options = (names: readonly string[], outdir: string): BuildOptions => ({
   absWorkingDir: root,
   entryPoints: names.map((name) => `functions/${name}.ts`),
-  outdir: "dist",
+  outdir,
   outExtension: { ".js": ".mjs" },
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,
@@ -35,9 +35,9 @@ const options = (names: readonly string[]): BuildOptions => ({
   logLevel: "silent",
 });
 
-/** Bundles all functions together, so that what they share is one chunk. `write` puts them into dist/. */
-export const bundle = async (write: boolean): Promise<Metafile> => {
-  const { metafile } = await build({ ...options(functionNames()), write });
+/** Bundles functions together, so that what they share is one chunk. `write` puts them into dist/, or into another folder. */
+export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
+  const { metafile } = await build({ ...options(names, outdir), write });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
   return metafile;
 };

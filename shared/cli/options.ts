@@ -37,6 +37,14 @@ export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND/NAMES
 export const outputOption = (...forms: readonly string[]): Option =>
   new Option("-o, --output <form>", "how it is printed").choices(forms).default(forms[0]);
 
+/** Reads a whole number from `least` up, for a commander option. */
+export const countFrom =
+  (least: number) =>
+  (text: string): number => {
+    if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
+    throw new Refused(`${JSON.stringify(text)}: write a whole number from ${least} up`);
+  };
+
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Reads a span such as `90s`, `5m` or `1h30m`, in ms, for a commander option. */

@@ -39,6 +39,21 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/plan.ts")).plan,
   },
   {
+    name: "log",
+    summary: "what the driver or an executor prints; -f goes on into the next attempt",
+    open: async () => (await import("./commands/log.ts")).log,
+  },
+  {
+    name: "event",
+    summary: "what was told about an application and its pods",
+    open: async () => (await import("./commands/event.ts")).event,
+  },
+  {
+    name: "forward",
+    summary: "the driver's page on a port of this machine",
+    open: async () => (await import("./commands/forward.ts")).forward,
+  },
+  {
     name: "suspend",
     summary: "end the run of an application, to begin anew when it is resumed",
     open: async () => (await import("./commands/hold.ts")).suspend,

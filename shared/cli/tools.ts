@@ -1,4 +1,5 @@
 /** What the commands ask of the world around them: a connection, a terminal, and the parts that other rooms hold. */
+import type { Leading, Local, Passage } from "../adapters/kubernetes/passage.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
 import type { Effect } from "../core/plan.ts";
@@ -11,6 +12,8 @@ export type Session = {
   readonly context: string | undefined;
   /** The context's namespace. */
   readonly namespace: string | undefined;
+  /** Opens a port of this machine that leads to a pod's. */
+  passage(leading: Leading, local: Local): Promise<Passage>;
   close(): void;
 };
 
@@ -46,6 +49,8 @@ export type Tools = {
   confirm(question: string): Promise<boolean>;
   now(): number;
   sleep(ms: number): Promise<void>;
+  /** Resolves when the person at the terminal has had enough: Ctrl-C. */
+  stopped(): Promise<unknown>;
   /** Everything that is piped in. */
   stdin(): Promise<string>;
 };

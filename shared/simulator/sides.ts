@@ -44,6 +44,12 @@ const linesOf = (server: Server, { memory, scriptOf }: Logs, pod: Item): readonl
   return isExecutor(pod) ? [`INFO Executor: Starting executor ID ${labelOf(pod, "spark-exec-id")}`] : ["started"];
 };
 
+/** As a kubelet writes them: nanoseconds, one line after the other. */
+const withTimes = (pod: Item, lines: readonly string[]): readonly string[] => {
+  const start = Date.parse(textAt(pod, "status", "startTime") ?? pod.metadata.creationTimestamp ?? "");
+  return lines.map((line, at) => `${new Date(start + at).toISOString().replace("Z", "000000Z")} ${line}`);
+};
+
 const log =
   (logs: Logs) =>
   (server: Server, { target, query }: Call): Result => {
@@ -53,8 +59,9 @@ const log =
         `container "${textAt(itemsAt(pod, "spec", "containers")[0], "name") ?? ""}" in pod "${pod.metadata.name}" is waiting to start: ContainerCreating`,
       );
     const all = linesOf(server, logs, pod);
+    const stamped = query.get("timestamps") === "true" ? withTimes(pod, all) : all;
     const tail = query.get("tailLines");
-    const shown = tail === null ? all : all.slice(Math.max(0, all.length - Number(tail)));
+    const shown = tail === null ? stamped : stamped.slice(Math.max(0, stamped.length - Number(tail)));
     return { status: 200, text: shown.map((line) => `${line}\n`).join(""), type: "text/plain" };
   };
 

@@ -21,6 +21,10 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where):
     server: record.endpoint.server,
     context: record.context,
     namespace: record.namespace,
+    passage: async (leading, local) => {
+      const { openPassage } = await import("../adapters/kubernetes/passage.ts");
+      return openPassage(record.endpoint, leading, local);
+    },
     close: () => transport.close(),
   };
 };
@@ -70,7 +74,7 @@ const endWithReader = (): void => {
 };
 
 /** What the commands print, on this machine. */
-const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" | "stdin"> => {
+const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
   endWithReader();
   return {
     print: (text) => process.stdout.write(`${text}\n`),
@@ -78,6 +82,11 @@ const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" 
     confirm,
     now: Date.now,
     sleep: (ms) => sleep(ms),
+    stopped: () =>
+      new Promise((resolve) => {
+        process.once("SIGINT", resolve);
+        process.once("SIGTERM", resolve);
+      }),
     stdin: async () => (await import("node:stream/consumers")).text(process.stdin),
   };
 };

@@ -54,6 +54,7 @@ export const openTerminal = (setting: Setting = {}): Terminal => {
           server: "https://cluster.example:6443",
           context: "example",
           namespace: undefined,
+          passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
           close: () => {},
         }),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
@@ -68,6 +69,7 @@ export const openTerminal = (setting: Setting = {}): Terminal => {
           simulator.clock.advanceTo(simulator.clock.now() + ms);
           await setting.slept?.(simulator);
         },
+        stopped: async () => undefined,
         stdin: async () => setting.stdin ?? "",
       };
       const code = await run(tools, args);

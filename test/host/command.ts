@@ -4,11 +4,21 @@ import type { Tools } from "../../shared/cli/tools.ts";
 import { preview } from "../../shared/wiring/preview.ts";
 import type { Stand } from "./stand.ts";
 
+const never = async (): Promise<never> => {
+  throw new Error("not asked for");
+};
+
 /** What a command printed, on both streams. */
 export const rekindle = async ({ simulator }: Stand, ...args: readonly string[]): Promise<string> => {
   const said: string[] = [];
   const { transport } = simulator;
-  const session = { transport, server: "https://cluster.example:6443", context: "example", close: () => {} };
+  const session = {
+    transport,
+    server: "https://cluster.example:6443",
+    context: "example",
+    close: () => {},
+    passage: never,
+  };
   const tools: Tools = {
     version: "1.2.3",
     connect: async () => ({ ...session, namespace: undefined }),
@@ -26,6 +36,7 @@ export const rekindle = async ({ simulator }: Stand, ...args: readonly string[])
     confirm: async () => false,
     now: () => simulator.clock.now(),
     sleep: async () => {},
+    stopped: never,
     stdin: async () => "",
   };
   await run(tools, args);

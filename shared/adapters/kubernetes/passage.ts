@@ -1,0 +1,106 @@
+/** A port on this machine that leads to an HTTP port of a pod, through the API server's pod proxy: no tunnel is needed, and no rights beyond pods/proxy. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import type { HttpRequest } from "../../core/http.ts";
+import { objectPath } from "../../kube/paths.ts";
+import { pods } from "../../kube/resources.ts";
+import { type Connection, connect, type Endpoint } from "./connection.ts";
+
+export type Passage = { readonly url: string; close(): Promise<void> };
+
+/** Where it leads. The pod is asked for again and again: the next attempt has another one. */
+export type Leading = {
+  readonly namespace: string;
+  readonly pod: () => Promise<string>;
+  readonly port: number;
+};
+
+export type Local = { readonly address: string; readonly port: number };
+
+const timeoutMs = 60_000;
+
+/** What a page needs; neither credentials nor the names of hosts go through. */
+const sentOn = ["accept", "accept-language", "content-type", "if-none-match", "if-modified-since", "x-requested-with"];
+const sentBack = [
+  ...["content-type", "content-length", "content-encoding", "content-disposition"],
+  ...["cache-control", "etag", "last-modified", "location"],
+];
+
+const methods: Readonly<Record<string, HttpRequest["method"]>> = {
+  GET: "GET",
+  POST: "POST",
+  PUT: "PUT",
+  DELETE: "DELETE",
+};
+
+const picked = (incoming: IncomingMessage, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = incoming.headers[name];
+      return typeof value === "string" ? [[name, value]] : [];
+    }),
+  );
+
+/** A page of somewhere else that has its name resolved to this machine is not let in. */
+const isLocal = ({ headers }: IncomingMessage): boolean =>
+  /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
+
+/** The pod proxy writes its own path into pages and redirects: such links lead where the same ones without it do. */
+const pathBelow = (prefix: string, asked: string): string => {
+  const { pathname, search } = new URL(asked.replace(/^\/+/, "/"), "http://pod");
+  const below = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname;
+  return `${prefix}${below}${search}`;
+};
+
+const fail = (outgoing: ServerResponse, status: number, message: string): void => {
+  if (!outgoing.headersSent) outgoing.writeHead(status, { "content-type": "text/plain" });
+  outgoing.end(`${message}\n`);
+};
+
+const pass = async (
+  connection: Connection,
+  leading: Leading,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> => {
+  const method = methods[incoming.method ?? ""];
+  if (!isLocal(incoming) || method === undefined) return fail(outgoing, 403, "only for this machine's own pages");
+  const ref = { resource: pods, namespace: leading.namespace, name: `${await leading.pod()}:${leading.port}` };
+  const prefix = decodeURIComponent(objectPath(ref, "proxy"));
+  const path = pathBelow(prefix, incoming.url ?? "/");
+  const body = method === "GET" ? {} : { body: await text(incoming) };
+  await connection.exchange({ method, path, headers: picked(incoming, sentOn), timeoutMs, ...body }, async (answer) => {
+    const headers = picked(answer, sentBack);
+    const location = headers["location"]?.replace(prefix, "");
+    outgoing.writeHead(answer.statusCode ?? 502, { ...headers, ...(location === undefined ? {} : { location }) });
+    await pipeline(answer, outgoing);
+  });
+};
+
+/** Opens the port; 0 takes a free one. */
+export const openPassage = async (endpoint: Endpoint, leading: Leading, local: Local): Promise<Passage> => {
+  const connection = connect(endpoint);
+  const server = createServer((incoming, outgoing) => {
+    pass(connection, leading, incoming, outgoing).catch((cause: unknown) =>
+      fail(outgoing, 502, cause instanceof Error ? cause.message : String(cause)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(new Error(`cannot listen on ${local.address}:${local.port}: ${cause.message}; choose another --port`)),
+    );
+    server.listen(local.port, local.address, resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === "object" && bound !== null ? bound.port : local.port;
+  return {
+    url: `http://${local.address.includes(":") ? `[${local.address}]` : local.address}:${port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        connection.close();
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+};

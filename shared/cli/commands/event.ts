@@ -1,0 +1,45 @@
+/** `rekindle event` as people type it. */
+import type { Command } from "commander";
+import { eventText, heardOf } from "../event.ts";
+import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
+import { type Target, targetOf } from "../target.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & { readonly follow?: true; readonly pods?: true; readonly output: string };
+
+const againMs = 2_000;
+
+/** Prints each event once, as it comes, until the application has ended. */
+const followed = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
+  const known = new Set<string>();
+  for (;;) {
+    const { told, isOver } = await heardOf(session, target, options.pods === true);
+    const news = told.filter(({ id }) => !known.has(id));
+    if (news.length > 0) tools.print(eventText(news, tools.now(), options.output, known.size === 0));
+    for (const { id } of news) known.add(id);
+    if (isOver) return;
+    await tools.sleep(againMs);
+  }
+};
+
+const shown = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
+  const { told } = await heardOf(session, target, options.pods === true);
+  const isTable = options.output === "table";
+  if (told.length === 0 && isTable) return tools.print("no events: they are kept for an hour, as a rule");
+  tools.print(eventText(told, tools.now(), options.output));
+};
+
+export const event = (tools: Tools): Command =>
+  onNamespace("event")
+    .argument(...application)
+    .option("-f, --follow", "go on as they come, until the application has ended")
+    .option("--pods", "also those of its pods")
+    .addOption(outputOption("table", "json", "yaml"))
+    .action((name: string, options: Options) =>
+      connected(tools, options, (session) => {
+        const target = targetOf(name, session, options.namespace);
+        return options.follow === true
+          ? followed(tools, session, target, options)
+          : shown(tools, session, target, options);
+      }),
+    );

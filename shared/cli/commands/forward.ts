@@ -1,0 +1,53 @@
+/** `rekindle forward` as people type it: the driver's page on this machine. */
+import type { Command } from "commander";
+import type { Stored } from "../../core/object.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { Refused } from "../failure.ts";
+import { application, connected, countFrom, onNamespace, type Scoped } from "../options.ts";
+import { lifeOf, noPod, podOf } from "../pods.ts";
+import { type Target, targetOf } from "../target.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & { readonly port: number; readonly remotePort?: number; readonly executor?: string };
+
+/** Where the driver serves its page. */
+const pagePort = ({ spec }: Stored): number => {
+  const conf = isRecord(spec) ? spec["sparkConf"] : undefined;
+  const said = Number(isRecord(conf) ? conf["spark.ui.port"] : Number.NaN);
+  return Number.isInteger(said) && said > 0 ? said : 4040;
+};
+
+const found = async (session: Session, target: Target, executor: string | undefined) => {
+  const life = await lifeOf(session, target);
+  if (life === undefined)
+    throw new Refused(`there is no ${target.kind.resource.kind} ${target.key.namespace}/${target.key.name}`);
+  const pod = podOf(target, life, executor);
+  if (pod === undefined) throw noPod(target, life, executor);
+  return { object: life.object, pod: pod.metadata.name };
+};
+
+const act = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
+  const { object, pod } = await found(session, target, options.executor);
+  const port = options.remotePort ?? pagePort(object);
+  const leading = {
+    ...{ namespace: target.key.namespace, port },
+    pod: async () => (await found(session, target, options.executor)).pod,
+  };
+  const { url, close } = await session.passage(leading, { address: "127.0.0.1", port: options.port });
+  tools.print(`${url} leads to port ${port} of ${pod}, until Ctrl-C`);
+  await tools.stopped();
+  await close();
+};
+
+export const forward = (tools: Tools): Command =>
+  onNamespace("forward")
+    .argument(...application)
+    .description(
+      "Opens a port of this machine that leads to the driver's page, through the API server (right: get pods/proxy).\nHTTP only; for anything else: kubectl port-forward.",
+    )
+    .option("-p, --port <port>", "port on this machine; 0 takes a free one", countFrom(0), 4040)
+    .option("--remote-port <port>", "port of the pod (default: spark.ui.port, else 4040)", countFrom(1))
+    .option("-e, --executor <id>", "of this executor; without it of the driver")
+    .action((name: string, options: Options) =>
+      connected(tools, options, (session) => act(tools, session, targetOf(name, session, options.namespace), options)),
+    );

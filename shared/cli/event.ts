@@ -1,0 +1,93 @@
+/** `rekindle event`: what was told about an application and its pods, oldest first. */
+import * as z from "zod";
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import type { Resource, Stored } from "../core/object.ts";
+import { instantOf } from "../core/time.ts";
+import { asJson, asYaml } from "./output.ts";
+import { lifeOf } from "./pods.ts";
+import type { Target } from "./target.ts";
+import { columns, spanText } from "./text.ts";
+import type { Session } from "./tools.ts";
+
+const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
+
+const shape = z.object({
+  type: z.string().nullish(),
+  reason: z.string().nullish(),
+  message: z.string().nullish(),
+  count: z.number().nullish(),
+  firstTimestamp: z.string().nullish(),
+  lastTimestamp: z.string().nullish(),
+  eventTime: z.string().nullish(),
+  series: z.object({ count: z.number(), lastObservedTime: z.string().nullish() }).nullish(),
+  involvedObject: z.object({ kind: z.string().optional(), name: z.string().optional(), uid: z.string().optional() }),
+});
+
+export type Told = {
+  /** Epoch ms of the last time. */
+  readonly at: number;
+  readonly count: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly about: string;
+  readonly message: string;
+  /** Differs when it was told once more. */
+  readonly id: string;
+};
+
+const toldOf = (object: Stored): Told | undefined => {
+  const parsed = shape.safeParse(object);
+  if (!parsed.success) return undefined;
+  const { series, involvedObject, ...event } = parsed.data;
+  const times = [series?.lastObservedTime, event.lastTimestamp, event.eventTime, event.firstTimestamp];
+  const { uid, resourceVersion, creationTimestamp } = object.metadata;
+  return {
+    at: [...times, creationTimestamp].map(instantOf).find((time) => time !== undefined) ?? 0,
+    count: series?.count ?? event.count ?? 1,
+    type: event.type ?? "",
+    reason: event.reason ?? "",
+    about: `${(involvedObject.kind ?? "").toLowerCase()}/${involvedObject.name ?? ""}`,
+    message: (event.message ?? "").trim(),
+    id: `${uid}/${resourceVersion}`,
+  };
+};
+
+type About = { readonly kind: string; readonly name: string };
+
+const about = async ({ transport }: Session, namespace: string, { kind, name }: About): Promise<readonly Told[]> => {
+  const field = `involvedObject.kind=${kind},involvedObject.name=${name}`;
+  const query = { do: "list", resource: events, namespace, labels: {}, field } as const;
+  const { value } = await openCluster(transport).list(query);
+  return value.flatMap((object) => toldOf(object) ?? []);
+};
+
+export type Heard = { readonly told: readonly Told[]; readonly isOver: boolean };
+
+/** What is kept about the application, and with `pods` about each of its pods. An object that is gone still has its events. */
+export const heardOf = async (session: Session, target: Target, pods: boolean): Promise<Heard> => {
+  const { kind, key } = target;
+  const life = await lifeOf(session, target);
+  const names = pods ? (life?.pods ?? []).map(({ metadata }) => metadata.name) : [];
+  const subjects = [{ kind: kind.resource.kind, name: key.name }, ...names.map((name) => ({ kind: "Pod", name }))];
+  const found = await Promise.all(subjects.map((subject) => about(session, key.namespace, subject)));
+  return {
+    told: found.flat().toSorted((a, b) => a.at - b.at),
+    isOver: life === undefined || life.standing.ended !== undefined,
+  };
+};
+
+const row = ({ at, count, type, reason, about: subject, message }: Told, now: number): readonly string[] => [
+  `${spanText(now - at)}${count > 1 ? ` (x${count})` : ""}`,
+  type,
+  reason,
+  subject,
+  message.replaceAll(/\s*\n\s*/g, " "),
+];
+
+/** Events in one of their forms; the heads stand over the first ones only. */
+export const eventText = (told: readonly Told[], now: number, form: string, heads = true): string => {
+  if (form === "json") return asJson(told);
+  if (form === "yaml") return asYaml(told);
+  const head = heads ? [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]] : [];
+  return columns([...head, ...told.map((event) => row(event, now))]);
+};

@@ -79,6 +79,11 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/manifests.ts")).manifests,
   },
   {
+    name: "migrate",
+    summary: "take over from kubeflow's Spark operator, and give back; alone it only reports",
+    open: async () => (await import("./commands/migrate.ts")).migrate,
+  },
+  {
     name: "uninstall",
     summary: "remove what manifests made; running applications go on",
     open: async () => (await import("./commands/uninstall.ts")).uninstall,

@@ -2,6 +2,7 @@
 import type { Leading, Local, Passage } from "../adapters/kubernetes/passage.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
+import type { Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 
 /** Where a kubeconfig leads. */
@@ -34,8 +35,19 @@ export type Preview =
   /** Its checkpoint cannot be used. */
   | { readonly would: "stop"; readonly why: string };
 
+/** What Rekindle would make of an object that another controller runs today. */
+export type Forecast = {
+  /** Why its next submission would be refused. */
+  readonly refused: string | undefined;
+  /** What it asks for that would be understood differently. */
+  readonly notes: readonly string[];
+};
+
 export type Tools = {
   readonly version: string;
+  /** The kinds that hosts of this version run. */
+  runs(): Promise<readonly string[]>;
+  forecast(object: Stored): Promise<Forecast>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */

@@ -50,14 +50,21 @@ export const isRenewed = (lease: Obj, now: number): boolean => {
   return now <= renewed + (typeof seconds === "number" ? seconds : 15) * 1_000 + graceMs;
 };
 
-/** Images of a workload's containers; one that only serves the upstream's webhooks decides nothing. */
-const imagesOf = (workload: Obj): readonly string[] => {
+export type Part = "controller" | "webhook";
+
+/** What a workload is of an upstream, and by which image; one that only serves its webhooks decides nothing. */
+export const partOf = (
+  { image }: Upstream,
+  workload: Obj,
+): { readonly part: Part; readonly image: string } | undefined => {
   const containers = at(workload, "spec", "template", "spec", "containers");
-  if (!Array.isArray(containers)) return [];
-  return containers.flatMap((container) => {
-    const image = at(container, "image");
-    return typeof image === "string" && at(container, "args", "0") !== "webhook" ? [image] : [];
+  if (!Array.isArray(containers)) return undefined;
+  const found = containers.flatMap((container): { part: Part; image: string }[] => {
+    const text = at(container, "image");
+    if (typeof text !== "string" || !image.test(repositoryOf(text))) return [];
+    return [{ part: at(container, "args", "0") === "webhook" ? "webhook" : "controller", image: text }];
   });
+  return found.find(({ part }) => part === "controller") ?? found[0];
 };
 
 const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "replicas") !== 0;
@@ -102,11 +109,11 @@ export const signsOf = (
   known: readonly Upstream[],
   seen: { readonly leases: readonly Stored[]; readonly deployments: readonly Stored[]; readonly now: number },
 ): readonly string[] =>
-  known.flatMap(({ name, leases, image }) => [
+  known.flatMap((upstream) => [
     ...seen.leases
-      .filter((lease) => leases.includes(lease.metadata.name) && isRenewed(lease, seen.now))
-      .map((lease) => `${name} holds the lease ${placeOf(lease)}`),
+      .filter((lease) => upstream.leases.includes(lease.metadata.name) && isRenewed(lease, seen.now))
+      .map((lease) => `${upstream.name} holds the lease ${placeOf(lease)}`),
     ...seen.deployments
-      .filter((one) => isMeantToRun(one) && imagesOf(one).some((text) => image.test(repositoryOf(text))))
-      .map((one) => `${name} runs as the deployment ${placeOf(one)}`),
+      .filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "controller")
+      .map((one) => `${upstream.name} runs as the deployment ${placeOf(one)}`),
   ]);

@@ -91,11 +91,16 @@ const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" 
   };
 };
 
+/** Loaded when it is asked for: most commands need none of Spark. */
+const forecasts = async (): Promise<typeof import("./forecast.ts")> => await import("./forecast.ts");
+
 /** Everything that the commands ask for. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
   ...terminal(),
   version: await versionIn(root),
   connect: (where) => connect(env, where),
+  runs: async () => (await forecasts()).runs,
+  forecast: async (object) => (await forecasts()).forecast(object),
   preview,
   crds: () => crds(root),
   host,

@@ -8,6 +8,7 @@ import type { Tools } from "../../shared/cli/tools.ts";
 import type { Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
+import { forecast, runs } from "../../shared/wiring/forecast.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
 
@@ -29,18 +30,23 @@ export type Setting = {
   readonly crds?: false | readonly string[];
   readonly answer?: boolean;
   readonly preview?: Tools["preview"];
+  /** The kinds that hosts run; absent: as this version's do. */
+  readonly runs?: readonly string[];
   readonly stdin?: string;
   /** What happens whenever a command sleeps. */
   readonly slept?: (simulator: Simulator) => Promise<void>;
 };
 
-const installed = (wanted: false | readonly string[]): readonly Obj[] =>
+export const installed = (wanted: false | readonly string[]): readonly Obj[] =>
   crds
     .map(({ text }): Obj => parse(text))
     .filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
 
-export const openTerminal = (setting: Setting = {}): Terminal => {
-  const simulator = openSimulator({ crds: installed(setting.crds ?? [""]) });
+export const openTerminal = (setting: Setting = {}): Terminal =>
+  onTerminal(openSimulator({ crds: installed(setting.crds ?? [""]) }), setting);
+
+/** A terminal of a cluster that is there already. */
+export const onTerminal = (simulator: Simulator, setting: Setting = {}): Terminal => {
   const transport = setting.transport ?? simulator.transport;
   return {
     simulator,
@@ -57,6 +63,8 @@ export const openTerminal = (setting: Setting = {}): Terminal => {
           passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
           close: () => {},
         }),
+        runs: async () => setting.runs ?? runs,
+        forecast: async (object) => forecast(object),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         crds: async () => crds,
         host: async (given) => given.length,
@@ -83,6 +91,10 @@ const plurals: Readonly<Record<string, string>> = {
   ServiceAccount: "api/v1/namespaces/NS/serviceaccounts",
   Pod: "api/v1/namespaces/NS/pods",
   Deployment: "apis/apps/v1/namespaces/NS/deployments",
+  Lease: "apis/coordination.k8s.io/v1/namespaces/NS/leases",
+  ConfigMap: "api/v1/namespaces/NS/configmaps",
+  MutatingWebhookConfiguration: "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+  ValidatingWebhookConfiguration: "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
   ClusterRole: "apis/rbac.authorization.k8s.io/v1/clusterroles",
   ClusterRoleBinding: "apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
   Role: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles",

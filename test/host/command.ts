@@ -1,6 +1,7 @@
 /** The command line beside a host on the same cluster: what a person is told. */
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
+import { forecast, runs } from "../../shared/wiring/forecast.ts";
 import { preview } from "../../shared/wiring/preview.ts";
 import type { Stand } from "./stand.ts";
 
@@ -9,7 +10,8 @@ const never = async (): Promise<never> => {
 };
 
 /** What a command printed, on both streams. */
-export const rekindle = async ({ simulator }: Stand, ...args: readonly string[]): Promise<string> => {
+export const rekindle = async (stand: Stand, ...args: readonly string[]): Promise<string> => {
+  const { simulator } = stand;
   const said: string[] = [];
   const { transport } = simulator;
   const session = {
@@ -22,6 +24,8 @@ export const rekindle = async ({ simulator }: Stand, ...args: readonly string[])
   const tools: Tools = {
     version: "1.2.3",
     connect: async () => ({ ...session, namespace: undefined }),
+    runs: async () => runs,
+    forecast: async (object) => forecast(object),
     preview: async (_, key) => {
       const found = await preview(transport, key);
       if (found.would !== "plan") return found;
@@ -35,7 +39,7 @@ export const rekindle = async ({ simulator }: Stand, ...args: readonly string[])
     warn: (text) => void said.push(text),
     confirm: async () => false,
     now: () => simulator.clock.now(),
-    sleep: async () => {},
+    sleep: (ms) => stand.turn(ms),
     stopped: never,
     stdin: async () => "",
   };

@@ -1,0 +1,131 @@
+/**
+ * `rekindle migrate --apply`: upstream's controllers to zero, then its webhook configurations kept and removed, then our
+ * hosts may go on. Every step looks at what is and is harmless twice, so that a run that died is simply begun again.
+ */
+import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { mergeObject } from "../../adapters/kubernetes/requests.ts";
+import { Refused } from "../failure.ts";
+import type { Session, Tools } from "../tools.ts";
+import { heldByOther, holdLeases, type Lock, type Place, releaseLeases } from "./lock.ts";
+import { type Kept, keepSaved, loadSaved, type Saved, savedOf } from "./saved.ts";
+import { all, deployments, findInstalled, type Installed, leases as leaseResource, workloadOf } from "./upstream.ts";
+
+/** What both ways work with. */
+export type Work = {
+  readonly session: Session;
+  readonly tools: Pick<Tools, "print" | "now" | "sleep">;
+  /** Longest wait for pods to come or go, ms. */
+  readonly waitMs: number;
+};
+
+const pollMs = 2_000;
+
+/** Asks until it is so. `keep` is called between two looks. */
+export const waitFor = async (
+  { tools, waitMs }: Work,
+  what: string,
+  isSo: () => Promise<boolean>,
+  keep: () => Promise<void> = async () => {},
+): Promise<void> => {
+  const until = tools.now() + waitMs;
+  for (let said = false; !(await isSo()); ) {
+    if (!said) tools.print(`waiting for ${what}`);
+    said = true;
+    if (tools.now() >= until) throw new Refused(`${what}: not within ${waitMs / 1_000} s; the same command goes on`);
+    await tools.sleep(pollMs);
+    await keep();
+  }
+};
+
+/** Sets the replicas of a Deployment that is there; one that is gone is told. */
+export const scale = async ({ session, tools }: Work, place: Place, replicas: number): Promise<void> => {
+  const ref = { resource: deployments, namespace: place.namespace, name: place.name };
+  const { value } = await openCluster(session.transport).get(ref);
+  if (value === undefined) return tools.print(`deployment ${place.namespace}/${place.name} is gone`);
+  await mergeObject(session.transport, { ref }, { spec: { replicas } });
+  tools.print(`deployment ${place.namespace}/${place.name} scaled to ${replicas}`);
+};
+
+const scaleAll = async (work: Work, { workloads }: Saved, part: "controller" | "webhook"): Promise<void> => {
+  for (const one of workloads.filter((each) => each.part === part)) await scale(work, one, 0);
+};
+
+/** No pod of its controllers is left, and nobody has renewed its leases for as long as they last. */
+const isStopped = async ({ session }: Work, { workloads, leases }: Saved): Promise<boolean> => {
+  const cluster = openCluster(session.transport);
+  for (const { namespace, name } of leases) {
+    const { value, date } = await cluster.get({ resource: leaseResource, namespace, name });
+    if (value !== undefined && heldByOther(value, date)) return false;
+  }
+  for (const { namespace, name } of workloads.filter(({ part }) => part === "controller")) {
+    const { value } = await cluster.get({ resource: deployments, namespace, name });
+    if (value !== undefined && workloadOf(value).some(({ standing }) => standing > 0)) return false;
+  }
+  return true;
+};
+
+/** The leases to hold: those that there are, or else the one that upstream would use. */
+const placesOf = (saved: Saved): Saved["leases"] => {
+  if (saved.leases.length > 0) return saved.leases;
+  const namespace = saved.workloads[0]?.namespace;
+  return namespace === undefined ? [] : [{ namespace, name: "spark-operator-lock", made: true }];
+};
+
+const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Promise<void> => {
+  for (const { resource, object } of hooks) {
+    const { name, uid } = object.metadata;
+    await openCluster(session.transport).remove({ resource, name }, { uid });
+    tools.print(`${resource.kind} ${name} removed, and kept in the record`);
+  }
+};
+
+const kindLabel = "rekindle.dev/kind in (SparkApplication,ScheduledSparkApplication,SparkConnect)";
+
+/** What we remember of a time before upstream's: its status and its pods are the truth now. */
+export const dropRecords = async ({ session, tools }: Work, watched: readonly string[]): Promise<void> => {
+  const records = await all(session, checkpointResource, kindLabel);
+  const theirs = records.filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""));
+  for (const { metadata } of theirs) {
+    const { name, namespace = "", uid } = metadata;
+    await openCluster(session.transport).remove({ resource: checkpointResource, namespace, name }, { uid });
+  }
+  if (theirs.length > 0) tools.print(`${theirs.length} checkpoint(s) removed: the status is the truth`);
+};
+
+const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {
+  const { session } = work;
+  const saved = savedOf(await findInstalled(session), kept.saved);
+  const complete = await keepSaved(session, saved, kept);
+  await lock.keep();
+  await removeHooks(work, await findInstalled(session));
+  await scaleAll(work, saved, "webhook");
+  await dropRecords(work, saved.watched);
+  return await keepSaved(session, { ...saved, phase: "left" }, complete);
+};
+
+/** Begins, or goes on with, leaving upstream. Does nothing where it is left already. */
+export const leave = async (work: Work): Promise<void> => {
+  const { session, tools } = work;
+  const before = await loadSaved(session);
+  const installed = await findInstalled(session);
+  if (before?.saved.phase === "left" && (await isStopped(work, before.saved)) && installed.hooks.length === 0) {
+    await releaseLeases(session, before.saved.leases, madeBy(before.saved));
+    return tools.print("kubeflow's operator is stopped already, and its webhook configurations are kept");
+  }
+  const draft = savedOf(installed, before?.saved);
+  const leases = placesOf(draft);
+  const kept = await keepSaved(session, { ...draft, phase: "leaving", leases }, before);
+  tools.print(`record: ConfigMap ${kept.object.metadata.namespace}/${kept.object.metadata.name}`);
+  await scaleAll(work, kept.saved, "controller");
+  await waitFor(work, "its controllers to end and their leases to lapse", () => isStopped(work, kept.saved));
+  const lock = await holdLeases(session, leases, tools.now);
+  const left = await handOver(work, kept, lock);
+  await lock.release(madeBy(left.saved));
+};
+
+/** Which of the leases are ours to remove. */
+export const madeBy =
+  ({ leases }: Saved) =>
+  (place: Place): boolean =>
+    leases.find(({ namespace, name }) => namespace === place.namespace && name === place.name)?.made ?? false;

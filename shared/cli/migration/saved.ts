@@ -1,0 +1,128 @@
+/** What a migration keeps in the cluster, so that nothing is lost whenever it dies: replicas and webhook configurations. */
+import * as z from "zod";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { replaceObject } from "../../adapters/kubernetes/requests.ts";
+import type { Obj, Ref, Stored } from "../../core/object.ts";
+import { configMaps } from "../../kube/resources.ts";
+import { Refused } from "../failure.ts";
+import type { Session } from "../tools.ts";
+import { all, hookResources, type Installed, watchedBy } from "./upstream.ts";
+
+const place = z.object({ namespace: z.string(), name: z.string() });
+
+const shape = z.object({
+  schema: z.literal(1),
+  /** Leaving upstream, gone from it, or on the way back. */
+  phase: z.enum(["leaving", "left", "returning"]),
+  /** Deployments and how many replicas each is to have again. */
+  workloads: z.array(place.extend({ part: z.enum(["controller", "webhook"]), replicas: z.number() })),
+  hooks: z.array(
+    z.object({ plural: z.string(), object: z.looseObject({ metadata: z.looseObject({ name: z.string() }) }) }),
+  ),
+  leases: z.array(place.extend({ made: z.boolean() })),
+  /** Namespaces that upstream's controllers watch; empty: all. */
+  watched: z.array(z.string()),
+});
+
+/** As it is written down. */
+export type Saved = z.infer<typeof shape>;
+
+export type Kept = { readonly saved: Saved; readonly object: Stored };
+
+const name = "rekindle-migration";
+const label = { "rekindle.dev/migration": "kubeflow-spark-operator" } as const;
+const key = "record.json";
+
+const read = (object: Stored): Saved => {
+  const { namespace, name: own } = object.metadata;
+  const data = z.looseObject({ [key]: z.string() }).safeParse(object["data"]);
+  try {
+    return shape.parse(JSON.parse(String(data.data?.[key])));
+  } catch {
+    throw new Refused(`the record of the migration, ConfigMap ${namespace}/${own}, cannot be read: mend it by hand`);
+  }
+};
+
+/** The record that there is; undefined when upstream was never left. */
+export const loadSaved = async (session: Session): Promise<Kept | undefined> => {
+  const selector = Object.entries(label).map(([one, value]) => `${one}=${value}`);
+  const [object, ...more] = await all(session, configMaps, selector.join(","));
+  if (more.length > 0) throw new Refused("there is more than one record of a migration: keep the right ConfigMap");
+  return object === undefined ? undefined : { saved: read(object), object };
+};
+
+const refOf = ({ metadata }: Obj): Ref => ({
+  resource: configMaps,
+  name: metadata.name,
+  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+});
+
+const objectOf = (namespace: string, saved: Saved): Obj => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace, labels: label },
+  data: { [key]: JSON.stringify(saved, null, 2) },
+});
+
+/** Writes the record; of two who do so at once one is refused by the server. */
+export const keepSaved = async (session: Session, saved: Saved, before: Kept | undefined): Promise<Kept> => {
+  const { transport } = session;
+  if (before !== undefined) {
+    const next = { ...before.object, data: { [key]: JSON.stringify(saved, null, 2) } };
+    return { saved, object: await replaceObject(transport, refOf(before.object), next) };
+  }
+  const namespace = saved.workloads[0]?.namespace ?? saved.leases[0]?.namespace ?? "default";
+  const object = objectOf(namespace, saved);
+  return { saved, object: await openCluster(transport).create(refOf(object), object) };
+};
+
+export const dropSaved = ({ transport }: Session, { object }: Kept): Promise<void> =>
+  openCluster(transport).remove(refOf(object), { uid: object.metadata.uid });
+
+/** A configuration as it can be created again: without what the server writes into it. */
+const bare = ({ metadata, ...object }: Stored): Saved["hooks"][number]["object"] => {
+  const { name: own, labels, annotations, ownerReferences, finalizers } = metadata;
+  const kept = { name: own, labels, annotations, ownerReferences, finalizers };
+  return { ...object, metadata: kept };
+};
+
+const hookText = ({ plural, object }: Saved["hooks"][number]): string => `${plural}/${object.metadata.name}`;
+
+const same = (a: { readonly namespace: string; readonly name: string }, b: typeof a): boolean =>
+  a.namespace === b.namespace && a.name === b.name;
+
+/**
+ * What is to be kept of an installation, over what was kept before: replicas that we have set to 0 ourselves, and
+ * configurations that are gone by our own hand, are known from then only.
+ */
+export const savedOf = (installed: Installed, before: Saved | undefined): Saved => {
+  const workloads = installed.workloads.map(({ namespace, name: own, part, replicas }) => {
+    const known = before?.workloads.find((one) => same(one, { namespace, name: own }));
+    return { namespace, name: own, part, replicas: known?.replicas ?? replicas };
+  });
+  const hooks = installed.hooks.map(({ resource, object }) => ({ plural: resource.plural, object: bare(object) }));
+  const isThere = ({ plural, object }: Saved["hooks"][number]): boolean =>
+    hooks.some((one) => one.plural === plural && one.object.metadata.name === object.metadata.name);
+  const leases = installed.leases.map(({ metadata: { namespace = "", name: own } }) => {
+    const known = before?.leases.find((one) => same(one, { namespace, name: own }));
+    return { namespace, name: own, made: known?.made ?? false };
+  });
+  return {
+    schema: 1,
+    phase: before?.phase ?? "leaving",
+    workloads: [...workloads, ...(before?.workloads ?? []).filter((one) => !workloads.some((two) => same(one, two)))],
+    hooks: [...hooks, ...(before?.hooks ?? []).filter((one) => !isThere(one))].sort((a, b) =>
+      hookText(a) < hookText(b) ? -1 : 1,
+    ),
+    leases: [...leases, ...(before?.leases ?? []).filter((one) => !leases.some((two) => same(one, two)))],
+    watched: before?.watched ?? [...watchedBy(installed.workloads)],
+  };
+};
+
+/** A saved configuration as it is to be made again. */
+export const hookOf = ({ plural, object }: Saved["hooks"][number]): { readonly ref: Ref; readonly object: Obj } => {
+  const resource = hookResources.find((one) => one.plural === plural);
+  if (resource === undefined) throw new Refused(`the record of the migration names unknown ${plural}`);
+  const whole = { apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind, ...object };
+  return { ref: { resource, name: object.metadata.name }, object: whole };
+};

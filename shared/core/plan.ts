@@ -22,7 +22,14 @@ export const queryId = (query: Query): string => JSON.stringify(query);
  * (by judgement also the resourceVersion), a patch both.
  */
 export type Effect =
-  | { readonly do: "create"; readonly object: Obj; readonly resource: Resource; readonly owner: string }
+  | {
+      readonly do: "create";
+      readonly object: Obj;
+      readonly resource: Resource;
+      readonly owner: string;
+      /** Worth a try and no more: who may not make it, or is refused, tells so and goes on. */
+      readonly optional?: boolean;
+    }
   | {
       readonly do: "delete";
       readonly ref: Ref;

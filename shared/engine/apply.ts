@@ -23,6 +23,8 @@ export type Hands = {
 export type Done =
   | { readonly did: "done" }
   | { readonly did: "refused"; readonly refusal: Refusal }
+  /** An optional effect that was not to be had; told, and no more. */
+  | { readonly did: "passed"; readonly trouble: Trouble }
   | { readonly did: "troubled"; readonly trouble: Trouble };
 
 const done: Done = { did: "done" };
@@ -82,6 +84,23 @@ const create = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): 
     if (cause.status === 409 && cause.reason === "AlreadyExists") return await whose(hands, effect);
     if (isRefusal(cause)) return refused(effect, cause);
     throw cause;
+  }
+};
+
+/** Rights, limits and kinds that are not there stay so for the next tries, too. */
+const isDenied = (cause: unknown): cause is ApiError =>
+  cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
+
+/** What is optional holds nothing up for a reason that will last. */
+const tryCreate = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+  try {
+    const result = await create(hands, effect);
+    if (result.did !== "refused") return result;
+    const { reason, message } = result.refusal;
+    return { did: "passed", trouble: { reason, message } };
+  } catch (cause) {
+    if (!isDenied(cause)) throw cause;
+    return { did: "passed", trouble: troubleOf(cause) };
   }
 };
 
@@ -154,7 +173,12 @@ const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): 
   return done;
 };
 
-const appliers: Appliers = { create, delete: remove, patch, record };
+const appliers: Appliers = {
+  create: (hands, effect) => (effect.optional === true ? tryCreate(hands, effect) : create(hands, effect)),
+  delete: remove,
+  patch,
+  record,
+};
 
 const run = (hands: Hands, effect: Effect): Promise<Done> => {
   switch (effect.do) {

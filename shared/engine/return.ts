@@ -60,14 +60,20 @@ const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
   return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
 
-export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
-  const { world, message, operator, sight } = run;
-  const text = trouble.message.slice(0, 1024);
-  if (isTold(held, trouble) || sight.object === undefined) return;
+/** A warning about the object, once per occasion. */
+export const tellOf = async ({ world, operator, sight }: Run, occasion: string, trouble: Trouble): Promise<void> => {
+  if (sight.object === undefined) return;
   const hands = { cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: sight.now };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
-  const occasion = `trouble ${held.record?.saves ?? 0}`;
-  await applyStage(hands, [{ ...about, occasion, type: "Warning", reason: trouble.reason, message: text }], 1);
+  const { reason, message } = trouble;
+  await applyStage(hands, [{ ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) }], 1);
+};
+
+export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
+  const { world, message, sight } = run;
+  const text = trouble.message.slice(0, 1024);
+  if (isTold(held, trouble) || sight.object === undefined) return;
+  await tellOf(run, `trouble ${held.record?.saves ?? 0}`, trouble);
   if (held.record === undefined) return;
   const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? sight.now };
   const { rests: _, ...unfinished } = held.record;

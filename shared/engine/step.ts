@@ -11,7 +11,7 @@ import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { queryId } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
 import { look, type Observed, observe } from "./observe.ts";
-import { arrange, comeBack, lasting, raced } from "./return.ts";
+import { arrange, comeBack, lasting, raced, tellOf } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
 import { tell } from "./status.ts";
@@ -125,6 +125,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
+    await passOver(run, stage, results);
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
     recount(run, stage);
@@ -144,6 +145,19 @@ const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
         key,
         uid: effect.uid,
       });
+  }
+};
+
+/** What an application does without is told once, and costs nothing while nothing is passed over. */
+const passOver = async (run: Run, stage: readonly Effect[], results: readonly Done[]): Promise<void> => {
+  const { world, message, sight } = run;
+  for (const [index, result] of results.entries()) {
+    const effect = stage[index];
+    if (result.did !== "passed" || effect?.do !== "create") continue;
+    const { reason, message: text } = result.trouble;
+    world.report("warn", "gone on without it", { key: textOf(message), reason, message: text });
+    if (sight.object !== undefined)
+      await tellOf(run, `without ${effect.object.kind} ${effect.object.metadata.name}`, result.trouble);
   }
 };
 

@@ -17,3 +17,15 @@ export const networkPolicies: Resource = {
   plural: "networkpolicies",
   kind: "NetworkPolicy",
 };
+export const ingresses: Resource = {
+  group: "networking.k8s.io",
+  version: "v1",
+  plural: "ingresses",
+  kind: "Ingress",
+};
+export const podDisruptionBudgets: Resource = {
+  group: "policy",
+  version: "v1",
+  plural: "poddisruptionbudgets",
+  kind: "PodDisruptionBudget",
+};

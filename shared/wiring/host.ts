@@ -11,6 +11,7 @@ import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
+import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
@@ -25,6 +26,7 @@ export type HostSettings = {
   readonly namespaces: readonly string[];
   readonly selector: string | undefined;
   readonly timing: Timing;
+  readonly spark: Options;
   /** Steps at once. */
   readonly concurrency: number;
   readonly resyncMs: number;
@@ -53,7 +55,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { transport, cluster, namespaces, selector, timing } = settings;
   const report = calm(settings.report, Date.now);
   const queue = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
-  const operators = operatorsFor(timing);
+  const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const { shadow } = settings;
   const world = { ...opened, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };

@@ -11,6 +11,7 @@ import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
+import { optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { lookoutFor } from "./lookout.ts";
@@ -117,6 +118,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     cluster,
     namespaces,
     selector: selector === "" ? undefined : selector,
+    spark: optionsOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
     concurrency,
     resyncMs,

@@ -11,6 +11,7 @@ import { timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import type { World } from "../engine/world.ts";
 import { chargeOf } from "./charge.ts";
+import { sparkOptionsIn } from "./configuration/spark.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
 import { openWorld, operatorsFor, processClock } from "./world.ts";
@@ -40,7 +41,7 @@ export const openTaking = (
   const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "delay");
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
-  const parts = { ...desk, transport, timing, operators: operatorsFor(timing) };
+  const parts = { ...desk, transport, timing, operators: operatorsFor(timing, sparkOptionsIn(env)) };
   const world = once(async () => ({ ...(await openWorld(parts)), inCharge: chargeOf(settings) }));
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);

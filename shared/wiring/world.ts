@@ -9,14 +9,15 @@ import { settledMs, type Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
+import { defaultOptions, type Options } from "../spark/companions/options.ts";
 import { scheduledSparkApplication } from "../spark/scheduled/operator.ts";
 
 /** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
 const inCluster = "https://kubernetes.default.svc";
 
 /** The kinds that Rekindle runs. */
-export const operatorsFor = (timing: Timing): readonly Operator<unknown>[] => [
-  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing) }),
+export const operatorsFor = (timing: Timing, options: Options = defaultOptions): readonly Operator<unknown>[] => [
+  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), options }),
   scheduledSparkApplication({ settledMs: settledMs(timing) }),
 ];
 

@@ -198,6 +198,19 @@ describe("R3: fenced", () => {
   });
 });
 
+test("what is optional and not to be had is told once, and the step goes on to its end", async () => {
+  const wish = { do: "create", object: part("bell"), resource: parts, owner: "toy-1", optional: true } as const;
+  const world = stage(() => ({ memory: { count: 1 }, stages: [[wish], [creation("arm")]], status: { phase: "made" } }));
+  world.before = (call) => {
+    if (call === "create parts bell") throw failing(403, "Forbidden");
+  };
+  assert.equal((await step(world.world, message)).did, "step");
+  await step(world.world, message);
+  const names = [...world.objects.keys()].filter((name) => !name.startsWith("toys"));
+  assert.deepEqual([names.length, names.at(-1)], [2, "parts arm"]);
+  assert.match(names[0] ?? "", /^events bear\./);
+});
+
 describe("what a step leaves alone", () => {
   const idle = [
     { name: "another kind", message: { ...message, kind: "Doll" }, world: {}, object: toy() },

@@ -13,6 +13,7 @@ import { timing } from "../../shared/engine/settings.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
 import { collectionPath, objectPath } from "../../shared/kube/paths.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
+import { defaultOptions } from "../../shared/spark/companions/options.ts";
 import { type Host, type HostSettings, startHost } from "../../shared/wiring/host.ts";
 import { resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";
@@ -97,7 +98,7 @@ const handsOn = ({ transport, handle }: Simulator): Hands => {
 
 const settings = {
   ...{ cluster: "default", namespaces: [], selector: undefined, timing, concurrency: 16 },
-  ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined },
+  ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
 };
 
 /** Opens the cluster and takes hold of time. */

@@ -148,6 +148,20 @@ export const scenarios: readonly Scenario[] = [
     breadth: "part",
   },
   {
+    name: "companions",
+    what: "a budget, a further port and its ingress go with two runs: the first fails, the second completes",
+    spec: {
+      ...base,
+      driverPodDisruptionBudget: true,
+      driverIngressOptions: [{ servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org" }],
+      restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 },
+    },
+    scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+    breadth: "part",
+  },
+  {
     name: "stranger",
     what: "somebody else's pod has the driver's name; then it is removed and the spec changed",
     spec: base,

@@ -9,6 +9,7 @@ import { take } from "../../shared/engine/batch.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
 import type { Change } from "../../shared/simulator/store.ts";
+import { defaultOptions } from "../../shared/spark/companions/options.ts";
 import { resync } from "../../shared/wiring/resync.ts";
 import { operatorsFor } from "../../shared/wiring/world.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
@@ -34,7 +35,7 @@ export class Stage {
   readonly theatre: Theatre;
   readonly fault: Fault;
   readonly levers: Levers;
-  readonly operators = operatorsFor(timing);
+  readonly operators = operatorsFor(timing, { ...defaultOptions, driverPdb: true });
   oracle: Scene["oracle"];
   post: Post;
   watching: Watching;

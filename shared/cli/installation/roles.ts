@@ -23,7 +23,11 @@ export const hostRules: readonly Rule[] = [
   rule("sparkoperator.k8s.io", ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers"], ["update"]),
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
   rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
-  rule("networking.k8s.io", ["networkpolicies"], ["get", "list", "create", "delete"]),
+  rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["get", "list", "create", "delete"]),
+  rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
+  // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler.
+  rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "create", "delete"]),
+  rule("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
   rule("", ["events"], ["create"]),
   rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]),
 ];

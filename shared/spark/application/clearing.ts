@@ -25,7 +25,7 @@ const remaining = (
 /** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
 export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
   const { key, view, memory } = scene;
-  const leftovers = leftoversOf(key, view.uid);
+  const leftovers = leftoversOf(scene);
   const unseen = [podsOf(key), ...leftovers].filter((query) => !view.seen.has(queryId(query)));
   const found = seenPods(scene);
   if (found === undefined || unseen.length > 0) return { look: unseen };

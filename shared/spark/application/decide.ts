@@ -7,8 +7,10 @@ import { queryId } from "../../core/plan.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
+import { endCompanions } from "./accompanied.ts";
 import { adopted, blank, mayHideDriver } from "./adopting.ts";
 import { clear, windDown } from "./clearing.ts";
+import type { Pods } from "./evidence.ts";
 import { follow } from "./following.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
@@ -102,15 +104,30 @@ const fail = (scene: Scene): Decision<Memory> => {
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: retryAt, waitsFor });
 };
 
-/**
- * Finished: the executors' last states, strays, and the end of its time to live; not before all is settled, or a slow
- * creation of a schedule's run could bring it again.
- */
+/** Finished: the executors' last states, strays, what must not outlive the run, and the end of its time to live. */
 const rest = (scene: Scene): Decision<Memory> => {
-  const { key, memory, object, read, view } = scene;
   const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(key)] };
-  const ttl = read.ok ? read.spec.timeToLiveSeconds : undefined;
+  if (found === undefined) return { look: [podsOf(scene.key)] };
+  const companions = endCompanions(scene);
+  if ("look" in companions) return companions;
+  const { stage, left, memory } = companions;
+  if (left > 0) {
+    const waits = stage.length > 0 ? { again: true } : { pollMs: 15_000 };
+    return planOf(scene, memory, found, { stages: [endStrays(found), stage], ...waits });
+  }
+  return expire({ ...scene, memory }, found);
+};
+
+/** The application's own, else the deployment's; only a deployment's 0 means none. */
+const timeToLive = ({ read, settings }: Scene): number | undefined => {
+  const own = read.ok ? read.spec.timeToLiveSeconds : undefined;
+  return own ?? (settings.options.defaultTimeToLiveSeconds > 0 ? settings.options.defaultTimeToLiveSeconds : undefined);
+};
+
+/** Not before all is settled, or a slow creation of a schedule's run could bring it again. */
+const expire = (scene: Scene, found: Pods): Decision<Memory> => {
+  const { key, memory, object, view } = scene;
+  const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
   const stages = [endStrays(found)];

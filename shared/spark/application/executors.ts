@@ -29,7 +29,7 @@ export const executorStates = (
   pods: readonly Stored[],
   before: Readonly<Record<string, string>>,
   phase: Phase,
-  limit = 1_000,
+  limit: number,
 ): Readonly<Record<string, string>> => {
   const tracked = pods.filter((pod) => Number(pod.metadata.labels?.["spark-exec-id"] ?? 0) <= limit);
   const now = tracked.map((pod): [string, string] => {

@@ -3,6 +3,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { uiOf } from "./accompanied.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory, State } from "./memory.ts";
@@ -99,8 +100,11 @@ export const follow = (scene: Scene): Decision<Memory> => {
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
   const known = uid === undefined ? driver : { ...driver, uid };
   const ended = state.phase === "SUCCEEDING" || state.phase === "FAILING";
+  const ui = state.phase === "RUNNING" ? uiOf({ ...scene, memory: { ...memory, driver: known } }) : { info: {} };
+  if ("look" in ui) return ui;
   return planOf(scene, { ...memory, driver: known, state }, found, {
     stages: [endStrays(found)],
+    info: ui.info,
     ...(ended ? { again: true } : { waitsFor: waitsFor(sighting.see, sighting.pod) }),
   });
 };

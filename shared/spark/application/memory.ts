@@ -1,6 +1,7 @@
 /** What a SparkApplication's steps remember of each other: what nobody could read off the objects again. */
 import * as z from "zod";
 import type { Parsed } from "../../core/operator.ts";
+import { rareNames } from "../companions/retinue.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({
@@ -57,6 +58,8 @@ const memory = z.object({
   /** The newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
   plannedAt: z.number().optional(),
   driver: driver.optional(),
+  /** Rare kinds of which this application may have objects. */
+  rare: z.array(z.enum(rareNames)).optional(),
   state,
 });
 

@@ -4,6 +4,8 @@ import type { Ref, Stored } from "../../core/object.ts";
 import type { Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
+import type { Options } from "../companions/options.ts";
+import { type RareKind, rareKinds } from "../companions/retinue.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { alive, type Pods, sortOut } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
@@ -17,6 +19,7 @@ export type Settings = {
   readonly apiServer: string;
   /** Distance between two drivers, ms: see engine/settings.ts. */
   readonly settledMs: number;
+  readonly options: Options;
 };
 
 export type Scene = {
@@ -47,14 +50,19 @@ export const bodyOf = (key: Key, driver: Driver): Query => ({
 
 type Listing = Extract<Query, { do: "list" }>;
 
-/** What submissions made beside the driver pods. */
-export const leftoversOf = (key: Key, uid: string): readonly Listing[] =>
-  made.map((resource) => ({
-    do: "list",
-    resource,
-    namespace: key.namespace,
-    labels: { "rekindle.dev/app-uid": uid },
-  }));
+const madeOf = ({ key, view }: Pick<Scene, "key" | "view">, resource: Ref["resource"]): Listing => ({
+  do: "list",
+  resource,
+  namespace: key.namespace,
+  labels: { "rekindle.dev/app-uid": view.uid },
+});
+
+/** What submissions made beside the driver pods: of kinds that are rare only if this application ever had one. */
+export const leftoversOf = (scene: Pick<Scene, "key" | "view" | "memory">): readonly Listing[] =>
+  [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
+
+/** Companions of one rare kind. */
+export const rareOf = (scene: Scene, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
 
 /** The pods told apart, or undefined while nobody has looked. */
 export const seenPods = (scene: Scene): Pods | undefined => {
@@ -84,10 +92,20 @@ export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memo
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...rest, ...told });
 };
 
-type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & { readonly stages?: readonly (readonly Effect[])[] };
+type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
+  readonly stages?: readonly (readonly Effect[])[];
+  /** What was learned for `status.driverInfo`. */
+  readonly info?: Readonly<Record<string, unknown>>;
+};
 
 /** The plan of an act: its effects, then the event of the phase, then the status. */
-export const planOf = (scene: Scene, memory: Memory, found: Pods | undefined, extras: Extras): Plan<Memory> => {
-  const stages = [...(extras.stages ?? []), events(scene.object, memory)].filter((stage) => stage.length > 0);
-  return { ...extras, memory, stages, status: projected(scene.object, memory, found) };
+export const planOf = (
+  scene: Scene,
+  memory: Memory,
+  found: Pods | undefined,
+  { stages: given = [], info, ...extras }: Extras,
+): Plan<Memory> => {
+  const stages = [...given, events(scene.object, memory)].filter((stage) => stage.length > 0);
+  const status = projected(scene.object, memory, { pods: found, info, limit: scene.settings.options.trackedExecutors });
+  return { ...extras, memory, stages, status };
 };

@@ -38,18 +38,27 @@ const submittedAt = ({ driver, state, submissions }: Memory, shown: string | und
   return submissions === 0 ? undefined : instantOf(shown);
 };
 
-/** The whole `status`, as it should be. `pods` is undefined while nothing has been submitted. */
-export const projected = (object: Stored, memory: Memory, pods: Pods | undefined): Record<string, unknown> => {
+export type Known = {
+  /** Undefined while nothing has been submitted. */
+  readonly pods: Pods | undefined;
+  /** What was learned for `driverInfo`; what the status says of this run already stays. */
+  readonly info?: Readonly<Record<string, unknown>> | undefined;
+  /** So many executors are told of. */
+  readonly limit: number;
+};
+
+/** The whole `status`, as it should be. */
+export const projected = (object: Stored, memory: Memory, { pods, info, limit }: Known): Record<string, unknown> => {
   const { driver, state } = memory;
   const error = errorOf(memory);
   const shown = statusOf(object);
   const sameRun = shown.submissionID === driver?.submissionId;
   const known = sameRun ? (shown.executorState ?? {}) : {};
   const submitted = submittedAt(memory, shown.lastSubmissionAttemptTime);
-  const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase);
+  const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase, limit);
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
-    driverInfo: driver === undefined ? {} : { ...(sameRun ? shown.driverInfo : {}), podName: driver.podName },
+    driverInfo: driver === undefined ? {} : { ...(sameRun ? shown.driverInfo : {}), ...info, podName: driver.podName },
     ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
     ...(driver === undefined ? {} : { submissionID: driver.submissionId }),
     ...(submitted === undefined ? {} : { lastSubmissionAttemptTime: timeText(submitted) }),

@@ -3,7 +3,10 @@
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
-import { type Submission, type SubmissionResult, submit } from "../submission/submit.ts";
+import type { Companion } from "../companions/companion.ts";
+import { companionsOf, type RareKind, rareIn } from "../companions/retinue.ts";
+import { type Submission, submit } from "../submission/submit.ts";
+import { subjectOf } from "./accompanied.ts";
 import type { Memory, State } from "./memory.ts";
 import { made } from "./resource.ts";
 import { retryAfterRefusal } from "./restart.ts";
@@ -17,8 +20,18 @@ const creation = (object: Obj, owner: string): Effect => {
   return { do: "create", object, resource, owner };
 };
 
+const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
+  do: "create",
+  object,
+  resource,
+  owner,
+  ...(optional ? { optional } : {}),
+});
+
+type Whole = Submission & { readonly companions: readonly Companion[] };
+
 /** The objects of an attempt: the same for everybody who asks, at any time. */
-const submissionOf = (scene: Scene, attempt: number, submittedAt: number): SubmissionResult => {
+const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | { readonly refused: string } => {
   const { read, object, view, settings } = scene;
   if (!read.ok) return { refused: read.message };
   const { name, namespace, labels, annotations } = object.metadata;
@@ -29,10 +42,13 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Submi
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
-  const result = submit({ app, spec: read.spec, attempt, submittedAt, apiServer: settings.apiServer });
+  const subject = subjectOf(scene, read.spec, attempt);
+  const result = submit({ app, spec: subject.spec, attempt, submittedAt, apiServer: settings.apiServer });
   if ("refused" in result) return result;
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
-  return strange === undefined ? result : { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+  if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+  const { submissionId, applicationId, driverPodName } = result;
+  return { ...result, companions: companionsOf({ ...subject, submissionId, applicationId, driverPodName }) };
 };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */
@@ -69,11 +85,22 @@ export const submitAgain = (scene: Scene): Plan<Memory> => {
   return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
-const creating = (scene: Scene, memory: Memory, submission: Submission): Plan<Memory> => {
+/** What is made is known before it is: it is looked for when the run is cleared away. */
+const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
+  const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
+  return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
+};
+
+const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
   const { uid } = scene.view;
-  return planOf(scene, memory, undefined, {
+  const { companions, before, driver } = submission;
+  const first = [
+    ...before.map((object) => creation(object, uid)),
+    ...companions.map((companion) => accompaniment(companion, uid)),
+  ];
+  return planOf(scene, withRare(memory, companions), undefined, {
     fenced: true,
-    stages: [submission.before.map((object) => creation(object, uid)), [creation(submission.driver, uid)]],
+    stages: [first, [creation(driver, uid)]],
     waitsFor: `driver pod ${submission.driverPodName} to start`,
   });
 };

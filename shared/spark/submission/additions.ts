@@ -8,7 +8,7 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";
 import type { Rules } from "./versions.ts";
 
-const appUidLabel = "rekindle.dev/app-uid";
+export const appUidLabel = "rekindle.dev/app-uid";
 const attemptLabel = "rekindle.dev/attempt";
 
 type Application = { readonly name: string; readonly namespace: string; readonly uid: string };
@@ -27,7 +27,7 @@ const objectLabels = (mark: Mark): Readonly<Record<string, string>> => ({
   "sparkoperator.k8s.io/submission-id": mark.submissionId,
 });
 
-const reference = ({ name, uid }: Application): OwnerReference => ({
+export const reference = ({ name, uid }: Application): OwnerReference => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
   name,

@@ -24,12 +24,9 @@ const sparkConfigMap: Rule = ({ sparkConfigMap: name }) =>
     ? undefined
     : `spec.sparkConfigMap: in executors ${name} is mounted at /etc/spark/conf, but Spark's SPARK_CONF_DIR wins`;
 
-const gangs: Rule = ({ batchScheduler }) =>
-  batchScheduler ? `spec.batchScheduler: pods go to ${batchScheduler}, but no PodGroup is made for them` : undefined;
-
 const packages: Rule = ({ deps }) =>
   deps?.packages?.length ? "spec.deps.packages are resolved by the driver, not before it starts" : undefined;
 
-const rules: readonly Rule[] = [memoryLimit, executorEnv, sparkConfigMap, gangs, packages];
+const rules: readonly Rule[] = [memoryLimit, executorEnv, sparkConfigMap, packages];
 
 export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);

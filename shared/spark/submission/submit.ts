@@ -108,13 +108,19 @@ const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Bui
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };
 
+/** What an attempt is called, before anything of it is built. */
+export const identityFor = (
+  { name, uid }: { readonly name: string; readonly uid: string },
+  attempt: number,
+): Identity => identityOf(name, `${uid}/${attempt}`);
+
 /** Pure: the same input, the same objects. */
 export const submit = (given: SubmissionInput): SubmissionResult => {
   const input = { ...given, spec: withDefaults(given.spec) };
   const { app, spec, attempt } = input;
   const broken = inTheWay(input);
   if (broken.length > 0) return { refused: broken.join("; ") };
-  const identity = identityOf(app.name, `${app.uid}/${attempt}`);
+  const identity = identityFor(app, attempt);
   const { submissionId } = identity;
   const told = argumentsOf({ ...app, labels: app.labels ?? {}, spec, submissionId });
   const executor = executorTemplate(input, submissionId);

@@ -1,39 +1,8 @@
 /** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
 import * as z from "zod";
 import { selectorOf } from "../../kube/selector.ts";
-
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-const inMs = (text: string): number => {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  return Math.round(Number(amount) * (units[unit ?? ""] ?? Number.NaN));
-};
-
-const duration = z
-  .union([z.int().min(0).transform(String), z.string()], { error: "write a duration such as 30s or 5m" })
-  .transform((text) => (/^\d+$/.test(text) ? Number(text) : inMs(text)))
-  .refine((ms) => Number.isFinite(ms), { error: "write a duration such as 30s or 5m" });
-
-const yesOrNo = z.union([z.boolean(), z.stringbool({ truthy: ["true", "yes", "1"], falsy: ["false", "no", "0"] })], {
-  error: "write true or false",
-});
-
-const list = z.union([z.array(z.string().min(1)), z.string().transform((text) => text.split(",").filter(Boolean))], {
-  error: "write names separated by commas, or a list",
-});
-
-const text = z.union([z.string(), z.number().transform(String)], { error: "write a text" });
-const required = text.pipe(z.string().min(1, { error: "must not be empty" }));
-
-const count = (max: number) => {
-  const error = `write a whole number from 1 to ${max}`;
-  return z
-    .union([z.number(), z.string().regex(/^\d+$/, { error }).transform(Number)], { error })
-    .pipe(z.int({ error }).min(1, { error }).max(max, { error }));
-};
-
-const choice = <const Options extends readonly [string, ...string[]]>(...options: Options) =>
-  z.enum(options, { error: `write ${options.join(" or ")}` });
+import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
+import { sparkKeys } from "./spark.ts";
 
 const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(value), {
   error: "write an address and a port, such as 127.0.0.1:8080",
@@ -78,6 +47,7 @@ export const keys = {
   leases: list
     .prefault("spark-operator-lock,spark-operator-controller-lock")
     .describe("leader leases that tell of another controller"),
+  ...sparkKeys,
 } as const;
 
 const shape = z.strictObject(keys);

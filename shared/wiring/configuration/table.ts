@@ -52,7 +52,8 @@ const spanText = (ms: number): string => {
 
 const shown = (key: KeyName, value: unknown): string => {
   if (value === undefined) return "";
-  if (Array.isArray(value)) return value.join(",");
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(",");
+  if (typeof value === "object") return JSON.stringify(value);
   return key.endsWith("Ms") ? spanText(Number(value)) : String(value);
 };
 

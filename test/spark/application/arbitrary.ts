@@ -59,6 +59,7 @@ export const memories: fc.Arbitrary<Memory> = fc.record(
     executions: counts,
     plannedAt: instants,
     driver: drivers,
+    rare: fc.uniqueArray(fc.constantFrom("ingress", "driverPdb", "volcano", "coscheduling")),
     state: states,
   },
   { requiredKeys: ["generation", "spec", "normaliser", "attempt", "submissions", "executions", "state"] },

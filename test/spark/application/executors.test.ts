@@ -1,12 +1,16 @@
 /** Executor states as the status shows them: of pods that are there, of those that are gone, and of too many. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Stored } from "../../../shared/core/object.ts";
 import { executorStates } from "../../../shared/spark/application/executors.ts";
 import type { Phase } from "../../../shared/spark/application/memory.ts";
 import { pod } from "./scenes.ts";
 
 const executor = (id: number, phase: string) =>
   pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });
+
+const told = (pods: readonly Stored[], before: Readonly<Record<string, string>>, phase: Phase) =>
+  executorStates(pods, before, phase, 1_000);
 
 describe("an executor", () => {
   const there = [
@@ -19,7 +23,7 @@ describe("an executor", () => {
   ];
   for (const { phase, want } of there) {
     test(`whose pod is ${phase || "of no phase"} is ${want}`, () => {
-      assert.deepEqual(executorStates([executor(1, phase)], { "exec-1": "PENDING" }, "RUNNING"), { "exec-1": want });
+      assert.deepEqual(told([executor(1, phase)], { "exec-1": "PENDING" }, "RUNNING"), { "exec-1": want });
     });
   }
 
@@ -38,24 +42,20 @@ describe("an executor", () => {
   ];
   for (const { phase, before, want } of gone) {
     test(`that was ${before} and is gone is ${want} when the application is ${phase}`, () => {
-      assert.deepEqual(executorStates([], { "exec-1": before }, phase), { "exec-1": want });
+      assert.deepEqual(told([], { "exec-1": before }, phase), { "exec-1": want });
     });
   }
 });
 
 describe("many executors", () => {
   test("are told by name, whatever order they are listed in", () => {
-    const states = executorStates(
-      [executor(2, "Running"), executor(1, "Failed")],
-      { "exec-0": "COMPLETED" },
-      "RUNNING",
-    );
+    const states = told([executor(2, "Running"), executor(1, "Failed")], { "exec-0": "COMPLETED" }, "RUNNING");
     assert.deepEqual(Object.keys(states), ["exec-0", "exec-1", "exec-2"]);
   });
 
   test("are told up to a thousand by id", () => {
     const pods = Array.from({ length: 1_200 }, (_, index) => executor(1_200 - index, "Running"));
-    const states = executorStates(pods, {}, "RUNNING");
+    const states = told(pods, {}, "RUNNING");
     assert.deepEqual(
       [Object.keys(states).length, states["exec-1000"], states["exec-1001"]],
       [1_000, "RUNNING", undefined],
@@ -64,6 +64,6 @@ describe("many executors", () => {
 
   test("whose id is none are left out", () => {
     const odd = pod({ name: "odd", role: "executor", executor: Number.NaN });
-    assert.deepEqual(executorStates([odd], {}, "RUNNING"), {});
+    assert.deepEqual(told([odd], {}, "RUNNING"), {});
   });
 });

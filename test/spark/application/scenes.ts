@@ -6,9 +6,10 @@ import type { Decision, Effect, Plan, Query, Refusal } from "../../../shared/cor
 import { queryId } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
+import { defaultOptions, type Options } from "../../../shared/spark/companions/options.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
-export const settings = { apiServer: "https://kubernetes.default.svc", settledMs: 16_000 };
+export const settings = { apiServer: "https://kubernetes.default.svc", settledMs: 16_000, options: defaultOptions };
 
 /** 2026-11-02T08:00:00Z. */
 export const eight = Date.UTC(2026, 10, 2, 8);
@@ -133,12 +134,18 @@ export type World = {
   readonly services?: readonly Stored[];
   readonly configMaps?: readonly Stored[];
   readonly refused?: readonly Refusal[];
+  /** Objects of other kinds, by the plural of their resource. */
+  readonly others?: Readonly<Record<string, readonly Stored[]>>;
+  readonly options?: Partial<Options>;
 };
 
 const answer = (world: World, query: Query): readonly Stored[] => {
-  const { pods = [], services = [], configMaps = [] } = world;
-  if (query.do === "get") return (world.live ?? pods).filter(({ metadata }) => metadata.name === query.ref.name);
-  return { pods, services, configmaps: configMaps }[query.resource.plural] ?? [];
+  const { pods = [], services = [], configMaps = [], others = {} } = world;
+  const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
+  if (query.do === "list") return all[query.resource.plural] ?? [];
+  const { resource, name } = query.ref;
+  const named = resource.plural === "pods" ? (world.live ?? pods) : (all[resource.plural] ?? []);
+  return named.filter(({ metadata }) => metadata.name === name);
 };
 
 export type Decided = { readonly plan: Plan<Memory>; readonly looks: readonly Query[] };
@@ -146,10 +153,11 @@ export type Decided = { readonly plan: Plan<Memory>; readonly looks: readonly Qu
 /** Decides, answering every look, as a step does. */
 export const decided = (world: World): Decided => {
   const { object, memory, now = eight, refused = [] } = world;
+  const under = { ...settings, options: { ...defaultOptions, ...world.options } };
   const seen = new Map<string, readonly Stored[]>();
   const looks: Query[] = [];
   for (let round = 0; round < 8; round++) {
-    const decision: Decision<Memory> = decide(settings, key, { object, uid: "app-1", memory, seen, now, refused });
+    const decision: Decision<Memory> = decide(under, key, { object, uid: "app-1", memory, seen, now, refused });
     if (!("look" in decision)) return { plan: decision, looks };
     for (const query of decision.look) {
       looks.push(query);
@@ -164,7 +172,8 @@ export const said = (effect: Effect): string => {
   switch (effect.do) {
     case "create": {
       const attempt = effect.object.metadata.labels?.["rekindle.dev/attempt"];
-      return `create ${effect.resource.plural} ${effect.object.metadata.name} of attempt ${attempt}`;
+      const which = attempt === undefined ? "" : ` of attempt ${attempt}`;
+      return `create ${effect.resource.plural} ${effect.object.metadata.name}${which}${effect.optional ? ", if it can" : ""}`;
     }
     case "delete":
       return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}`;

@@ -1,0 +1,72 @@
+/** A run and the objects that go with it: what they are made from, what of them the status tells, when they end. */
+import type { Effect, Query } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { services } from "../../kube/resources.ts";
+import type { Subject } from "../companions/companion.ts";
+import { endsWithRun, prepared, type RareKind, rareKinds } from "../companions/retinue.ts";
+import { uiInfo, uiServiceName } from "../companions/ui.ts";
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { identityFor } from "../submission/submit.ts";
+import type { Memory } from "./memory.ts";
+import { rareOf, removal, type Scene } from "./scene.ts";
+import { shownState } from "./status.ts";
+
+/** All but what only a submission gives: the driver's name. Its spec is as it is submitted. */
+export const subjectOf = (
+  { key, view, settings: { options } }: Scene,
+  spec: SparkApplicationSpec,
+  attempt: number,
+): Omit<Subject, "driverPodName"> => {
+  const { name, namespace } = key;
+  const { submissionId, applicationId } = identityFor({ name, uid: view.uid }, attempt);
+  const subject = { name, namespace, uid: view.uid, spec, submissionId, applicationId, options };
+  return { ...subject, spec: prepared(subject) };
+};
+
+type Info = { readonly look: readonly Query[] } | { readonly info: Readonly<Record<string, unknown>> };
+
+/**
+ * What the status tells of the UI: asked for once, when the driver is first told to run, for the service's address is
+ * given by the server.
+ */
+export const uiOf = (scene: Scene): Info => {
+  const { key, view, memory, read, object, settings } = scene;
+  const { driver } = memory;
+  if (!settings.options.uiService || !read.ok || driver === undefined) return { info: {} };
+  if (shownState(object) === "RUNNING") return { info: {} };
+  const name = uiServiceName(key.name);
+  const query: Query = { do: "get", ref: { resource: services, namespace: key.namespace, name } };
+  const answer = view.seen.get(queryId(query));
+  if (answer === undefined) return { look: [query] };
+  const service = answer.find((one) => ownedBy(one, view.uid));
+  if (service === undefined) return { info: {} };
+  const subject = { ...subjectOf(scene, read.spec, driver.attempt), driverPodName: driver.podName };
+  const applicationId = driver.applicationId ?? subject.applicationId;
+  return { info: uiInfo({ ...subject, applicationId }, service) };
+};
+
+type Ended =
+  | { readonly look: readonly Query[] }
+  | { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
+
+/** What must not outlive the run is removed by UID; when none is left, nobody asks for it again. */
+export const endCompanions = (scene: Scene): Ended => {
+  const { view, memory } = scene;
+  const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
+  const asked = ending.map((name) => ({ name, query: rareOf(scene, name) }));
+  const unseen = asked.map(({ query }) => query).filter((query) => !view.seen.has(queryId(query)));
+  if (unseen.length > 0) return { look: unseen };
+  const there = asked.flatMap(({ name, query }) => {
+    const mine = (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid));
+    return mine.map((object) => ({ object, name }));
+  });
+  const gone = ending.filter((kind) => there.every(({ name }) => name !== kind));
+  const rare = (memory.rare ?? []).filter((name) => !gone.includes(name));
+  const { rare: _, ...rest } = memory;
+  return {
+    stage: there.filter(({ object }) => !isEnding(object)).map(({ object, name }) => removal(object, rareKinds[name])),
+    left: there.length,
+    memory: rare.length === 0 ? rest : { ...rest, rare },
+  };
+};

@@ -1,0 +1,54 @@
+/** An object that goes with a run beside what Spark itself needs: whose it is, and whether the run may do without it. */
+import type { Metadata, Obj, Resource } from "../../core/object.ts";
+import { apiVersionOf } from "../../core/object.ts";
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { appUidLabel, reference } from "../submission/additions.ts";
+import type { Options } from "./options.ts";
+
+export type Subject = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly spec: SparkApplicationSpec;
+  readonly submissionId: string;
+  readonly applicationId: string;
+  readonly driverPodName: string;
+  readonly options: Options;
+};
+
+export type Companion = {
+  readonly resource: Resource;
+  readonly object: Obj;
+  /** The driver runs as well without it: a refusal is told and passed over. */
+  readonly optional: boolean;
+};
+
+const appNameLabel = "sparkoperator.k8s.io/app-name";
+
+type Texts = Readonly<Record<string, string>>;
+
+type Given = { readonly name: string; readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
+
+/** Upstream's labels and owner, and the label by which an attempt's end finds it. */
+export const metadataOf = ({ name, namespace, uid, submissionId }: Subject, given: Given): Metadata => ({
+  name: given.name,
+  namespace,
+  labels: {
+    [appNameLabel]: name,
+    "sparkoperator.k8s.io/submission-id": submissionId,
+    ...given.labels,
+    [appUidLabel]: uid,
+  },
+  ...(Object.keys(given.annotations ?? {}).length === 0 ? {} : { annotations: { ...given.annotations } }),
+  ownerReferences: [{ ...reference({ name, namespace, uid }), controller: true, blockOwnerDeletion: true }],
+});
+
+export const objectOf = (resource: Resource, metadata: Metadata, spec: unknown): Obj => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  metadata,
+  spec,
+});
+
+/** The labels that a run's driver pod is selected by. */
+export const driverSelector = (name: string): Texts => ({ [appNameLabel]: name, "spark-role": "driver" });

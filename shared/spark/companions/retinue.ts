@@ -1,0 +1,50 @@
+/** All that goes with a run beside what Spark itself needs, and what of it ends with the run. */
+import type { Resource } from "../../core/object.ts";
+import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { withDefaults } from "../schema/defaults.ts";
+import { budgetCompanions } from "./budget.ts";
+import type { Companion, Subject } from "./companion.ts";
+import { arranged, coschedulingPodGroups, gangCompanions, volcanoPodGroups } from "./gangs.ts";
+import { portCompanions } from "./ports.ts";
+import { uiCompanions, withProxy } from "./ui.ts";
+
+/** Kinds that only some applications have made: they are looked for only where they were made. */
+export const rareKinds = {
+  ingress: ingresses,
+  driverPdb: podDisruptionBudgets,
+  volcano: volcanoPodGroups,
+  coscheduling: coschedulingPodGroups,
+} as const satisfies Readonly<Record<string, Resource>>;
+
+export type RareKind = keyof typeof rareKinds;
+
+const isRare = (name: string): name is RareKind => Object.hasOwn(rareKinds, name);
+
+export const rareNames: readonly RareKind[] = Object.keys(rareKinds).filter(isRare);
+
+/** What holds capacity or drains back is taken away when the run ends; the rest stays as long as the application. */
+export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
+  ingress: false,
+  driverPdb: true,
+  volcano: true,
+  coscheduling: true,
+};
+
+/** The spec as it is submitted: for its batch scheduler, and behind its ingress. */
+export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicationSpec => {
+  const spec = withDefaults(subject.spec);
+  return withProxy(arranged({ ...subject, spec }), subject);
+};
+
+/** `subject.spec` is the prepared one. */
+export const companionsOf = (subject: Subject): readonly Companion[] => [
+  ...uiCompanions(subject),
+  ...portCompanions(subject),
+  ...budgetCompanions(subject),
+  ...gangCompanions(subject),
+];
+
+/** Which rare kinds are among them. */
+export const rareIn = (companions: readonly Companion[]): readonly RareKind[] =>
+  rareNames.filter((name) => companions.some(({ resource }) => resource === rareKinds[name]));

@@ -277,7 +277,7 @@ describe("migrate --undo", () => {
     const terminal = await opened();
     await terminal.run("migrate", "--apply", "--yes");
     const path = `/api/v1/namespaces/${home}/configmaps/rekindle-migration`;
-    const body = JSON.stringify({ data: { "record.json": "{" } });
+    const body = JSON.stringify({ data: { "record.json": "no record" } });
     terminal.simulator.handle({
       method: "PATCH",
       path,

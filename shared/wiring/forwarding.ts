@@ -43,7 +43,7 @@ const straysIn =
       .filter((hint) => kinds.some(({ kind }) => kind === hint.kind) && !known.has(hint.namespace, hint.name))
       .map(({ kind, namespace: place, name }): Sending => {
         const key = { cluster, kind, namespace: place, name };
-        return { message: { ...key, reason: "orphaned" }, dedupeId: dedupe.sweep(key, `list ${cursor}`) };
+        return { message: { ...key, reason: "vanished" }, dedupeId: dedupe.sweep(key, `list ${cursor}`) };
       });
   };
 

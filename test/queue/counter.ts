@@ -29,9 +29,9 @@ export type Raw = {
   sendTo(url: "missing" | "standard"): Promise<string>;
 };
 
-/** How long a delivery stays hidden, and how often there is one. */
+/** How long a delivery stays hidden, and how often there is one: oftener than it takes until a key is let go of. */
 export const visibilityMs = 2_000;
-export const maxReceives = 3;
+export const maxReceives = 5;
 
 export const messageOf = (name: string, reason: string): Message => ({
   cluster: "here",

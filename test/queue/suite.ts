@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { dedupe } from "../../shared/core/key.ts";
 import { type Counter, maxReceives, messageOf, of, sendAll, shown, visibilityMs } from "./counter.ts";
+import { poison } from "./poison.ts";
 
 export type Behaviour = { readonly name: string; readonly run: (counter: Counter) => Promise<void> };
 
@@ -275,4 +276,4 @@ export const refusals: readonly (Behaviour & { readonly needs: "raw" })[] = [
   },
 ];
 
-export const behaviours: readonly Behaviour[] = [...groups, ...ids, ...deliveries, ...waiting];
+export const behaviours: readonly Behaviour[] = [...groups, ...ids, ...deliveries, ...waiting, ...poison];

@@ -67,7 +67,7 @@ describe("the forward function", () => {
     sent.length = 0;
     await run(() => sent.length >= 2);
     assert.deepEqual(sent.map(({ name, reason }) => [name, reason]).sort(), [
-      ["gone", "orphaned"],
+      ["gone", "vanished"],
       ["here", "SparkApplication here new"],
     ]);
   });

@@ -5,6 +5,7 @@ import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { depthOf, sendAll } from "../../lambda/queues.ts";
 import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
 import { completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
+import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";
 import type { Stage } from "./stage.ts";
 import { collection } from "./witness.ts";
 
@@ -22,17 +23,10 @@ const apply = async ({ cluster }: Stage, wanted: Wanted): Promise<void> => {
   must(status === 201, `create ${wanted.name}: ${JSON.stringify(body)}`);
 };
 
-/** No submission id ever had two bodies, no two drivers were alive at once, and there were as many as attempts. */
-const oneDriverPerAttempt = ({ witness }: Stage, name: string, attempts: number): void => {
-  const { drivers, mostAlive } = witness.of(name);
-  const bodies = [...drivers].map(([id, uids]) => `${id}: ${uids.size}`).join(", ");
-  must(
-    [...drivers.values()].every(({ size }) => size === 1),
-    `more than one driver of one attempt (${bodies})`,
-  );
-  must(drivers.size === attempts, `${drivers.size} attempts had drivers, expected ${attempts}`);
-  must(mostAlive <= 1, `${mostAlive} drivers were alive at once`);
-};
+const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
+
+const oneDriverPerAttempt = ({ witness }: Stage, name: string, attempts: number): void =>
+  mustBeFine(driverFaults(witness.of(name), attempts));
 
 const counted = ({ status }: Application, attempts: number): void => {
   const { executionAttempts, submissionAttempts } = status ?? {};
@@ -116,9 +110,8 @@ export const stormy = (least: number): Case => ({
   run: async ({ cloud }) => {
     const { kills, stalls, entries } = cloud.ledger;
     const { twice, late } = cloud.meddler.done();
-    must(kills.length >= least, `${kills.length} kills`);
-    must(stalls.length > 0 && twice > 0 && late > 0, `${stalls.length} stalls, ${twice} twice, ${late} late`);
-    must((await depthOf(cloud.queue, cloud.queues.dead)) === 0, "messages ended in the dead-letter queue");
+    const dead = await depthOf(cloud.queue, cloud.queues.dead);
+    mustBeFine(stormFaults({ kills, stalls, twice, late, dead }, least));
     return [
       `${kills.length} kills: ${tallied(kills.map(({ when }) => when))}; ${tallied(kills.map(({ name }) => name))}`,
       `${stalls.length} stopped in the middle for up to 13 s, ${twice} messages twice, ${late} late`,
@@ -127,23 +120,12 @@ export const stormy = (least: number): Case => ({
   },
 });
 
-const news = /^(Pod|SparkApplication) \S+ (new|changed|gone)$|^orphaned$/;
-
-/** Level-triggered: after every change somebody must have sent its key, in this window or a later one. */
 export const missesNothing: Case = {
   name: "the windowed forwarder, stopped and resumed between every two windows, misses nothing",
   run: async ({ witness, sent, forwarding, cloud }) => {
     const changes = witness.changes();
-    const forwarded = sent.filter(({ reason }) => news.test(reason));
-    const missed = changes.filter(
-      ({ name, since }) => !forwarded.some((message) => message.name === name && message.at >= since),
-    );
-    must(missed.length === 0, `never forwarded: ${missed.map(({ what }) => what).join("; ")}`);
     const windows = cloud.ledger.entries.filter(({ name }) => name === "forward");
-    must(
-      windows.every(({ initMs }) => initMs !== undefined),
-      "a forwarder lived for more than one window",
-    );
+    mustBeFine(forwardFaults({ changes, sent, windows }));
     return [
       `${changes.length} changes; ${forwarding.fired()} windows due, ${windows.length} begun, each in a new environment: ` +
         tallied(windows.map(({ ended }) => ended)),
@@ -193,13 +175,9 @@ export const quiet: Case = {
       await sleep(Math.max(0, begun + (round + 1) * 5_000 - Date.now()));
     }
     const asked = (await audit.read()).filter(({ at }) => at >= begun);
-    const writes = asked.filter(isWrite);
-    must(writes.length === 0, `${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`);
     const entries = cloud.ledger.entries.slice(before);
-    must(
-      entries.every(({ ended }) => ended === "answered"),
-      `invocations: ${tallied(entries.map(({ ended }) => ended))}`,
-    );
+    const ended = entries.map((entry) => entry.ended);
+    mustBeFine(quietFaults(asked.filter(isWrite), ended));
     const reads = tableOf(asked).map(([what, count]) => `${count} ${what}`);
     return [`${entries.length} invocations: ${tallied(entries.map(({ name }) => name))}`, `reads: ${reads.join(", ")}`];
   },

@@ -29,7 +29,7 @@ const attempt = async ({ name, run }: Case, stage: Stage): Promise<Result> => {
   }
 };
 
-const echoMs = 700;
+const echoMs = 500;
 
 /** While the storm blows, old messages come again and again, also to applications that are done. */
 const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
@@ -39,7 +39,7 @@ const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
   }
 };
 
-const longestMs = 120_000;
+const longestMs = 240_000;
 
 /** Goes on after the last application has ended until there were as many kills as asked for. */
 const blowUntil = async ({ cloud }: Stage, kills: number): Promise<void> => {

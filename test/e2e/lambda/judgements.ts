@@ -1,0 +1,62 @@
+/** What is wrong with what was seen: pure, so that every judgement of this lane can be seen to fail. */
+import type { Ended, Kill } from "../../lambda/ledger.ts";
+import type { Sent } from "./stage.ts";
+import type { Account, Change } from "./witness.ts";
+
+/** No submission id ever had two bodies, no two drivers were alive at once, and there were as many as attempts. */
+export const driverFaults = ({ drivers, mostAlive }: Omit<Account, "states">, attempts: number): readonly string[] => {
+  const bodies = [...drivers].filter(([, uids]) => uids.size !== 1).map(([id, uids]) => `${id}: ${uids.size} drivers`);
+  return [
+    ...bodies,
+    ...(drivers.size === attempts ? [] : [`${drivers.size} attempts had drivers, expected ${attempts}`]),
+    ...(mostAlive <= 1 ? [] : [`${mostAlive} drivers were alive at once`]),
+  ];
+};
+
+export type Storm = {
+  readonly kills: readonly Kill[];
+  readonly stalls: readonly string[];
+  readonly twice: number;
+  readonly late: number;
+  /** Messages in the dead-letter queue. */
+  readonly dead: number;
+};
+
+/** It must have been a storm, and nothing may have been lost in it. */
+export const stormFaults = ({ kills, stalls, twice, late, dead }: Storm, least: number): readonly string[] => [
+  ...(kills.length >= least ? [] : [`${kills.length} kills, ${least} are needed`]),
+  ...(stalls.length > 0 ? [] : ["nothing was stopped in the middle"]),
+  ...(twice > 0 ? [] : ["no message came twice"]),
+  ...(late > 0 ? [] : ["no message came late"]),
+  ...(dead === 0 ? [] : [`${dead} messages ended in the dead-letter queue`]),
+];
+
+/** Reasons that only the forwarder gives; what a resync finds counts for nothing here. */
+const news = /^(Pod|SparkApplication) \S+ (new|changed|gone)$|^vanished$/;
+/** Every application and its driver comes and goes, or comes and ends. */
+const fewestChanges = 20;
+
+type Forwarded = {
+  readonly changes: readonly Change[];
+  readonly sent: readonly Sent[];
+  readonly windows: readonly { readonly ended: Ended; readonly initMs?: number }[];
+};
+
+/** Level-triggered: after every change somebody must have sent its key, in this window or a later one. */
+export const forwardFaults = ({ changes, sent, windows }: Forwarded): readonly string[] => {
+  const forwarded = sent.filter(({ reason }) => news.test(reason));
+  const missed = changes.filter(
+    ({ name, since }) => !forwarded.some((message) => message.name === name && message.at >= since),
+  );
+  return [
+    ...(changes.length >= fewestChanges ? [] : [`only ${changes.length} changes`]),
+    ...missed.map(({ what }) => `never forwarded: ${what}`),
+    ...(windows.every(({ initMs }) => initMs !== undefined) ? [] : ["a forwarder lived for more than one window"]),
+  ];
+};
+
+/** After the end nobody writes, and nobody fails. */
+export const quietFaults = (writes: readonly object[], ended: readonly Ended[]): readonly string[] => [
+  ...(writes.length === 0 ? [] : [`${writes.length} writes: ${JSON.stringify(writes.slice(0, 10))}`]),
+  ...[...new Set(ended)].filter((end) => end !== "answered").map((end) => `an invocation ${end}`),
+];

@@ -6,7 +6,7 @@ import { depthOf, sendAll } from "../../lambda/queues.ts";
 import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
 import { completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
 import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";
-import type { Stage } from "./stage.ts";
+import { resyncEveryMs, type Stage } from "./stage.ts";
 import { collection } from "./witness.ts";
 
 /** Throws what is wrong; gives lines worth knowing. */
@@ -147,14 +147,16 @@ const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
     })),
   );
 
-/** Until no message is under way and nothing was written for ten seconds. */
+const restMs = resyncEveryMs + 5_000;
+
+/** Until no message is under way, and a whole resync has come by without a write. */
 const settled = async ({ cloud, audit }: Stage): Promise<void> => {
-  const until = performance.now() + 90_000;
+  const until = performance.now() + 180_000;
   for (;;) {
     await sleep(1_000);
     const waiting = (await depthOf(cloud.queue, cloud.queues.fifo)) + cloud.meddler.held();
     const newest = (await audit.read()).filter(isWrite).at(-1)?.at ?? 0;
-    if (waiting === 0 && !cloud.mappings.keys.isBusy() && Date.now() - newest > 10_000) return;
+    if (waiting === 0 && !cloud.mappings.keys.isBusy() && Date.now() - newest > restMs) return;
     must(performance.now() < until, "it does not come to rest");
   }
 };

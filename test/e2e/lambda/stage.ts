@@ -33,7 +33,7 @@ const mischief: Mischief = { twice: 0.15, late: 0.15, lateMs: 6_000 };
 const windowSeconds = 4;
 const forwardEveryMs = 6_000;
 /** Minutes in a cloud. What was killed too often in a row is let go of until then. */
-const resyncEveryMs = 30_000;
+export const resyncEveryMs = 30_000;
 
 /**
  * A forwarder never lives for a second window: it is killed in its middle, at its end, or before its next. So every window

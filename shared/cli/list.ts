@@ -110,10 +110,15 @@ const tables = (rows: readonly Listed[], now: number, isWide: boolean): string =
 const resourceNamed = (kind: string): Resource =>
   kinds.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
 
+/** As other commands take it. */
+const keyText = ({ kind, namespace, name }: Listed): string =>
+  kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
+
 /** The list in one of its forms. */
 export const listText = (rows: readonly Listed[], now: number, form = "table"): string => {
   if (form === "json") return asJson(rows);
   if (form === "yaml") return asYaml(rows);
+  if (form === "key") return rows.map(keyText).join("\n");
   if (form === "name") return rows.map(({ kind, name }) => nameText(resourceNamed(kind), name)).join("\n");
   return rows.length === 0 ? "no applications" : tables(rows, now, form === "wide");
 };

@@ -8,7 +8,8 @@ type Row = {
   readonly name: string;
   readonly alias?: string;
   readonly summary: string;
-  readonly open: () => Promise<Open>;
+  /** `all` opens every other command. */
+  readonly open: (all: () => Promise<readonly Command[]>) => Promise<Open>;
 };
 
 /** A command that reads its own arguments, its help included. */
@@ -22,6 +23,21 @@ const delegated = (name: string, run: (args: readonly string[]) => Promise<void>
 
 /** In the order of the help. A command more is a file in commands/ and a row here. */
 const rows: readonly Row[] = [
+  {
+    name: "create",
+    summary: "create applications, and what stands beside them, from files",
+    open: async () => (await import("./commands/create.ts")).create,
+  },
+  {
+    name: "submit",
+    summary: "spark-submit's flags, and an application on Kubernetes",
+    open: async () => (await import("./commands/submit.ts")).submit,
+  },
+  {
+    name: "render",
+    summary: "the objects that a submission would create; asks no cluster",
+    open: async () => (await import("./commands/render.ts")).render,
+  },
   {
     name: "list",
     alias: "ls",
@@ -88,6 +104,11 @@ const rows: readonly Row[] = [
     summary: "remove what manifests made; running applications go on",
     open: async () => (await import("./commands/uninstall.ts")).uninstall,
   },
+  {
+    name: "completion",
+    summary: "what bash, zsh or fish needs to complete commands, options and names",
+    open: async (all) => (await import("./commands/completion.ts")).completion(all),
+  },
 ];
 
 const intro = `Batch applications on Kubernetes, run and recovered from stateless functions.
@@ -105,7 +126,11 @@ Exit codes: 0 done, 1 could not be done, 2 not understood, 3 the application fai
 /** A command of which only its name and summary are known. */
 const closed = ({ name }: Row): Command => new Command(name);
 
-const opened = async (row: Row, tools: Tools): Promise<Command> => (await row.open())(tools);
+const opened = async (row: Row, tools: Tools): Promise<Command> => {
+  const all = (): Promise<readonly Command[]> =>
+    Promise.all(rows.filter((one) => one !== row).map((one) => opened(one, tools)));
+  return (await row.open(all))(tools).summary(row.summary);
+};
 
 /** Output of this command, whatever it says, goes through the tools. */
 const wired = (command: Command, tools: Tools, hint: string): Command =>

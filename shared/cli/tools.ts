@@ -2,7 +2,7 @@
 import type { Leading, Local, Passage } from "../adapters/kubernetes/passage.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
-import type { Stored } from "../core/object.ts";
+import type { Obj, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 
 /** Where a kubeconfig leads. */
@@ -43,6 +43,10 @@ export type Forecast = {
   readonly notes: readonly string[];
 };
 
+export type Rendered =
+  | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
+  | { readonly refused: string };
+
 export type Tools = {
   readonly version: string;
   /** The kinds that hosts of this version run. */
@@ -50,6 +54,10 @@ export type Tools = {
   forecast(object: Stored): Promise<Forecast>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
+  /** What a submission of this application would create; asks nobody. */
+  render(object: Obj, how: { readonly attempt: number; readonly uid: string }): Promise<Rendered>;
+  /** What would be said of an object when it is submitted; undefined when nothing. */
+  problemWith(object: Obj): Promise<string | undefined>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */
   crds(): Promise<readonly { readonly group: string; readonly text: string }[]>;
   /** Runs the host with these arguments until it ends; its exit code. */

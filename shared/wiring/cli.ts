@@ -102,6 +102,8 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
   preview,
+  render: async (object, how) => (await import("./rendering.ts")).render(object, how),
+  problemWith: async (object) => (await import("./rendering.ts")).problemWith(object),
   crds: () => crds(root),
   host,
   demo,

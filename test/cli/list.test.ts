@@ -71,7 +71,7 @@ describe("rekindle list", () => {
   const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["-A", "-n", "x"], 1, /-A and -n ask for different things: keep one of them$/],
     [["deployments"], 1, /deployments is no kind that Rekindle runs \(SparkApplication, /],
-    [["-o", "xml"], 2, /Allowed choices are table, wide, json, yaml, name/],
+    [["-o", "xml"], 2, /Allowed choices are table, wide, json, yaml, name, key/],
   ];
   for (const [args, code, line] of wrong) {
     test(`not taken: list ${args.join(" ")}`, async () => {

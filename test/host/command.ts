@@ -32,6 +32,8 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
       const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
     },
+    render: never,
+    problemWith: never,
     crds: async () => [],
     host: async () => 0,
     demo: async () => 0,

@@ -43,7 +43,7 @@ export const list = (tools: Tools): Command =>
     .option("-A, --all-namespaces", "all namespaces, as without -n")
     .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")
     .option("-w, --watch", "go on, and print what changes")
-    .addOption(outputOption("table", "wide", "json", "yaml", "name"))
+    .addOption(outputOption("table", "wide", "json", "yaml", "name", "key"))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, async (session) => {
         if (options.allNamespaces === true && options.namespace !== undefined)

@@ -1,4 +1,5 @@
 /** The kinds that the command line knows, and how people call them. */
+import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { sparkConnect } from "./connect.ts";
 import type { Kind } from "./kind.ts";
 import { scheduledSparkApplication } from "./scheduled.ts";
@@ -21,5 +22,9 @@ export const kindNamed = (text: string): Kind | undefined => {
     );
   });
 };
+
+/** The kind of an object, by what it says it is. */
+export const kindOf = ({ apiVersion, kind }: Pick<Obj, "apiVersion" | "kind">): Kind | undefined =>
+  kinds.find(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
 
 export const kindNames: string = kinds.map(({ resource }) => resource.kind).join(", ");

@@ -1,0 +1,43 @@
+/** `rekindle render` as people type it: what a submission would create, without any cluster. */
+import { Command } from "commander";
+import { documentsOf } from "../documents.ts";
+import { Refused } from "../failure.ts";
+import { kindOf } from "../kinds/all.ts";
+import { countFrom, outputOption } from "../options.ts";
+import { asDocuments, asJson } from "../output.ts";
+import type { Tools } from "../tools.ts";
+
+type Options = {
+  readonly filename: readonly string[];
+  readonly namespace?: string;
+  readonly attempt: number;
+  readonly uid: string;
+  readonly output: string;
+};
+
+const act = async (tools: Tools, { filename, namespace, attempt, uid, output }: Options): Promise<void> => {
+  const documents = await documentsOf(filename, tools.stdin);
+  const ours = documents.filter(({ object }) => kindOf(object) !== undefined);
+  if (ours.length === 0) throw new Refused(`${filename.join(", ")}: there is nothing in it that Rekindle runs`);
+  const objects: unknown[] = [];
+  for (const { object, place } of ours) {
+    const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? namespace ?? "default" };
+    const rendered = await tools.render({ ...object, metadata }, { attempt, uid: object.metadata.uid ?? uid });
+    if ("refused" in rendered) throw new Refused(`${place}: ${object.kind} ${metadata.name}: ${rendered.refused}`);
+    for (const note of rendered.notes) tools.warn(`${place}: ${note}`);
+    objects.push(...rendered.objects);
+  }
+  tools.print(output === "json" ? asJson({ apiVersion: "v1", kind: "List", items: objects }) : asDocuments(objects));
+};
+
+const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+export const render = (tools: Tools): Command =>
+  new Command("render")
+    .description("Prints the objects that a submission would create, in their order. Asks no cluster.")
+    .requiredOption("-f, --filename <path>", "a file, a folder, or - for what is piped in; may be repeated", several)
+    .option("-n, --namespace <name>", "namespace of applications that name none")
+    .option("--attempt <number>", "of which attempt: names differ from one to the next", countFrom(1), 1)
+    .option("--uid <uid>", "UID of the application, when the file has none", "00000000-0000-0000-0000-000000000000")
+    .addOption(outputOption("yaml", "json"))
+    .action((options: Options) => act(tools, options));

@@ -1,0 +1,120 @@
+/** `rekindle submit` as people type it: spark-submit's flags, and an application on Kubernetes. */
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import type { Obj } from "../../core/object.ts";
+import { create } from "../create.ts";
+import { exits, Refused } from "../failure.ts";
+import { usual } from "../kinds/all.ts";
+import { showLog } from "../log.ts";
+import { connected, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
+import { asDocuments, asJson } from "../output.ts";
+import { lifeOf } from "../pods.ts";
+import { look, statusText } from "../status.ts";
+import { applicationOf } from "../submit/application.ts";
+import { flags } from "../submit/flags.ts";
+import type { Target } from "../target.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Options = Scoped & {
+  readonly propertiesFile?: string;
+  readonly output?: string;
+  readonly wait?: true;
+  readonly watch?: true;
+  readonly timeout?: number;
+  readonly [name: string]: unknown;
+};
+
+const againMs = 2_000;
+
+/** Looks until it has ended; how it ended is the exit code. */
+const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: number): Promise<void> => {
+  for (let left = waitMs; ; left -= againMs) {
+    const life = await lifeOf(session, target);
+    const name = `${target.key.namespace}/${target.key.name}`;
+    if (life === undefined) throw new Refused(`${name} was deleted`, { code: exits.applicationFailed });
+    if (life.standing.ended === "well") return;
+    if (life.standing.ended === "badly")
+      throw new Refused(`${name} has failed: ${life.standing.message ?? life.standing.state}`, {
+        code: exits.applicationFailed,
+      });
+    if (left <= 0)
+      throw new Refused(`${name} is still ${life.standing.state}; it goes on: rekindle status ${name}`, {
+        code: exits.timeOver,
+      });
+    await tools.sleep(Math.min(againMs, left));
+  }
+};
+
+const watched = { follow: true, tail: undefined, sinceMs: undefined, timestamps: false, previous: false } as const;
+
+const followed = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
+  if (options.watch === true)
+    await showLog(tools, session, target, { ...watched, executor: undefined, container: undefined });
+  await awaitEnd(tools, session, target, options.timeout ?? Number.POSITIVE_INFINITY);
+  tools.print(statusText(await look(session, target, tools.now())));
+};
+
+const send = async (tools: Tools, object: Obj, options: Options): Promise<void> => {
+  const { name, ...metadata } = object.metadata;
+  const sent = { ...object, metadata: name === "" ? { ...metadata, name: undefined } : object.metadata };
+  const problem = await tools.problemWith({ ...object, metadata: { ...metadata, name: name || "generated" } });
+  if (problem !== undefined) throw new Refused(problem);
+  await connected(tools, options, async (session) => {
+    const asked = { namespace: options.namespace, override: false, dryRun: false };
+    const { kept, line } = await create(session, JSON.parse(JSON.stringify(sent)), asked);
+    tools.print(line);
+    const key = { cluster: "default", kind: usual.resource.kind, name: kept.name };
+    const target = { kind: usual, key: { ...key, namespace: kept.namespace ?? "default" } };
+    if (options.wait === true || options.watch === true) await followed(tools, session, target, options);
+  });
+};
+
+const act = async (tools: Tools, file: string, given: readonly string[], options: Options): Promise<void> => {
+  const path = options.propertiesFile;
+  const properties =
+    path === undefined
+      ? ""
+      : await readFile(path, "utf8").catch((cause: unknown) => {
+          throw new Refused(`--properties-file ${path}: cannot be read`, { cause });
+        });
+  const object = applicationOf({ options, file, arguments: given, properties });
+  const { name, ...metadata } = object.metadata;
+  const shown = name === "" ? { ...object, metadata } : object;
+  if (options.output === "yaml") return tools.print(asDocuments([shown]));
+  if (options.output === "json") return tools.print(asJson(shown));
+  await send(tools, object, options);
+};
+
+const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+const withFlags = (command: Command): Command => {
+  for (const row of flags) {
+    const option = new Option(row.flag, row.is === "refused" ? row.because : row.says);
+    command.addOption(row.is === "refused" ? option.hideHelp() : option);
+  }
+  return command;
+};
+
+export const submit = (tools: Tools): Command =>
+  withFlags(onNamespace("submit"))
+    .description("Takes spark-submit's flags and creates a SparkApplication; no Spark is needed here.")
+    .argument("<file>", "jar, .py or .R of the application: local:///… in the image, or a URL")
+    .argument("[arguments...]", "for the application")
+    .option("--master <url>", "k8s://… or nothing: --context says which cluster")
+    .option("--deploy-mode <mode>", "cluster")
+    .option("--name <name>", "start of the application's name; the server completes it")
+    .option("-c, --conf <key=value>", "a conf of Spark; may be repeated", several)
+    .option("--properties-file <file>", "confs, as in spark-defaults.conf")
+    .option("--image <image>", "or --conf spark.kubernetes.container.image")
+    .option("--spark-version <version>", "when the image's tag does not say it")
+    .option("--service-account <name>", "of the driver")
+    .option("--application <name>", "the whole name of the application")
+    .option("--label <key=value>", "of the application and its pods; may be repeated", several)
+    .addOption(new Option("--restart <policy>", "when it is tried again").choices(["Never", "OnFailure", "Always"]))
+    .option("--ttl <seconds>", "removed so long after its end", Number)
+    .option("--wait", "until it has ended: exit code 3 when it has failed")
+    .option("--watch", "the same, with the driver's log")
+    .option("--timeout <span>", "how long --wait waits: exit code 4", spanOf)
+    .addOption(outputOption("name", "yaml", "json").default(undefined))
+    .passThroughOptions()
+    .action((file: string, given: readonly string[], options: Options) => act(tools, file, given, options));

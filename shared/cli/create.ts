@@ -1,0 +1,140 @@
+/** `rekindle create`: sends objects to the server, and says what it has against them so that one knows what to change. */
+import { request } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
+import { apiVersionOf, type Obj, type Resource } from "../core/object.ts";
+import { errorOf, isRecord, jsonOf, storedOf } from "../kube/answers.ts";
+import { collectionPath, objectPath, withQuery } from "../kube/paths.ts";
+import { Refused } from "./failure.ts";
+import { kindOf } from "./kinds/all.ts";
+import { nameText } from "./output.ts";
+import type { Session } from "./tools.ts";
+
+export type Creating = {
+  readonly namespace: string | undefined;
+  /** What is there already gets the new spec. */
+  readonly override: boolean;
+  /** The server checks everything and keeps nothing. */
+  readonly dryRun: boolean;
+};
+
+type Place = { readonly resource: Resource; readonly isNamespaced: boolean };
+
+/** Where objects of a kind go: our own kinds are known, of others the server is asked. */
+const placeOf = async ({ transport }: Session, object: Obj): Promise<Place> => {
+  const kind = kindOf(object);
+  if (kind !== undefined) return { resource: kind.resource, isNamespaced: true };
+  const [version = "", group = ""] = object.apiVersion.split("/").reverse();
+  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const { resources } = await request(transport, "GET", path).catch((cause: unknown) => {
+    if (cause instanceof ApiError && cause.status === 404) return { resources: [] };
+    throw cause;
+  });
+  const all = Array.isArray(resources) ? resources.filter(isRecord) : [];
+  const found = all.find(({ kind: its, name }) => its === object.kind && !String(name).includes("/"));
+  if (found === undefined) throw new Refused(`the server knows no ${object.kind} in ${object.apiVersion}`);
+  const resource = { group, version, plural: String(found["name"]), kind: object.kind };
+  return { resource, isNamespaced: found["namespaced"] === true };
+};
+
+/** The namespace that an object is to stand in; two different words about it are a mistake. */
+const settled = (session: Session, object: Obj, { isNamespaced }: Place, asked: string | undefined): Obj => {
+  if (!isNamespaced) return object;
+  const own = object.metadata.namespace;
+  if (own !== undefined && asked !== undefined && own !== asked)
+    throw new Refused(`its metadata.namespace is ${own}, and -n says ${asked}: keep one of them`);
+  return { ...object, metadata: { ...object.metadata, namespace: own ?? asked ?? session.namespace ?? "default" } };
+};
+
+const causesIn = (body: string): readonly string[] => {
+  let status: unknown;
+  try {
+    status = JSON.parse(body);
+  } catch {
+    return [];
+  }
+  const details = isRecord(status) ? status["details"] : undefined;
+  const causes = isRecord(details) && Array.isArray(details["causes"]) ? details["causes"].filter(isRecord) : [];
+  return causes.map(({ field, message }) =>
+    [field, message].filter((part) => part !== undefined && part !== "").join(": "),
+  );
+};
+
+/** What the server says, without the words around it: each field with what is wrong. */
+const clear = (error: ApiError, body: string): string => {
+  const causes = [...new Set(causesIn(body))];
+  if (causes.length > 0) return causes.join("; ");
+  const strict = /strict decoding error: (.*)$/s.exec(error.message)?.[1];
+  if (strict !== undefined) return `${strict}: a field that is misspelt, or not known to the installed CRD`;
+  const denied = /admission webhook "([^"]+)" denied the request: (.*)$/s.exec(error.message);
+  return denied === null ? error.message : `${denied[2]} (says the admission webhook ${denied[1]})`;
+};
+
+type Sending = {
+  readonly method: "POST" | "PUT";
+  readonly path: string;
+  readonly object: Obj;
+  readonly dryRun: boolean;
+};
+
+/** Where the server keeps it; of a dry run it keeps nothing, and gives no resourceVersion. */
+type Kept = { readonly name: string; readonly namespace: string | undefined };
+
+const keptOf = ({ metadata }: Readonly<Record<string, unknown>>): Kept => {
+  const { name, namespace } = isRecord(metadata) ? metadata : {};
+  return { name: String(name), namespace: typeof namespace === "string" ? namespace : undefined };
+};
+
+const send = async ({ transport }: Session, { method, path, object, dryRun }: Sending): Promise<Kept> => {
+  const query = { fieldManager: "rekindle", fieldValidation: "Strict", dryRun: dryRun ? "All" : undefined };
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify(object);
+  const response = await transport.send({ method, path: withQuery(path, query), headers, body, timeoutMs: 15_000 });
+  if (response.status < 300) return keptOf(jsonOf(`${method} ${path}`, response));
+  const error = errorOf(method, response);
+  if (![400, 409, 422].includes(error.status) && !error.message.includes("admission webhook")) throw error;
+  const { status, reason } = error;
+  throw new ApiError({ status, reason, message: clear(error, response.body), cause: error });
+};
+
+const replaced = async (session: Session, object: Obj, resource: Resource, dryRun: boolean): Promise<Kept> => {
+  const { name, namespace } = object.metadata;
+  const ref = { resource, name, ...(namespace === undefined ? {} : { namespace }) };
+  const path = objectPath(ref);
+  const standing = storedOf(
+    `GET ${path}`,
+    await session.transport.send({ method: "GET", path, headers: {}, timeoutMs: 5_000 }),
+  );
+  const { uid, resourceVersion, ownerReferences, finalizers } = standing.metadata;
+  const kept = { ...(ownerReferences && { ownerReferences }), ...(finalizers && { finalizers }) };
+  const metadata = { ...kept, ...object.metadata, uid, resourceVersion };
+  return send(session, { method: "PUT", path, object: { ...object, metadata }, dryRun });
+};
+
+const named = ({ metadata }: Obj): string => metadata.name;
+
+/** Creates one object, or replaces it; gives where the server keeps it, and what was done. */
+export const create = async (
+  session: Session,
+  given: Obj,
+  { namespace, override, dryRun }: Creating,
+): Promise<{ readonly kept: Kept; readonly line: string }> => {
+  const place = await placeOf(session, given);
+  const { resource } = place;
+  const object = settled(session, given, place, namespace);
+  const told = (kept: Kept, word: string) => ({
+    kept,
+    line: `${nameText(resource, kept.name)} ${word}${dryRun ? " (dry run)" : ""}`,
+  });
+  try {
+    const path = collectionPath(resource, object.metadata.namespace);
+    return told(await send(session, { method: "POST", path, object, dryRun }), "created");
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.reason !== "AlreadyExists") throw cause;
+    if (!override)
+      throw new Refused(
+        `there is a ${apiVersionOf(resource)} ${resource.kind} ${named(object)} already; --override gives it this spec`,
+        { cause },
+      );
+    return told(await replaced(session, object, resource, dryRun), "replaced");
+  }
+};

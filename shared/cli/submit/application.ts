@@ -1,0 +1,166 @@
+/** A command line of spark-submit as a SparkApplication. */
+import type { Obj } from "../../core/object.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { Refused } from "../failure.ts";
+import { confFields, flags } from "./flags.ts";
+
+export type Line = {
+  /** What was said, by commander's names of the flags. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly file: string;
+  readonly arguments: readonly string[];
+  /** Text of `--properties-file`. */
+  readonly properties: string;
+};
+
+type Tree = { [field: string]: unknown };
+
+const put = (tree: Tree, path: readonly string[], value: unknown): void => {
+  const [head = "", ...rest] = path;
+  if (rest.length === 0) {
+    tree[head] = value;
+    return;
+  }
+  const inner = tree[head];
+  const next: Tree = isRecord(inner) ? { ...inner } : {};
+  put(next, rest, value);
+  tree[head] = next;
+};
+
+/** `--driver-java-options <x>` → driverJavaOptions, as commander calls it. */
+const optionOf = (flag: string): string =>
+  (flag.split(" ")[0] ?? "").replace(/^--/, "").replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const listOf = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+/** `KEY=VALUE` of a `--conf`. */
+const pairOf = (text: string): readonly [string, string] => {
+  const at = text.indexOf("=");
+  if (at <= 0) throw new Refused(`--conf ${text}: write KEY=VALUE`);
+  return [text.slice(0, at).trim(), text.slice(at + 1)];
+};
+
+/** A properties file as Spark reads it: `key value`, `key=value` or `key: value`, # before remarks. */
+const propertiesOf = (text: string): readonly (readonly [string, string])[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^[#!]/.test(line))
+    .map((line) => {
+      const [, key = line, value = ""] = /^([^\s=:]+)\s*[=:\s]\s*(.*)$/.exec(line) ?? [];
+      return [key, value] as const;
+    });
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
+const values = {
+  text: (text: string): unknown => text,
+  list: listOf,
+  number: (text: string, flag: string): unknown => {
+    if (/^[1-9]\d*$/.test(text)) return Number(text);
+    throw new Refused(`${flag.split(" ")[0]} ${text}: write a whole number from 1 up`);
+  },
+} as const;
+
+/** Flags win over `--conf`, `--conf` over the file: as spark-submit has it. */
+const fill = (tree: Tree, { options, properties }: Line): void => {
+  const conf: Record<string, string> = {};
+  for (const [key, value] of [...propertiesOf(properties), ...textsOf(options["conf"]).map(pairOf)]) {
+    const path = confFields[key];
+    if (path === undefined) conf[key] = value;
+    else if (path.length > 0) put(tree, path, value);
+  }
+  for (const row of flags) {
+    const said = options[optionOf(row.flag)];
+    if (said === undefined) continue;
+    if (row.is === "refused") throw new Refused(`${row.flag.split(" ")[0]}: ${row.because}`);
+    if (row.is === "conf") conf[row.to] = String(said);
+    else put(tree, row.to, values[row.is](String(said), row.flag));
+  }
+  if (Object.keys(conf).length > 0) put(tree, ["spec", "sparkConf"], conf);
+};
+
+const where = (options: Line["options"]): void => {
+  const master = textOf(options["master"]);
+  if (master !== undefined && !master.startsWith("k8s://"))
+    throw new Refused(`--master ${master}: applications run on Kubernetes; leave it away, --context says on which`);
+  const mode = textOf(options["deployMode"]);
+  if (mode !== undefined && mode !== "cluster")
+    throw new Refused(`--deploy-mode ${mode}: only cluster; in client mode the driver would run here`);
+};
+
+/** Which language the main file is in; what is no script is a jar. */
+const languageOf = (file: string): string => {
+  if (/\.py$/i.test(file)) return "Python";
+  return /\.r$/i.test(file) ? "R" : "Scala";
+};
+
+const versionOf = (options: Line["options"], image: string | undefined): string => {
+  const found = textOf(options["sparkVersion"]) ?? /:[^:/]*?(\d+\.\d+\.\d+)[^:/]*$/.exec(image ?? "")?.[1];
+  if (found !== undefined) return found;
+  throw new Refused("which Spark? The image's tag does not say: --spark-version 4.1.1");
+};
+
+/** A name for the start of names: what an application may be called, and room for what the server adds. */
+const nameOf = (text: string): string => {
+  const name = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replace(/^[^a-z]+/, "")
+    .slice(0, 40)
+    .replace(/-+$/, "");
+  return name === "" ? "spark" : name;
+};
+
+const lastPart = (file: string): string =>
+  file
+    .split("/")
+    .at(-1)
+    ?.replace(/\.\w+$/, "") ?? "";
+
+const own: readonly (readonly [string, readonly string[]])[] = [
+  ["image", ["spec", "image"]],
+  ["serviceAccount", ["spec", "driver", "serviceAccount"]],
+  ["restart", ["spec", "restartPolicy", "type"]],
+  ["ttl", ["spec", "timeToLiveSeconds"]],
+  ["namespace", ["metadata", "namespace"]],
+];
+
+/** The application; its name is completed by the server unless `--application` says all of it. */
+export const applicationOf = (line: Line): Obj => {
+  const { options, file } = line;
+  where(options);
+  const tree: Tree = { spec: { driver: {}, executor: {} }, metadata: {} };
+  fill(tree, line);
+  for (const [option, path] of own) if (options[option] !== undefined) put(tree, path, options[option]);
+  const spec = isRecord(tree["spec"]) ? tree["spec"] : {};
+  const image = textOf(spec["image"]);
+  const whole = textOf(options["application"]);
+  const name = nameOf(textOf(options["name"]) ?? lastPart(textOf(options["class"])?.replaceAll(".", "/") ?? file));
+  const labels = Object.fromEntries(textsOf(options["label"]).map(pairOf));
+  const metadata = {
+    ...(isRecord(tree["metadata"]) ? tree["metadata"] : {}),
+    ...(whole === undefined ? { generateName: `${name}-` } : { name: whole }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+  };
+  return {
+    apiVersion: "sparkoperator.k8s.io/v1beta2",
+    kind: "SparkApplication",
+    metadata: { name: whole ?? "", ...metadata },
+    spec: {
+      type: languageOf(file),
+      mode: "cluster",
+      sparkVersion: versionOf(options, image),
+      mainApplicationFile: file,
+      ...(line.arguments.length === 0 ? {} : { arguments: line.arguments }),
+      ...spec,
+    },
+  };
+};

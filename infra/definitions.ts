@@ -3,8 +3,10 @@ import * as z from "zod";
 import { ours } from "../shared/cli/installation/objects.ts";
 import type { Obj, Resource } from "../shared/core/object.ts";
 import { sparkApplications } from "../shared/spark/application/resource.ts";
+import { sparkConnects } from "../shared/spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../shared/spark/scheduled/resource.ts";
 import { specSchema } from "../shared/spark/schema/application.ts";
+import { connectSpecSchema, connectStatusSchema } from "../shared/spark/schema/connect.ts";
 import { scheduledSpecSchema, scheduledStatusSchema } from "../shared/spark/schema/scheduled.ts";
 import { statusSchema } from "../shared/spark/schema/status.ts";
 import { structuralOf } from "./structural.ts";
@@ -64,6 +66,20 @@ const scheduledSparkApplication: Definition = {
   annotations: approved,
 };
 
+const sparkConnect: Definition = {
+  resource: sparkConnects,
+  singular: "sparkconnect",
+  short: ["sparkconn"],
+  columns: [
+    age,
+    { name: "Status", type: "string", jsonPath: ".status.state" },
+    { name: "PodName", type: "string", jsonPath: ".status.server.podName" },
+  ],
+  spec: connectSpecSchema,
+  status: connectStatusSchema,
+  annotations: approved,
+};
+
 /** What stands in a record beside the operator's memory. The record is read with care, so the server keeps all of it. */
 const recordSchema = z
   .looseObject({
@@ -90,7 +106,7 @@ const checkpoint: Definition = {
   spec: recordSchema,
 };
 
-const definitions: readonly Definition[] = [sparkApplication, scheduledSparkApplication, checkpoint];
+const definitions: readonly Definition[] = [sparkApplication, scheduledSparkApplication, sparkConnect, checkpoint];
 
 const text = { type: "string" } as const;
 

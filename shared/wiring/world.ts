@@ -10,6 +10,7 @@ import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
 import { defaultOptions, type Options } from "../spark/companions/options.ts";
+import { sparkConnect } from "../spark/connect/operator.ts";
 import { scheduledSparkApplication } from "../spark/scheduled/operator.ts";
 
 /** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
@@ -19,6 +20,7 @@ const inCluster = "https://kubernetes.default.svc";
 export const operatorsFor = (timing: Timing, options: Options = defaultOptions): readonly Operator<unknown>[] => [
   sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), options }),
   scheduledSparkApplication({ settledMs: settledMs(timing) }),
+  sparkConnect({ apiServer: inCluster }),
 ];
 
 /** The cluster's identity: the UID of its kube-system namespace. */

@@ -20,6 +20,7 @@ describe("rekindle manifests", () => {
       "CustomResourceDefinition/checkpoints.rekindle.dev",
       "CustomResourceDefinition/scheduledsparkapplications.sparkoperator.k8s.io",
       "CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io",
+      "CustomResourceDefinition/sparkconnects.sparkoperator.k8s.io",
       "Namespace/rekindle",
       "ServiceAccount/rekindle/rekindle",
       "ClusterRole/rekindle-host",
@@ -76,14 +77,20 @@ describe("rekindle manifests", () => {
     });
   }
 
-  test("no right is a wildcard, none reaches secrets, and only status is patched", async () => {
+  test("no right is a wildcard, none reaches secrets, and only status, services and config maps are patched", async () => {
     const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
     const text = JSON.stringify(roles);
     assert.ok(roles.length === 2);
     assert.doesNotMatch(text, /"\*"|secrets|escalate|impersonate|"bind"/);
     const host = JSON.stringify(roles.filter(({ metadata }) => metadata.name === "rekindle-host"));
-    assert.equal(host.match(/"patch"/g)?.length, 1);
-    assert.match(host, /\["sparkapplications\/status","scheduledsparkapplications\/status"\],"verbs":\["patch"\]/);
+    const patched = [...host.matchAll(/"resources":\[([^\]]*)\],"verbs":\["patch"\]/g)].map(
+      ([, resources]) => resources,
+    );
+    assert.deepEqual(patched, [
+      '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
+      '"services","configmaps"',
+    ]);
+    assert.equal(host.match(/"patch"/g)?.length, patched.length);
   });
 
   test("the host runs alone, as nobody, on a file system that it cannot write", async () => {
@@ -127,7 +134,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 12$/);
+    assert.match(out, /removed 13$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -151,6 +158,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 12$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 13$/);
   });
 });

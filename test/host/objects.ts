@@ -12,6 +12,10 @@ export const resources: Readonly<Record<string, Resource>> = {
     ...{ group: "sparkoperator.k8s.io", version: "v1beta2" },
     ...{ plural: "scheduledsparkapplications", kind: "ScheduledSparkApplication" },
   },
+  SparkConnect: {
+    ...{ group: "sparkoperator.k8s.io", version: "v1alpha1" },
+    ...{ plural: "sparkconnects", kind: "SparkConnect" },
+  },
   Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
   Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },
   Event: { group: "", version: "v1", plural: "events", kind: "Event" },
@@ -54,6 +58,14 @@ export const schedule = (name: string, spec: Readonly<Record<string, unknown>>):
   kind: "ScheduledSparkApplication",
   metadata: { name, namespace: "default" },
   spec: { template: application(name)["spec"], ...spec },
+});
+
+/** A server for clients of Spark Connect. */
+export const connect = (name: string, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1alpha1",
+  kind: "SparkConnect",
+  metadata: { name, namespace: "default" },
+  spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server: {}, executor: { instances: 1 }, ...spec },
 });
 
 const within = (value: unknown, ...path: readonly string[]): unknown =>

@@ -11,7 +11,7 @@ import { wishOf } from "../../shared/simulator/gate.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
-import { application, schedule } from "./objects.ts";
+import { application, connect, schedule } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
@@ -103,7 +103,17 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
       successfulRunHistoryLimit: 0,
     }),
   );
+  await stand.create(connect("server"));
   await stand.turn(45_000);
+  await stand.patch("SparkConnect", "server", {
+    spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },
+  });
+  const unlabelled = { metadata: { labels: { "sparkoperator.k8s.io/connect-name": null } } };
+  if (stand.get("Service", "server-server") !== undefined) await stand.patch("Service", "server-server", unlabelled);
+  await stand.turn(5_000);
+  stand.simulator.evictPod("default", "server-server");
+  await stand.turn(45_000);
+  await stand.remove("SparkConnect", "server");
   await stand.remove("ScheduledSparkApplication", "often");
   // A driver that is killed leaves what it made to others.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });

@@ -41,6 +41,7 @@ const below = (...above: Path): readonly Intended[] =>
 const kinds: readonly { readonly plural: string; readonly kind: string; readonly intended: readonly Intended[] }[] = [
   { plural: "sparkapplications", kind: "SparkApplication", intended: below("spec") },
   { plural: "scheduledsparkapplications", kind: "ScheduledSparkApplication", intended: below("spec", "template") },
+  { plural: "sparkconnects", kind: "SparkConnect", intended: [] },
 ];
 
 /** Upstream's example objects of a kind; one file of upstream's is no YAML at all, which is told by its placeholder. */

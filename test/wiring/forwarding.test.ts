@@ -49,11 +49,11 @@ const open = async () => {
 describe("the forward function", () => {
   test("keeps its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
-    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 3 });
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 4 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
-    assert.equal(new Set(names).size, 3, names.join(" "));
-    assert.equal((await run()).resumed, 3);
+    assert.equal(new Set(names).size, 4, names.join(" "));
+    assert.equal((await run()).resumed, 4);
   });
 
   test("asks for applications that vanished when nobody can tell any more", async () => {
@@ -95,6 +95,6 @@ describe("the forward function", () => {
       report: () => {},
       send: async () => {},
     });
-    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 3 });
+    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 4 });
   });
 });

@@ -17,10 +17,18 @@ const rule = (group: string, resources: readonly string[], verbs: readonly strin
 export const hostRules: readonly Rule[] = [
   // Created by a schedule; deleted when its timeToLiveSeconds is over, or by its schedule.
   rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
-  rule("sparkoperator.k8s.io", ["scheduledsparkapplications"], ["get", "list", "watch"]),
-  rule("sparkoperator.k8s.io", ["sparkapplications/status", "scheduledsparkapplications/status"], ["patch"]),
+  rule("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get", "list", "watch"]),
+  rule(
+    "sparkoperator.k8s.io",
+    ["sparkapplications/status", "scheduledsparkapplications/status", "sparkconnects/status"],
+    ["patch"],
+  ),
   // What is created is owned by the application; some clusters ask for this right of whoever names such an owner.
-  rule("sparkoperator.k8s.io", ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers"], ["update"]),
+  rule(
+    "sparkoperator.k8s.io",
+    ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers", "sparkconnects/finalizers"],
+    ["update"],
+  ),
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
   rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["get", "list", "create", "delete"]),
@@ -28,6 +36,8 @@ export const hostRules: readonly Rule[] = [
   // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler.
   rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "create", "delete"]),
   rule("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
+  // What a SparkConnect's executors are made from, and labels that somebody took away.
+  rule("", ["services", "configmaps"], ["patch"]),
   rule("", ["events"], ["create"]),
   rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]),
 ];

@@ -67,7 +67,7 @@ const driverIngress = z.looseObject({
   ingressURLFormat: z.string().optional(),
 });
 
-const dynamicAllocation = z.looseObject({
+export const dynamicAllocationSchema = z.looseObject({
   enabled: z.boolean().optional(),
   initialExecutors: z.int32().optional(),
   minExecutors: z.int32().optional(),
@@ -109,7 +109,7 @@ export const specSchema = z.looseObject({
   timeToLiveSeconds: z.int().optional(),
   sparkUIOptions: sparkUI.optional(),
   driverIngressOptions: z.array(driverIngress).optional(),
-  dynamicAllocation: dynamicAllocation.optional(),
+  dynamicAllocation: dynamicAllocationSchema.optional(),
   driverPodDisruptionBudget: z.boolean().optional(),
 });
 

@@ -1,0 +1,238 @@
+/**
+ * The decision of one step of a SparkConnect: its config map and service are kept as they should be, its server is made
+ * where there is none, and made again when it has ended. Pure.
+ *
+ * There is one server at a time by its name alone: as long as a pod of that name stands, none is made.
+ */
+import { digestOf, same } from "../../core/json.ts";
+import type { Key } from "../../core/key.ts";
+import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { type Decision, type Effect, type Plan, type Query, queryId, type View } from "../../core/plan.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { configMaps, pods, services } from "../../kube/resources.ts";
+import type { Server } from "./arguments.ts";
+import type { Memory } from "./memory.ts";
+import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
+import { type Read, readSpec } from "./read.ts";
+import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "./resource.ts";
+import { isReady, projected, type Shown } from "./status.ts";
+
+/** What a deployment decides for all SparkConnects: how pods reach the API server. */
+export type Settings = { readonly apiServer: string };
+
+type Readable = Extract<Read, { ok: true }>;
+
+type Scene = {
+  readonly object: Stored;
+  readonly memory: Memory;
+  readonly server: Server;
+  readonly images: Readable["images"];
+  readonly now: number;
+  readonly view: View<Memory>;
+};
+
+/** What is not told by a watch, or got lost on the way, is found by looking again. */
+const pollMs = 15_000;
+const slowPollMs = 60_000;
+
+const refOf = (resource: Resource, { namespace }: Server, name: string): Ref => ({ resource, namespace, name });
+
+const got = (ref: Ref): Query => ({ do: "get", ref });
+
+const executorsOf = ({ name, namespace }: Server): Query => ({
+  do: "list",
+  resource: pods,
+  namespace,
+  labels: { [launchedLabel]: "true", [connectLabel]: name, "spark-role": "executor" },
+});
+
+const queriesOf = (server: Server) => ({
+  map: got(refOf(configMaps, server, configMapName(server.name))),
+  service: got(refOf(services, server, serviceName(server))),
+  pod: got(refOf(pods, server, serverName(server.name))),
+  executors: executorsOf(server),
+});
+
+type Sight = {
+  readonly map: Stored | undefined;
+  readonly service: Stored | undefined;
+  readonly pod: Stored | undefined;
+  readonly executors: readonly Stored[];
+};
+
+const sightOf = ({ server, view }: Scene): Sight | { readonly look: readonly Query[] } => {
+  const queries = queriesOf(server);
+  const unseen = Object.values(queries).filter((query) => !view.seen.has(queryId(query)));
+  if (unseen.length > 0) return { look: unseen };
+  const found = (query: Query): readonly Stored[] => view.seen.get(queryId(query)) ?? [];
+  const [map] = found(queries.map);
+  const [standing] = found(queries.service);
+  const [pod] = found(queries.pod);
+  return { map, service: standing, pod, executors: found(queries.executors) };
+};
+
+/** The fields of `wanted` that the object has not, as a merge patch; undefined when it has them all. */
+const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unknown>> | undefined => {
+  if (!isRecord(wanted)) return undefined;
+  const own = isRecord(there) ? there : {};
+  const wrong = Object.entries(wanted).filter(([key, value]) => !same(own[key], value));
+  return wrong.length === 0 ? undefined : Object.fromEntries(wrong);
+};
+
+/** Created where it is missing, mended where labels or data differ; somebody else's is refused by the create. */
+const kept = (scene: Scene, resource: Resource, there: Stored | undefined, wanted: Obj): readonly Effect[] => {
+  const owner = scene.object.metadata.uid;
+  if (there === undefined || !ownedBy(there, owner)) return [{ do: "create", object: wanted, resource, owner }];
+  const labels = missing(there.metadata.labels, wanted.metadata.labels);
+  const data = missing(there["data"], wanted["data"]);
+  if (labels === undefined && data === undefined) return [];
+  const patch = { ...(labels === undefined ? {} : { metadata: { labels } }), ...(data === undefined ? {} : { data }) };
+  const { uid, resourceVersion, name } = there.metadata;
+  return [{ do: "patch", ref: refOf(resource, scene.server, name), uid, resourceVersion, patch }];
+};
+
+const longestBackoffMs = 300_000;
+
+/** 5 s, 10 s, 20 s … 5 min: a server that ends at once is not hurried. */
+const backoffMs = (ends: number): number => Math.min(longestBackoffMs, 5_000 * 2 ** Math.min(ends, 10));
+
+/** What the server's pod asks for. */
+type Turn = {
+  readonly memory: Memory;
+  readonly effects: readonly Effect[];
+  readonly events?: readonly Effect[];
+  readonly message: string;
+  readonly waits: Pick<Plan<Memory>, "wakeAt" | "pollMs" | "waitsFor" | "again">;
+};
+
+const create = (scene: Scene): Turn => {
+  const { object, server, images, memory, now } = scene;
+  const { retryAt } = memory;
+  if (retryAt !== undefined && now < retryAt) {
+    const message = "Server pod has ended, and is made again";
+    return { memory, effects: [], message, waits: { wakeAt: retryAt, waitsFor: "its server to be made again" } };
+  }
+  const made: Effect = {
+    do: "create",
+    object: serverPod(object, server, images),
+    resource: pods,
+    owner: object.metadata.uid,
+  };
+  const waits = { pollMs, waitsFor: "its server to start" };
+  return { memory: { ends: memory.ends }, effects: [made], message: "Server pod is not ready: ", waits };
+};
+
+const whyEnded = (pod: Stored): string => {
+  const { phase = "", reason, message, containerStatuses } = podStatus(pod);
+  const exit = containerStatuses?.find(({ state }) => state?.terminated !== undefined)?.state?.terminated?.exitCode;
+  const why = [reason, message, exit === undefined ? undefined : `exit code ${exit}`].filter(Boolean).join(", ");
+  return `server pod is ${phase}${why === "" ? "" : ` (${why})`}`;
+};
+
+/** An ended server makes room for the next. */
+const replace = (scene: Scene, pod: Stored): Turn => {
+  const { object, memory, now, server } = scene;
+  const { name, uid } = pod.metadata;
+  const message = whyEnded(pod);
+  const waitMs = backoffMs(memory.ends);
+  const event: Effect = {
+    do: "record",
+    about: object,
+    resource: sparkConnects,
+    occasion: uid,
+    type: "Warning",
+    reason: "SparkConnectServerEnded",
+    message: `SparkConnect ${object.metadata.name}: ${message}; it is made again in ${waitMs / 1_000} s`,
+  };
+  return {
+    memory: { ends: memory.ends + 1, retryAt: now + waitMs },
+    effects: [{ do: "delete", ref: refOf(pods, server, name), uid }],
+    events: [event],
+    message,
+    waits: { wakeAt: now + waitMs, waitsFor: "its server to be made again" },
+  };
+};
+
+const follow = (scene: Scene, pod: Stored): Turn => {
+  const { object, memory } = scene;
+  const ready = isReady(pod);
+  const current = pod.metadata.annotations?.[specAnnotation];
+  const changed = current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
+  const stale = `somebody to delete pod ${pod.metadata.name}: its spec has changed since it was made`;
+  const why = waitingReason(podStatus(pod));
+  const waitsFor = changed
+    ? stale
+    : ready
+      ? "clients"
+      : `its server to answer${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
+  const message = ready ? "Server pod is ready" : `Server pod is not ready: ${podStatus(pod).message ?? ""}`;
+  return { memory: ready ? { ends: 0 } : { ends: memory.ends }, effects: [], message, waits: { waitsFor } };
+};
+
+const isOver = (pod: Stored): boolean => ["Failed", "Succeeded"].includes(podStatus(pod).phase ?? "");
+
+const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
+  const { memory, object } = scene;
+  if (pod === undefined || !ownedBy(pod, object.metadata.uid)) return create(scene);
+  if (!isEnding(pod)) return isOver(pod) ? replace(scene, pod) : follow(scene, pod);
+  return {
+    memory,
+    effects: [],
+    message: "Server pod is ending",
+    waits: { pollMs, waitsFor: "its server's pod to go" },
+  };
+};
+
+const planOf = (scene: Scene, sight: Sight): Plan<Memory> => {
+  const { object, server, now, view } = scene;
+  const turn = turnOf(scene, sight.pod);
+  const refused = view.refused[0]?.message;
+  const kubernetes = [
+    ...kept(scene, configMaps, sight.map, configMap(object, server)),
+    ...kept(scene, services, sight.service, service(object, server)),
+  ];
+  const ready = sight.pod !== undefined && turn.memory.ends === 0 && isReady(sight.pod) && !isEnding(sight.pod);
+  const shown: Shown = {
+    state: ready && refused === undefined ? "Ready" : "NotReady",
+    message: (refused ?? turn.message).slice(0, 1_024),
+    podName: serverName(server.name),
+    serviceName: serviceName(server),
+    pod: sight.pod,
+    executors: sight.executors,
+  };
+  const status = projected(object, shown, now);
+  if (refused !== undefined)
+    return {
+      memory: scene.memory,
+      stages: [],
+      status,
+      pollMs: slowPollMs,
+      waitsFor: `what is refused to be mended: ${refused}`,
+    };
+  const stages = [kubernetes, turn.effects, turn.events ?? []].filter((stage) => stage.length > 0);
+  return { memory: turn.memory, stages, status, ...turn.waits };
+};
+
+/** A spec that cannot be followed leaves everything as it is, and says what to change. */
+const invalid = (object: Stored, memory: Memory, message: string, now: number): Plan<Memory> => {
+  const { name } = object.metadata;
+  const shown = { podName: serverName(name), serviceName: serverName(name), pod: undefined, executors: [] };
+  const status = projected(object, { ...shown, state: "Failed", message: message.slice(0, 1_024) }, now);
+  return { memory, stages: [], status, rests: true, waitsFor: "its spec to be mended" };
+};
+
+/** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */
+export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object, now } = view;
+  const memory = view.memory ?? { ends: 0 };
+  if (object === undefined) return { memory, stages: [], forget: true };
+  if (isEnding(object)) return { memory, stages: [], waitsFor: "its deletion" };
+  const read = readSpec(object);
+  if (!read.ok) return invalid(object, memory, read.message, now);
+  const labels = object.metadata.labels ?? {};
+  const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
+  const scene: Scene = { object, memory, server, images: read.images, now, view };
+  const sight = sightOf(scene);
+  return "look" in sight ? sight : planOf(scene, sight);
+};

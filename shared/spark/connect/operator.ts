@@ -1,0 +1,59 @@
+/** SparkConnect as the engine knows it: what to watch, how to read its memory, how to decide. */
+import { same } from "../../core/json.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Operator, Watch } from "../../core/operator.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { trim } from "../../kube/trim.ts";
+import { decide, type Settings } from "./decide.ts";
+import { type Memory, parseMemory } from "./memory.ts";
+import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
+
+/** A status write is nobody's news: it comes back from ourselves. */
+const changed = (before: Obj | undefined, after: Obj): boolean =>
+  before === undefined ||
+  before.metadata.uid !== after.metadata.uid ||
+  before.metadata.generation !== after.metadata.generation ||
+  isEnding(before) !== isEnding(after) ||
+  !same(before.metadata.annotations, after.metadata.annotations) ||
+  !same(before.metadata.labels, after.metadata.labels);
+
+const readiness = (pod: Obj): unknown => podStatus(pod).conditions?.filter(({ type }) => type === "Ready");
+
+const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);
+
+/** What the status of a SparkConnect tells of a pod. */
+const gist = (pod: Obj): unknown => {
+  const ready = podStatus(pod).conditions?.find(({ type }) => type === "Ready")?.status;
+  return [podStatus(pod).phase, ready, addressOf(pod), isEnding(pod), pod.metadata.uid];
+};
+
+/** Beside what others need of a pod: whether it is ready, and where. */
+const trimPod = (pod: Stored): Stored => {
+  const bare = trim(pod);
+  if (labelOf(pod, connectLabel) === undefined) return bare;
+  const status = isRecord(bare["status"]) ? bare["status"] : {};
+  return { ...bare, status: { ...status, podIP: addressOf(pod), conditions: readiness(pod) ?? [] } };
+};
+
+const watches: readonly Watch[] = [
+  { resource: sparkConnects, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: pods,
+    selector: `${launchedLabel}=true`,
+    trim: trimPod,
+    ownerName: (pod) => labelOf(pod, connectLabel),
+    matters: (before, after) => before === undefined || !same(gist(before), gist(after)),
+  },
+];
+
+/** The operator of SparkConnects under the given settings. */
+export const sparkConnect = (settings: Settings): Operator<Memory> => ({
+  kind: sparkConnects.kind,
+  resource: sparkConnects,
+  optional: true,
+  watches,
+  parse: parseMemory,
+  decide: (key, view) => decide(settings, key, view),
+});

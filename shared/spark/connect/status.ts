@@ -1,0 +1,71 @@
+/** The status that upstream's users know, projected from the server's pod and its executors. */
+import * as z from "zod";
+import { same } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { podStatus } from "../../kube/pods.ts";
+
+/** What is shown of a server. `message` says why it is not ready. */
+export type Shown = {
+  readonly state: "Ready" | "NotReady" | "Failed";
+  readonly message: string;
+  readonly podName: string;
+  readonly serviceName: string;
+  readonly pod: Stored | undefined;
+  readonly executors: readonly Stored[];
+};
+
+const type = "ServerPodReady";
+
+const conditions = z.looseObject({
+  conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: z.string() })),
+});
+
+const others = z.looseObject({ startTime: z.string().optional(), lastUpdateTime: z.string().optional() });
+
+export const isReady = (pod: Stored): boolean =>
+  podStatus(pod).conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
+
+export const podIpOf = (pod: Stored | undefined): string | undefined => {
+  const status = pod?.["status"];
+  const ip = isRecord(status) ? status["podIP"] : undefined;
+  return typeof ip === "string" && ip !== "" ? ip : undefined;
+};
+
+/** How many executors are in each phase, in upstream's lower case. */
+const counted = (executors: readonly Stored[]): Readonly<Record<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const pod of executors) {
+    const phase = (podStatus(pod).phase ?? "Unknown").toLowerCase();
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+/** The condition; its time changes only with its status. */
+const conditionOf = (object: Stored, { state, message }: Shown, now: number) => {
+  const status = state === "Ready" ? "True" : "False";
+  const before = conditions.safeParse(object["status"]).data?.conditions.find((one) => one.type === type);
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeText(now);
+  return { type, status, lastTransitionTime, reason: state === "Ready" ? type : "ServerPodNotReady", message };
+};
+
+/** The whole `status`, as it should be; `lastUpdateTime` is now only if anything else has changed. */
+export const projected = (object: Stored, shown: Shown, now: number): Record<string, unknown> => {
+  const { data = {} } = others.safeParse(object["status"] ?? {});
+  const podIp = podIpOf(shown.pod);
+  const executors = counted(shown.executors);
+  const { podName, serviceName, state } = shown;
+  const status = {
+    conditions: [conditionOf(object, shown, now)],
+    state,
+    server: { podName, ...(podIp === undefined ? {} : { podIp }), serviceName },
+    ...(Object.keys(executors).length === 0 ? {} : { executors }),
+    startTime: data.startTime ?? timeText(now),
+  };
+  const told = { ...status, lastUpdateTime: data.lastUpdateTime };
+  return same(object["status"], told) && data.lastUpdateTime !== undefined
+    ? told
+    : { ...status, lastUpdateTime: timeText(now) };
+};

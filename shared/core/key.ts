@@ -13,6 +13,8 @@ export type Key = {
 export type Message = Key & {
   readonly reason: string;
   readonly resourceVersion?: string;
+  /** The object itself was seen to appear: it may well be that no step has been taken for it. */
+  readonly fresh?: true;
   /** How often in a row the platform was in the way of this key: the backoff grows with it. */
   readonly tries?: number;
 };

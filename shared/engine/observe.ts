@@ -1,10 +1,11 @@
 /** The first look of a step: the checkpoint and the object itself, both live, and whose they are. */
 import { ApiError } from "../core/errors.ts";
+import { same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Query } from "../core/plan.ts";
-import type { CheckpointRecord, Cluster, Version } from "./ports.ts";
+import type { Answer, CheckpointRecord, Cluster, Version } from "./ports.ts";
 import { readRecord } from "./record.ts";
 import type { World } from "./world.ts";
 
@@ -17,6 +18,8 @@ export type Sight = {
   readonly uid: string;
   readonly record: CheckpointRecord | undefined;
   readonly version: Version | undefined;
+  /** That there is no record was only presumed: the first save, which succeeds only where none is, finds out. */
+  readonly presumed: boolean;
   readonly memory: unknown;
   readonly now: number;
 };
@@ -50,10 +53,22 @@ const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unk
 const isOlder = (object: Stored | undefined, record: CheckpointRecord): boolean =>
   object?.metadata.uid === record.uid && (object.metadata.generation ?? 0) < (record.generation ?? 0);
 
-export const observe = async (world: World, key: Key, operator: Operator<unknown>): Promise<Observed> => {
+/** What was never told anything has no record yet, but for a death on the way to its first status. */
+const seemsNew = ({ metadata, ...object }: Stored): boolean =>
+  metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
+
+/** `presuming`: the record of what seems new is not asked for, one request in the life of every application. */
+export const observe = async (
+  world: World,
+  key: Key,
+  operator: Operator<unknown>,
+  presuming = false,
+): Promise<Observed> => {
   const ref = objectRef(key, operator);
-  const [loaded, first] = await Promise.all([world.checkpoints.load(key), world.cluster.get(ref)]);
-  if (loaded === undefined) return unrecorded(first.value, first.date);
+  const early = presuming ? await world.cluster.get(ref) : undefined;
+  if (early?.value !== undefined && seemsNew(early.value)) return unrecorded(early, true);
+  const [loaded, first] = await Promise.all([world.checkpoints.load(key), early ?? world.cluster.get(ref)]);
+  if (loaded === undefined) return unrecorded(first, false);
   const read = readRecord(loaded.record);
   if (!read.ok) return { see: "unreadable", object: first.value, error: read.error };
   const got = isOlder(first.value, read.record) ? await world.cluster.get(ref) : first;
@@ -73,13 +88,14 @@ export const observe = async (world: World, key: Key, operator: Operator<unknown
       uid: read.record.uid,
       record: read.record,
       version: loaded.version,
+      presumed: false,
       memory: memory.memory,
       now: got.date,
     },
   };
 };
 
-const unrecorded = (object: Stored | undefined, now: number): Observed => {
+const unrecorded = ({ value: object, date: now }: Answer<Stored | undefined>, presumed: boolean): Observed => {
   if (object === undefined) return { see: "nothing" };
   const sight: Sight = {
     object,
@@ -87,6 +103,7 @@ const unrecorded = (object: Stored | undefined, now: number): Observed => {
     uid: object.metadata.uid,
     record: undefined,
     version: undefined,
+    presumed,
     memory: undefined,
     now,
   };

@@ -11,6 +11,9 @@ const longestMs = 900_000;
 
 const keyOf = ({ cluster, kind, namespace, name }: Key): Key => ({ cluster, kind, namespace, name });
 
+/** Who comes back has been at a save already. */
+const known = ({ fresh: _, ...message }: Message): Message => message;
+
 /** Polls of one key fall on the same instants, so that many steps in a row arm one timer and not one each. */
 const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
 
@@ -34,7 +37,7 @@ export const arrange = async (run: Run, held: Held, plan: Plan<unknown>): Promis
 export const raced = async (run: Run): Promise<Ending> => {
   const { world, message } = run;
   const id = unique(run, `raced ${run.sight.record?.saves ?? 0} ${message.tries ?? 0}`);
-  await world.queue.sendLater({ ...message, reason: "raced" }, id, 1_000);
+  await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);
   return { did: "raced" };
 };
 
@@ -131,6 +134,7 @@ export const comeBack = async (
     tries,
     delayMs,
   });
-  await world.queue.sendLater({ ...message, reason: "retry", tries: tries + 1 }, dedupe.timer(message, id), delayMs);
+  const again = { ...known(message), reason: "retry", tries: tries + 1 };
+  await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);
   return { did: "troubled", reason, message: text };
 };

@@ -14,7 +14,8 @@ const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect)
 /** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Held | "raced"> => {
   const { world, message, sight } = run;
-  if (plan.forget === true) return held;
+  // A record that was only presumed not to be there would be left standing.
+  if (plan.forget === true) return sight.presumed && held.version === undefined ? "raced" : held;
   const next = recordOf(run, held, plan);
   if (plan.fenced !== true && !acts(plan) && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
   const version = await world.checkpoints.save(message, next, held.version);

@@ -36,23 +36,34 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   if (world.inCharge?.(message, undefined) === false) return { did: "nothing", why: "not ours to run" };
-  const began = world.clock.monotonic();
+  const call: Call = { world, message, operator, began: world.clock.monotonic() };
   try {
-    const observed = await observe(world, message, operator);
-    if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
-    if (world.inCharge?.(message, labelsOf(observed)) === false) return { did: "nothing", why: "not ours to run" };
-    if (observed.see === "unreadable") {
-      world.report("error", unusable, { key: textOf(message), error: observed.error });
-      return { did: "stopped", why: observed.error };
-    }
-    const { sight } = observed;
-    if (sight.object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
-      return { did: "nothing", why: "paused by annotation" };
-    return await proceed({ world, message, operator, sight, began });
+    // A shadow saves nothing, and so would never find out.
+    return await taken(call, message.fresh === true && world.shadow === undefined);
   } catch (cause) {
     return await comeBack(world, message, understood(world, message, cause));
   }
 };
+
+type Call = Omit<Run, "sight">;
+
+const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
+  const { world, message, operator } = call;
+  const observed = await observe(world, message, operator, presuming);
+  if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
+  if (world.inCharge?.(message, labelsOf(observed)) === false) return { did: "nothing", why: "not ours to run" };
+  if (observed.see === "unreadable") {
+    world.report("error", unusable, { key: textOf(message), error: observed.error });
+    return { did: "stopped", why: observed.error };
+  }
+  const { sight } = observed;
+  if (sight.object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
+    return { did: "nothing", why: "paused by annotation" };
+  return await proceed({ ...call, sight });
+};
+
+/** Until something is saved, that there was no record may have been presumed wrongly; nothing has been touched then. */
+const isPresuming = ({ sight }: Run, held: Held): boolean => sight.presumed && held.version === undefined;
 
 const proceed = async (run: Run): Promise<Ending> => {
   const { sight } = run;
@@ -68,7 +79,7 @@ const proceed = async (run: Run): Promise<Ending> => {
         return { did: "nothing", why: "shadow mode" };
       }
       const done = await carryOut(run, held, plan);
-      if (done.did === "raced") return await raced(run);
+      if (done.did === "raced") return await (isPresuming(run, held) ? taken(run, false) : raced(run));
       writes += done.writes;
       held = done.held;
       memory = plan.memory;

@@ -59,16 +59,16 @@ const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
   return (object) => Object.assign(first(object), ...others.map((one) => one(object)));
 };
 
-const told = (change: Change, text: string): string => {
+const hinted = (key: Key, change: Change): Message => {
   const { kind, metadata } = change.after ?? change.before;
-  return `${kind} ${metadata.name} ${text}`;
+  const what = changeIn(change);
+  return {
+    ...key,
+    reason: `${kind} ${metadata.name} ${what}`,
+    resourceVersion: metadata.resourceVersion,
+    ...(what === "new" && kind === key.kind ? { fresh: true } : {}),
+  };
 };
-
-const hinted = (key: Key, change: Change, text: string): Message => ({
-  ...key,
-  reason: told(change, text),
-  resourceVersion: (change.after ?? change.before).metadata.resourceVersion,
-});
 
 /** Owners, before and after: a child that changed hands is news to both. */
 const ownersOf = (watch: Watch, { before, after }: Change): readonly string[] => {
@@ -96,7 +96,7 @@ export const sendingsOf = (cluster: string, subject: Subject, change: Change, un
       const key: Key = { cluster, kind, namespace, name };
       const dedupeId =
         after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
-      return { message: hinted(key, change, changeIn(change)), dedupeId };
+      return { message: hinted(key, change), dedupeId };
     });
   });
 };

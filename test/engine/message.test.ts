@@ -8,7 +8,7 @@ import { message } from "./fakes.ts";
 describe("a message", () => {
   const good = [
     { name: "a key and its reason", text: message },
-    { name: "with hints", text: { ...message, resourceVersion: "12", tries: 3 } },
+    { name: "with hints", text: { ...message, resourceVersion: "12", tries: 3, fresh: true } },
     { name: "of a key without namespace", text: { ...message, namespace: "" } },
   ];
   for (const { name, text } of good) {

@@ -128,6 +128,11 @@ describe("a change", () => {
       message: { ...key, reason: "Pod p new", resourceVersion: "7" },
       dedupeId: dedupe.watch(key, { kind: "Pod", uid: "uid-p", resourceVersion: "7" }),
     });
+    const [appeared] = sendingsOf("c1", subjectOf("apps"), {
+      before: undefined,
+      after: stored("App", "a", { generation: 1 }),
+    });
+    assert.deepEqual([appeared?.message.reason, appeared?.message.fresh], ["App a new", true]);
     const [gone] = sendingsOf("c1", subjectOf("pods"), { before: after, after: undefined });
     assert.equal(gone?.dedupeId, dedupe.gone(key, "uid-p"));
   });

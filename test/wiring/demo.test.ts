@@ -83,7 +83,6 @@ const story = [
   "executor 1 died: exit code 137",
   "executor 3 is created by spark-pi-driver, in place of executor 1",
   "executor 3 runs on",
-  "spark-pi is SUCCEEDING",
   "spark-pi is COMPLETED",
   "its log says: Pi is roughly 3.14",
   "✔ it is COMPLETED",

@@ -158,7 +158,7 @@ const clearing = (scene: Scene): Decision<Memory> => {
 
 const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {
   submit: submitNext,
-  follow,
+  follow: (scene) => follow(scene, act),
   succeed,
   fail,
   clear: clearing,
@@ -166,6 +166,8 @@ const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {
   wait,
   rest,
 };
+
+const act = (scene: Scene): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
 
 /** One step's decision for a SparkApplication. */
 export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
@@ -180,6 +182,5 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const scene: Scene = { key, view, object, memory, read, settings };
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
-  const now = { ...scene, memory: interrupted(scene) };
-  return acting[acts[now.memory.state.phase]](now);
+  return act({ ...scene, memory: interrupted(scene) });
 };

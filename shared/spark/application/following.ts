@@ -78,15 +78,19 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
 };
 
 /** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
-const resume = (scene: Scene, driver: Driver, found: Pods): Decision<Memory> => {
+const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decision<Memory> => {
   const other = unrecorded(found);
-  if (other !== undefined) return follow({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } });
+  if (other !== undefined)
+    return follow({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
   const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
 };
 
-export const follow = (scene: Scene): Decision<Memory> => {
+/** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
+type Ended = (scene: Scene) => Decision<Memory>;
+
+export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const { memory, key } = scene;
   const { driver } = memory;
   const found = seenPods(scene);
@@ -96,15 +100,12 @@ export const follow = (scene: Scene): Decision<Memory> => {
   const sighting = sighted(scene, driver, found);
   if (sighting.see === "later") return { look: sighting.look };
   const state = stateAfter(scene, driver, sighting);
-  if (state === "resume") return resume(scene, driver, found);
+  if (state === "resume") return resume(scene, driver, found, ended);
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
-  const known = uid === undefined ? driver : { ...driver, uid };
-  const ended = state.phase === "SUCCEEDING" || state.phase === "FAILING";
-  const ui = state.phase === "RUNNING" ? uiOf({ ...scene, memory: { ...memory, driver: known } }) : { info: {} };
+  const next = { ...memory, driver: uid === undefined ? driver : { ...driver, uid }, state };
+  if (state.phase === "SUCCEEDING" || state.phase === "FAILING") return ended({ ...scene, memory: next });
+  const ui = state.phase === "RUNNING" ? uiOf({ ...scene, memory: next }) : { info: {} };
   if ("look" in ui) return ui;
-  return planOf(scene, { ...memory, driver: known, state }, found, {
-    stages: [endStrays(found)],
-    info: ui.info,
-    ...(ended ? { again: true } : { waitsFor: waitsFor(sighting.see, sighting.pod) }),
-  });
+  const stages = [endStrays(found)];
+  return planOf(scene, next, found, { stages, info: ui.info, waitsFor: waitsFor(sighting.see, sighting.pod) });
 };

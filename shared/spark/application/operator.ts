@@ -19,14 +19,18 @@ const changed = (before: Obj | undefined, after: Obj): boolean =>
   !same(before.metadata.annotations, after.metadata.annotations) ||
   !same(before.metadata.labels, after.metadata.labels);
 
-/** What a step could decide differently on: phase, containers that ended, the reason of a wait, the end. */
+/** A container that is on its way, as every one is for a while: not news, and nothing that keeps it from starting. */
+const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
+
+const stuckFor = (reason: string | undefined): string | undefined =>
+  reason === undefined || underway.has(reason) ? undefined : reason;
+
+/** What a step could decide differently on: phase, containers that ended, what keeps one from starting, the end. */
 const gist = (pod: Obj): unknown => {
   const { phase, containerStatuses, reason } = podStatus(pod);
-  const containers = containerStatuses?.map(({ name, state }) => [
-    name,
-    state?.terminated?.exitCode,
-    state?.waiting?.reason,
-  ]);
+  const containers = (containerStatuses ?? [])
+    .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
+    .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
   return [phase, reason, isEnding(pod), containers, pod.metadata.uid];
 };
 

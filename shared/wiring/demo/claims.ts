@@ -21,7 +21,7 @@ export type Evidence = {
   readonly log: string;
 };
 
-const path = ["SUBMITTED", "RUNNING", "SUCCEEDING", "COMPLETED"].join(" → ");
+const path = ["SUBMITTED", "RUNNING", "COMPLETED"].join(" → ");
 
 const drivers = (pods: readonly PodView[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();

@@ -92,7 +92,8 @@ const check = (table: Readonly<Partial<Record<Phase, readonly string[]>>>, varia
 
 const same = (words: string): readonly string[] => columns.map(() => words);
 
-const following = ["FAILING", "SUBMITTED", "RUNNING", "SUCCEEDING", "FAILING", "UNKNOWN", "RUNNING"];
+/** A run that ends and waits for nothing is over in the same step. */
+const following = ["FAILED", "SUBMITTED", "RUNNING", "COMPLETED", "FAILED", "UNKNOWN", "RUNNING"];
 const clearing = (then: string, phase: string): readonly string[] => [
   then,
   ...columns.slice(1, -1).map(() => `${phase} -`),

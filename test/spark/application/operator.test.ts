@@ -58,6 +58,18 @@ describe("a pod", () => {
       after: { phase: "Pending", waiting: "ErrImagePull" },
       want: true,
     },
+    {
+      name: "whose containers are being created is none",
+      before: { phase: "Pending" },
+      after: { phase: "Pending", waiting: "ContainerCreating" },
+      want: false,
+    },
+    {
+      name: "that waits for a reason after none is",
+      before: { phase: "Pending" },
+      after: { phase: "Pending", waiting: "ImagePullBackOff" },
+      want: true,
+    },
     { name: "being deleted is", before: {}, after: { ending: true }, want: true },
     { name: "with another body is", before: {}, after: { uid: "driver-2" }, want: true },
     { name: "that only got older is none", before: {}, after: {}, want: false },

@@ -34,7 +34,7 @@ const good: readonly Stored[] = [driver("driver", "1"), executor(1, 137), execut
 const evidence = (objects: readonly Stored[], more: Partial<Evidence> = {}): Evidence => ({
   scene: { seen: new Map([application, ...objects].map((object) => [object.metadata.uid, object])), gone: new Set() },
   application,
-  states: ["SUBMITTED", "RUNNING", "SUCCEEDING", "COMPLETED"],
+  states: ["SUBMITTED", "RUNNING", "COMPLETED"],
   deeds: { killedExecutor: "exec-1", killedInvocation: 1, tookOver: 2 },
   log: "INFO begins\nPi is roughly 3.1416\n",
   ...more,

@@ -65,9 +65,11 @@ export const observe = async (
   presuming = false,
 ): Promise<Observed> => {
   const ref = objectRef(key, operator);
-  const early = presuming ? await world.cluster.get(ref) : undefined;
-  if (early?.value !== undefined && seemsNew(early.value)) return unrecorded(early, true);
-  const [loaded, first] = await Promise.all([world.checkpoints.load(key), early ?? world.cluster.get(ref)]);
+  const glimpse = presuming ? await world.cluster.get(ref) : undefined;
+  if (glimpse?.value !== undefined && seemsNew(glimpse.value)) return unrecorded(glimpse, true);
+  // The object after the record: who decides on an object that others have gone on from, loses the save.
+  const loaded = await world.checkpoints.load(key);
+  const first = await world.cluster.get(ref);
   if (loaded === undefined) return unrecorded(first, false);
   const read = readRecord(loaded.record);
   if (!read.ok) return { see: "unreadable", object: first.value, error: read.error };

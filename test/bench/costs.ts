@@ -76,19 +76,36 @@ const measures = [
   ["gb-seconds-of-1000", "GB-s", (cost: Cost) => cost.gigabyteSeconds * 1_000],
 ] as const;
 
-type Aims = Readonly<Record<string, number>>;
+/** One line of the table: what `costs` cost more than `base`, for each of `parts` that make the difference. */
+export type Row = {
+  readonly name: string;
+  readonly says: string;
+  readonly costs: readonly Cost[];
+  readonly base?: readonly Cost[];
+  readonly parts?: number;
+  readonly aims?: Readonly<Record<string, number>>;
+};
 
-/** What `costs` cost more than `base`, for each of `parts` that make the difference. */
-export const figuresOf = (
-  name: string,
-  costs: readonly Cost[],
-  { base = [], parts = 1, aims = {} }: { base?: readonly Cost[]; parts?: number; aims?: Aims },
-): readonly Figure[] =>
+export const figuresOf = ({ name, costs, base = [], parts = 1, aims = {} }: Row): readonly Figure[] =>
   measures.map(([what, unit, value]) => {
     const more = meanOf(costs, value) - (base.length === 0 ? 0 : meanOf(base, value));
     const aim = aims[what];
     return { name: `functions.${name}.${what}`, value: more / parts, unit, ...(aim === undefined ? {} : { aim }) };
   });
+
+/** One line per cost. */
+export const tabulate = (rows: readonly Row[]): void => {
+  const width = 12;
+  console.log(
+    `${"per".padEnd(60)}${["invocations", "SQS", "API", "mGB-s"].map((text) => text.padStart(width)).join("")}`,
+  );
+  for (const row of rows) {
+    const cells = figuresOf(row).map(({ value, aim }) =>
+      `${value.toFixed(1)}${aim === undefined ? "" : ` (≤ ${aim})`}`.padStart(width),
+    );
+    console.log(`${row.says.padEnd(60)}${cells.join("")}`);
+  }
+};
 
 export const tell = (name: string, costs: readonly Cost[]): void => {
   console.log(`API requests of ${name}, by verb and resource:`);

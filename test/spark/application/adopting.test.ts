@@ -70,10 +70,10 @@ const rows: readonly Row[] = [
     pods: [driver, executor],
     becomes: "RUNNING",
   },
-  { left: "SUBMITTED, its driver gone", status: status("SUBMITTED"), becomes: "FAILING" },
+  { left: "SUBMITTED, its driver gone", status: status("SUBMITTED"), becomes: "FAILED" },
   { left: "RUNNING", status: status("RUNNING"), pods: [driver, executor], becomes: "RUNNING" },
-  { left: "RUNNING, done meanwhile", status: status("RUNNING"), pods: [done, executor], becomes: "SUCCEEDING" },
-  { left: "RUNNING, failed meanwhile", status: status("RUNNING"), pods: [broken, executor], becomes: "FAILING" },
+  { left: "RUNNING, done meanwhile", status: status("RUNNING"), pods: [done, executor], becomes: "COMPLETED" },
+  { left: "RUNNING, failed meanwhile", status: status("RUNNING"), pods: [broken, executor], becomes: "FAILED" },
   {
     left: "RUNNING, by an operator that knew no submission ids",
     status: status("RUNNING", { submissionID: undefined }),
@@ -152,7 +152,7 @@ const rows: readonly Row[] = [
     left: "PENDING_RERUN, submitted, not written down, and done meanwhile",
     status: reset("PENDING_RERUN"),
     pods: [{ ...done, ...{ uid: "driver-9", submission: "submission-9" } }],
-    becomes: "SUCCEEDING",
+    becomes: "COMPLETED",
     counts: [4, 3],
   },
   {

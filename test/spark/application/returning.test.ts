@@ -44,15 +44,15 @@ const rows: readonly Row[] = [
     we: "have just seen a run succeed",
     memory: { ...ran, state: { phase: "RUNNING" } },
     pods: [{ phase: "Succeeded", exitCode: 0 }],
-    upstream: "move: COMPLETED",
+    upstream: "rest",
   },
   {
     we: "have just seen a run fail",
     memory: { ...ran, state: { phase: "RUNNING" } },
     pods: [{ phase: "Failed", exitCode: 1 }],
-    upstream: "move: FAILED",
+    upstream: "rest",
   },
-  { we: "have just lost a driver", memory: { ...ran, state: { phase: "RUNNING" } }, upstream: "move: FAILED" },
+  { we: "have just lost a driver", memory: { ...ran, state: { phase: "RUNNING" } }, upstream: "rest" },
   {
     we: "wait for a retry",
     memory: { ...ran, state: { phase: "FAILING", endedAt, error: "x", retryAt: eight + 30_000 } },

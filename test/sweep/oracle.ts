@@ -76,6 +76,11 @@ const longestStrayMs = 3_000;
 const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
 const final = new Set(["COMPLETED", "FAILED"]);
+/** What a run may consist of. */
+const accompanying: ReadonlySet<string> = new Set([
+  ...["pods", "services", "configmaps"],
+  ...["ingresses.networking.k8s.io", "poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
+]);
 
 const fresh = (): Facts => ({
   violations: [],
@@ -239,7 +244,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (table === checkpoints) return isRecord(object);
     if (table === apps) return isSubject(object) && type === "MODIFIED" && sameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
-    if (!["pods", "services", "configmaps"].includes(table)) return false;
+    if (!accompanying.has(table)) return false;
     return isOwned(before ?? object);
   };
 

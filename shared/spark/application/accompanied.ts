@@ -10,7 +10,7 @@ import type { SparkApplicationSpec } from "../schema/application.ts";
 import { identityFor } from "../submission/submit.ts";
 import type { Memory } from "./memory.ts";
 import { rareOf, removal, type Scene } from "./scene.ts";
-import { shownState } from "./status.ts";
+import { shownInfo } from "./status.ts";
 
 /** All but what only a submission gives: the driver's name. Its spec is as it is submitted. */
 export const subjectOf = (
@@ -27,14 +27,14 @@ export const subjectOf = (
 type Info = { readonly look: readonly Query[] } | { readonly info: Readonly<Record<string, unknown>> };
 
 /**
- * What the status tells of the UI: asked for once, when the driver is first told to run, for the service's address is
+ * What the status tells of the UI: asked for when the driver has begun, until it is told, for the service's address is
  * given by the server.
  */
 export const uiOf = (scene: Scene): Info => {
   const { key, view, memory, read, object, settings } = scene;
   const { driver } = memory;
   if (!settings.options.uiService || !read.ok || driver === undefined) return { info: {} };
-  if (shownState(object) === "RUNNING") return { info: {} };
+  if (shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
   const query: Query = { do: "get", ref: { resource: services, namespace: key.namespace, name } };
   const answer = view.seen.get(queryId(query));

@@ -87,6 +87,9 @@ const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decisi
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
 };
 
+/** The driver has run: it may have shown its UI. */
+const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
+
 /** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
 type Ended = (scene: Scene) => Decision<Memory>;
 
@@ -103,9 +106,9 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   if (state === "resume") return resume(scene, driver, found, ended);
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
   const next = { ...memory, driver: uid === undefined ? driver : { ...driver, uid }, state };
-  if (state.phase === "SUCCEEDING" || state.phase === "FAILING") return ended({ ...scene, memory: next });
-  const ui = state.phase === "RUNNING" ? uiOf({ ...scene, memory: next }) : { info: {} };
+  const ui = begun.has(sighting.see) ? uiOf({ ...scene, memory: next }) : { info: {} };
   if ("look" in ui) return ui;
-  const stages = [endStrays(found)];
-  return planOf(scene, next, found, { stages, info: ui.info, waitsFor: waitsFor(sighting.see, sighting.pod) });
+  const now = { ...scene, memory: next, info: ui.info };
+  if (state.phase === "SUCCEEDING" || state.phase === "FAILING") return ended(now);
+  return planOf(now, next, found, { stages: [endStrays(found)], waitsFor: waitsFor(sighting.see, sighting.pod) });
 };

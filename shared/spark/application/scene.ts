@@ -30,6 +30,8 @@ export type Scene = {
   /** `spec` as read at the door: parsed, or why it cannot be. */
   readonly read: ParsedSpec;
   readonly settings: Settings;
+  /** What was learned for `status.driverInfo`. */
+  readonly info?: Readonly<Record<string, unknown>>;
 };
 
 export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
@@ -94,8 +96,6 @@ export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memo
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
   readonly stages?: readonly (readonly Effect[])[];
-  /** What was learned for `status.driverInfo`. */
-  readonly info?: Readonly<Record<string, unknown>>;
 };
 
 /** The plan of an act: its effects, then the event of the phase, then the status. */
@@ -103,9 +103,10 @@ export const planOf = (
   scene: Scene,
   memory: Memory,
   found: Pods | undefined,
-  { stages: given = [], info, ...extras }: Extras,
+  { stages: given = [], ...extras }: Extras,
 ): Plan<Memory> => {
   const stages = [...given, events(scene.object, memory)].filter((stage) => stage.length > 0);
-  const status = projected(scene.object, memory, { pods: found, info, limit: scene.settings.options.trackedExecutors });
+  const { info, settings } = scene;
+  const status = projected(scene.object, memory, { pods: found, info, limit: settings.options.trackedExecutors });
   return { ...extras, memory, stages, status };
 };

@@ -6,7 +6,7 @@ import { instantOf, timeText } from "../../core/time.ts";
 import type { Pods } from "./evidence.ts";
 import { executorStates } from "./executors.ts";
 import { told } from "./machine.ts";
-import type { Memory } from "./memory.ts";
+import type { Driver, Memory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 
 /** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
@@ -47,6 +47,12 @@ export type Known = {
   readonly limit: number;
 };
 
+/** What `driverInfo` says of this driver; nothing, if it is still about another. */
+export const shownInfo = (object: Stored, driver: Driver | undefined): Readonly<Record<string, unknown>> => {
+  const { submissionID, driverInfo } = statusOf(object);
+  return submissionID === driver?.submissionId ? (driverInfo ?? {}) : {};
+};
+
 /** The whole `status`, as it should be. */
 export const projected = (object: Stored, memory: Memory, { pods, info, limit }: Known): Record<string, unknown> => {
   const { driver, state } = memory;
@@ -58,7 +64,7 @@ export const projected = (object: Stored, memory: Memory, { pods, info, limit }:
   const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase, limit);
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
-    driverInfo: driver === undefined ? {} : { ...(sameRun ? shown.driverInfo : {}), ...info, podName: driver.podName },
+    driverInfo: driver === undefined ? {} : { ...shownInfo(object, driver), ...info, podName: driver.podName },
     ...(driver?.applicationId === undefined ? {} : { sparkApplicationId: driver.applicationId }),
     ...(driver === undefined ? {} : { submissionID: driver.submissionId }),
     ...(submitted === undefined ? {} : { lastSubmissionAttemptTime: timeText(submitted) }),

@@ -7,7 +7,7 @@ export type { Configuration } from "./configuration/keys.ts";
 
 /** What a command line and an environment ask for: to run, to print something and stop, or nothing that can be done. */
 export type Asked =
-  | { readonly do: "run"; readonly configuration: Configuration }
+  | { readonly do: "run"; readonly configuration: Configuration; readonly notes: readonly string[] }
   | { readonly do: "print"; readonly text: string }
   | { readonly do: "refuse"; readonly problems: readonly string[] };
 
@@ -20,6 +20,8 @@ const help = (): string =>
     "Settings, as flags; as REKINDLE_… in the environment; or in a YAML or JSON file, weakest last:",
     "",
     ...helpLines(),
+    "",
+    "Flags of the Spark operator's controller are taken, too: what has no meaning here is said and ignored.",
   ].join("\n");
 
 /** The strongest word on each setting. `weakestFirst` is overwritten from left to right. */
@@ -48,7 +50,7 @@ export const readConfiguration = async (args: readonly string[], environment: En
   const unknown = [...file.problems, ...variables.problems, ...flags.problems];
   if (!parsed.success) return { do: "refuse", problems: [...unknown, ...problemsOf(parsed.error.issues, said)] };
   if (unknown.length > 0) return { do: "refuse", problems: unknown };
-  if (!flags.asked.has("print-config")) return { do: "run", configuration: parsed.data };
+  if (!flags.asked.has("print-config")) return { do: "run", configuration: parsed.data, notes: flags.notes };
   return { do: "print", text: effectiveText(parsed.data, (key) => said.get(key)?.origin ?? "default") };
 };
 

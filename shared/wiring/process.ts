@@ -51,6 +51,7 @@ export const runHost = async (process: Process): Promise<number> => {
       for (const problem of asked.problems) process.warn(problem);
       return 1;
     case "run":
+      for (const note of asked.notes) process.warn(note);
       return await run(process, asked.configuration);
   }
 };

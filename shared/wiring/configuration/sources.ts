@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
+import { subcommand, type Understood, understood, upstreamOptions } from "./upstream.ts";
 
 /** A value as it was written, and where, as a message names the place. */
 export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
@@ -39,13 +40,19 @@ const stringOptions = { config: { type: "string" }, help: { type: "boolean", sho
 
 const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: string }> => ({
   ...stringOptions,
+  ...upstreamOptions,
   "print-config": { type: "boolean" },
   ...Object.fromEntries(
     keyNames.map((key) => [flagName(key), { type: isSwitch(key) ? "boolean" : "string" } as const]),
   ),
 });
 
-export type Flags = Source & { readonly asked: ReadonlySet<string>; readonly file: string | undefined };
+export type Flags = Source & {
+  readonly asked: ReadonlySet<string>;
+  readonly file: string | undefined;
+  /** What was taken, and has no effect. */
+  readonly notes: readonly string[];
+};
 
 const keyOfFlag = (flag: string): KeyName | undefined => keyNames.find((key) => flagName(key) === flag);
 
@@ -63,7 +70,8 @@ const tokensOf = (args: readonly string[]) =>
   parseArgs({ args: [...args], options: optionsOf(), strict: false, allowPositionals: true, tokens: true }).tokens;
 
 type Read =
-  | { readonly is: "problem"; readonly text: string }
+  | { readonly is: "problem" | "note"; readonly text: string }
+  | { readonly is: "nothing" }
   | { readonly is: "file"; readonly path: string | undefined }
   | { readonly is: "asked"; readonly name: string }
   | { readonly is: "written"; readonly written: Written };
@@ -75,6 +83,8 @@ const readFlag = ({ name, value }: { readonly name: string; readonly value: stri
   if (name === "help" || name === "print-config") return { is: "asked", name };
   const negated = name.startsWith("no-");
   const key = keyOfFlag(negated ? name.slice(3) : name);
+  const upstreams = key === undefined ? understood(name, value) : undefined;
+  if (upstreams !== undefined) return readUpstream(name, upstreams);
   if (key === undefined)
     return problem(
       `flag --${name}: unknown${meant(
@@ -86,13 +96,19 @@ const readFlag = ({ name, value }: { readonly name: string; readonly value: stri
   return typeof written === "string" ? problem(written) : { is: "written", written };
 };
 
+const readUpstream = (name: string, found: Understood): Read =>
+  found.is === "written"
+    ? { is: "written", written: { key: found.key, value: found.value, origin: `flag --${name}` } }
+    : found;
+
 /** What follows an unknown flag was meant as its value: one mistake is told once. */
 const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefined): boolean =>
   before?.kind === "option" && before.value === undefined && !Object.hasOwn(optionsOf(), before.name);
 
 /** Reads the command line; what is unknown is named, not guessed. */
-export const fromFlags = (args: readonly string[]): Flags => {
-  const tokens = tokensOf(args);
+export const fromFlags = (given: readonly string[]): Flags => {
+  const isUpstreams = subcommand.every((word, at) => given[at] === word);
+  const tokens = tokensOf(isUpstreams ? given.slice(subcommand.length) : given);
   const read = tokens.flatMap((token, at): readonly Read[] => {
     if (token.kind === "option") return [readFlag({ name: token.name, value: token.value })];
     if (token.kind !== "positional" || isValueOfUnknown(tokens[at - 1])) return [];
@@ -101,6 +117,7 @@ export const fromFlags = (args: readonly string[]): Flags => {
   return {
     written: read.flatMap((found) => (found.is === "written" ? [found.written] : [])),
     problems: read.flatMap((found) => (found.is === "problem" ? [found.text] : [])),
+    notes: [...new Set(read.flatMap((found) => (found.is === "note" ? [found.text] : [])))],
     asked: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
     file: read.flatMap((found) => (found.is === "file" ? [found.path] : [])).at(-1),
   };

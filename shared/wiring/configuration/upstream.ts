@@ -1,0 +1,139 @@
+/** The flags of upstream's controller, each with what becomes of it here: a deployment's arguments can stay as they are. */
+import type { KeyName } from "./keys.ts";
+
+type Fate =
+  /** Ours has the same name and meaning. */
+  | { readonly is: "same" }
+  /** Another name; `words` are values that are called otherwise here. */
+  | { readonly is: "setting"; readonly key: KeyName; readonly words?: Readonly<Record<string, string>> }
+  | { readonly is: "ignored"; readonly because: string }
+  /** Refused, unless it has one of the values that ask for nothing. */
+  | { readonly is: "refused"; readonly because: string; readonly harmless: readonly string[] };
+
+export type Row = Fate & { readonly flag: string; readonly takes?: "nothing" };
+
+const same: Fate = { is: "same" };
+const ignored = (because: string): Fate => ({ is: "ignored", because });
+const refused = (because: string, ...harmless: readonly string[]): Fate => ({ is: "refused", because, harmless });
+
+const noCache = ignored("nothing is served from a cache that has to fill");
+const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
+const noSubmitter = ignored("submissions are made in this process, without a service or a JVM");
+const noLimiter = ignored("bursts are coalesced per application; --concurrency and --parallel bound the rest");
+const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
+const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
+const figures = ignored("figures keep upstream's names and bounds, without a deployment's own");
+
+/** In the order of upstream's help. */
+export const rows: readonly Row[] = [
+  { flag: "cache-sync-timeout", ...noCache },
+  { flag: "controller-threads", is: "setting", key: "concurrency" },
+  { flag: "default-batch-scheduler", ...same },
+  { flag: "default-time-to-live-seconds", ...same },
+  {
+    flag: "driver-pod-creation-grace-period",
+    ...ignored("a driver pod that is not seen is read again, live, before anything is called lost"),
+  },
+  { flag: "enable-batch-scheduler", takes: "nothing", ...same },
+  { flag: "enable-driver-pdb", takes: "nothing", ...same },
+  { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  { flag: "enable-ui-service", takes: "nothing", ...same },
+  {
+    flag: "feature-gates",
+    ...refused(
+      "of its gates DefaultTimeToLive is always on here (--default-time-to-live-seconds); PartialRestart, LoadSparkDefaults and RestSubmitter are not here: leave them out",
+      ...["", "DefaultTimeToLive=true", "DefaultTimeToLive=false", "AllAlpha=false", "AllBeta=false", "AllBeta=true"],
+      ...["PartialRestart=false", "LoadSparkDefaults=false", "RestSubmitter=false"],
+    ),
+  },
+  { flag: "health-probe-bind-address", ...oneDoor },
+  { flag: "help", ...same },
+  { flag: "ingress-annotations", ...same },
+  { flag: "ingress-class-name", ...same },
+  { flag: "ingress-tls", ...same },
+  { flag: "ingress-url-format", ...same },
+  { flag: "kube-api-burst", ...noLimiter },
+  { flag: "kube-api-qps", ...noLimiter },
+  { flag: "kube-scheduler-names", ...same },
+  { flag: "kubeconfig", ...same },
+  { flag: "leader-election", takes: "nothing", ...noLeader },
+  { flag: "leader-election-lease-duration", ...noLeader },
+  { flag: "leader-election-lock-name", ...noLeader },
+  { flag: "leader-election-lock-namespace", ...noLeader },
+  { flag: "leader-election-renew-deadline", ...noLeader },
+  { flag: "leader-election-retry-period", ...noLeader },
+  { flag: "max-tracked-executor-per-app", ...same },
+  { flag: "metric-tls-cipher-suites", ...oneDoor },
+  { flag: "metric-tls-min-version", ...oneDoor },
+  { flag: "metrics-bind-address", ...oneDoor },
+  { flag: "metrics-endpoint", ...oneDoor },
+  { flag: "metrics-job-start-latency-buckets", ...figures },
+  { flag: "metrics-job-submit-latency-buckets", ...figures },
+  { flag: "metrics-labels", ...figures },
+  { flag: "metrics-prefix", ...figures },
+  { flag: "namespace-selector", ...refused("name the namespaces: --namespaces=a,b; none means all", "") },
+  { flag: "namespaces", ...same },
+  { flag: "pprof-bind-address", ...ignored("start Node with --inspect to look into the process") },
+  {
+    flag: "scheduled-spark-application-timestamp-precision",
+    ...ignored("a run is named after the time that it was due at, as finely as its name has room for"),
+  },
+  {
+    flag: "secure-metrics",
+    takes: "nothing",
+    ...refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false"),
+  },
+  { flag: "submitter-initial-backoff", ...noSubmitter },
+  { flag: "submitter-max-retries", ...noSubmitter },
+  { flag: "submitter-request-timeout", ...noSubmitter },
+  { flag: "submitter-service-url", ...noSubmitter },
+  { flag: "submitter-startup-timeout", ...noSubmitter },
+  { flag: "submitter-tls-ca-file", ...noSubmitter },
+  { flag: "submitter-tls-cert-file", ...noSubmitter },
+  { flag: "submitter-tls-enabled", takes: "nothing", ...noSubmitter },
+  { flag: "submitter-tls-key-file", ...noSubmitter },
+  { flag: "workqueue-ratelimiter-bucket-qps", ...noLimiter },
+  { flag: "workqueue-ratelimiter-bucket-size", ...noLimiter },
+  { flag: "workqueue-ratelimiter-max-delay", ...noLimiter },
+  { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
+  { flag: "zap-encoder", ...oneLog },
+  { flag: "zap-log-level", is: "setting", key: "logLevel", words: { panic: "error" } },
+  { flag: "zap-stacktrace-level", ...oneLog },
+  { flag: "zap-time-encoding", ...oneLog },
+];
+
+/** Upstream's flags that are none of ours, as an argument parser is told of them. */
+export const upstreamOptions: Readonly<Record<string, { readonly type: "string" | "boolean" }>> = Object.fromEntries(
+  rows
+    .filter(({ is }) => is !== "same")
+    .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
+);
+
+export type Understood =
+  | { readonly is: "written"; readonly key: KeyName; readonly value: string }
+  | { readonly is: "note" | "problem"; readonly text: string }
+  | { readonly is: "nothing" };
+
+const setting = ({ key, words = {} }: Extract<Row, { is: "setting" }>, value: string): Understood => {
+  const level = key === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
+  return { is: "written", key, value: level ?? words[value] ?? value };
+};
+
+/** Upstream's own reading of a list: every part must ask for nothing. */
+const isHarmless = (harmless: readonly string[], value: string): boolean =>
+  value.split(",").every((part) => harmless.includes(part.trim()));
+
+/** What a flag of upstream's asks for; undefined when it is none, or one of ours by the same name. */
+export const understood = (flag: string, value: string | undefined): Understood | undefined => {
+  const row = rows.find((one) => one.flag === flag);
+  if (row === undefined || row.is === "same") return undefined;
+  if (value === undefined && row.takes !== "nothing")
+    return { is: "problem", text: `flag --${flag}: needs a value, e.g. --${flag}=…` };
+  if (row.is === "setting") return setting(row, value ?? "");
+  if (row.is === "ignored") return { is: "note", text: `flag --${flag}: ignored: ${row.because}` };
+  const isNothing = isHarmless(row.harmless, value ?? "true");
+  return isNothing ? { is: "nothing" } : { is: "problem", text: `flag --${flag}: ${row.because}` };
+};
+
+/** How upstream's binary is started: its subcommand may stay before the flags. */
+export const subcommand: readonly string[] = ["controller", "start"];

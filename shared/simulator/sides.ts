@@ -1,5 +1,6 @@
 /** Subresources of pods and service accounts that act rather than store: log, eviction, binding, proxy, token. */
 
+import { guardBudget } from "./budgets.ts";
 import type { Call, Result, Sides } from "./call.ts";
 import { microStamp, stamp } from "./clock.ts";
 import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
@@ -68,6 +69,7 @@ const log =
 const evict = (server: Server, { target, ask, query }: Call): Result => {
   const options = removeOptions(fieldsAt(parsed(ask.body ?? ""), "deleteOptions"), query);
   const pod = found(server, target);
+  guardBudget(server, pod);
   const told = options.dryRun
     ? pod
     : rewrite(

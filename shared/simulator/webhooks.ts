@@ -80,7 +80,7 @@ const expressionHolds = (expression: unknown, labels: Labels): boolean => {
   }
 };
 
-const selects = (selector: unknown, labels: Labels): boolean =>
+export const selects = (selector: unknown, labels: Labels): boolean =>
   Object.entries(fieldsAt(selector, "matchLabels")).every(([key, value]) => labels[key] === value) &&
   itemsAt(selector, "matchExpressions").every((each) => expressionHolds(each, labels));
 

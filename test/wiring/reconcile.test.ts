@@ -98,7 +98,13 @@ describe("the reconcile function", () => {
     await onCluster(["pi", "e"], async (env, podsNow) => {
       await withQueue(taken, async (queues) => {
         const reconcile = await openReconcile({ ...queues, ...env });
-        const Records = [record("pi"), record("e", { cluster: "another" }), { messageId: "x", body: "nonsense" }];
+        const Records = [
+          record("pi"),
+          record("e", { cluster: "another" }),
+          { messageId: "nonsense", body: "nonsense" },
+          { messageId: "another version's", body: JSON.stringify({ v: 2, keys: ["default/e"] }) },
+          { messageId: "a megabyte", body: JSON.stringify({ name: "e", more: "x".repeat(1_000_000) }) },
+        ];
         const context = { getRemainingTimeInMillis: () => 30_000 };
         assert.deepEqual(await reconcile({ Records }, context), { batchItemFailures: [] });
         assert.deepEqual(await podsNow(), ["pi-driver"]);

@@ -2,6 +2,7 @@
 
 import { admissions } from "./admissions.ts";
 import { basics } from "./basics.ts";
+import { disruptions } from "./budgets.ts";
 import { changes } from "./changes.ts";
 import { customs } from "./customs.ts";
 import { deletions } from "./deletions.ts";
@@ -23,4 +24,5 @@ export const scenarios: readonly Scenario[] = [
   ...quotas,
   ...admissions,
   ...schemas,
+  ...disruptions,
 ];

@@ -1,6 +1,6 @@
 /** The CustomResourceDefinitions of Rekindle, made from the schemas that its code parses with. */
 import * as z from "zod";
-import { ours } from "../shared/cli/installation/objects.ts";
+import { ours } from "../shared/cli/installation/marks.ts";
 import type { Obj, Resource } from "../shared/core/object.ts";
 import { sparkApplications } from "../shared/spark/application/resource.ts";
 import { sparkConnects } from "../shared/spark/connect/resource.ts";

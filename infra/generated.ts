@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { manifestsText } from "../shared/cli/manifests.ts";
+import { manifestsText, policiesText } from "../shared/cli/manifests.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
 import { crdFiles } from "./definitions.ts";
 
@@ -22,10 +22,20 @@ const version = (): string => {
 
 /** What `rekindle manifests` prints when nothing else is asked for. */
 const installation = (definitions: readonly Generated[]): Generated => {
-  const plain = { namespace: "rekindle", namespaces: [], sparkNamespaces: [], sparkAccounts: [], host: true };
+  const plain = {
+    namespace: "rekindle",
+    namespaces: [],
+    sparkNamespaces: [],
+    sparkAccounts: [],
+    host: true,
+    admission: false,
+  };
   const texts = definitions.map(({ text }) => text);
   return { path: "kubernetes/rekindle.yaml", text: manifestsText({ ...plain, image: `rekindle:${version()}` }, texts) };
 };
+
+/** What `rekindle manifests --policies` prints. */
+const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText([]) });
 
 const settings = (): Generated => {
   const readme = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
@@ -36,5 +46,5 @@ const settings = (): Generated => {
 
 export const generated = (): readonly Generated[] => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  return [...definitions, installation(definitions), settings()];
+  return [...definitions, installation(definitions), policies(), settings()];
 };

@@ -1,7 +1,10 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
 import { stringify } from "yaml";
+import type { Obj } from "../core/object.ts";
 import { Refused } from "./failure.ts";
 import { type Installation, objectsOf } from "./installation/objects.ts";
+import { policyObjects } from "./installation/policies.ts";
+import { webhookConfigurations } from "./installation/webhooks.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -14,10 +17,19 @@ const checked = (installation: Installation): Installation => {
   return installation;
 };
 
+const textOf = (object: Obj): string => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
+
+const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
+
 /** All documents as one YAML stream. `crds` are texts, printed as they are. */
-export const manifestsText = (installation: Installation, crds: readonly string[]): string => {
-  const objects = objectsOf(checked(installation)).map((object) =>
-    stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }),
-  );
-  return [...crds, ...objects].map((text) => `---\n${text.trimEnd()}\n`).join("");
+export const manifestsText = (installation: Installation, crds: readonly string[]): string =>
+  stream([...crds, ...objectsOf(checked(installation)).map(textOf)]);
+
+/** Admission's rules without a webhook. */
+export const policiesText = (namespaces: readonly string[]): string => stream(policyObjects(namespaces).map(textOf));
+
+/** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
+export const webhooksText = (url: string, namespaces: readonly string[]): string => {
+  if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
+  return stream(webhookConfigurations({ reach: { url }, ca: undefined, namespaces }).map(textOf));
 };

@@ -3,7 +3,15 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import { type Ref, type Resource, refText, type Stored } from "../core/object.ts";
-import { ofDrivers, ours } from "./installation/objects.ts";
+import {
+  admissionPolicies,
+  mutatingWebhooks,
+  policyBindings,
+  secrets,
+  services,
+  validatingWebhooks,
+} from "../kube/resources.ts";
+import { ofDrivers, ours } from "./installation/marks.ts";
 import { kinds } from "./kinds/all.ts";
 import type { Session } from "./tools.ts";
 
@@ -25,6 +33,12 @@ const definitions: Resource = {
 /** In the order in which things go: first who acts, then what allows it, then what holds objects. */
 const made: readonly Resource[] = [
   { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },
+  mutatingWebhooks,
+  validatingWebhooks,
+  policyBindings,
+  admissionPolicies,
+  services,
+  secrets,
   rbac("clusterrolebindings", "ClusterRoleBinding"),
   rbac("rolebindings", "RoleBinding"),
   rbac("clusterroles", "ClusterRole"),
@@ -100,12 +114,21 @@ const reasonToStay = async (session: Session, resource: Resource, object: Stored
   return undefined;
 };
 
+/** What we made of a resource; nothing where the server is too old to know it. */
+async function* served({ transport }: Session, resource: Resource): ReturnType<typeof pages> {
+  try {
+    yield* pages(transport, { resource, selector });
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 404) throw cause;
+  }
+}
+
 /** What an uninstallation would remove and keep; `withObjects` keeps nothing. */
 export const removalOf = async (session: Session, withObjects: boolean): Promise<Removal> => {
   const goes: Piece[] = [];
   const stays: { piece: Piece; why: string }[] = [];
   for (const resource of made) {
-    for await (const page of pages(session.transport, { resource, selector })) {
+    for await (const page of served(session, resource)) {
       for (const object of page.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)) {
         const why = withObjects ? undefined : await reasonToStay(session, resource, object);
         const piece = pieceOf(resource, object);

@@ -19,6 +19,19 @@ export const same = (a: unknown, b: unknown): boolean =>
 /** Hex digest of a JSON value, independent of the order of its keys. */
 export const digestOf = (value: unknown): string => digest(JSON.stringify(canonical(value)) ?? "");
 
+/** As deep as any object of Kubernetes' own by far; what is deeper is not walked through, for that would exhaust the stack. */
+const deepest = 256;
+
+/** True when objects and lists stand in each other deeper than anything that is meant to be read. Needs no stack itself. */
+export const isTooDeep = (value: unknown): boolean => {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= deepest; depth += 1) {
+    level = level.flatMap((each) => (Array.isArray(each) ? each : isRecord(each) ? Object.values(each) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+};
+
 /** RFC 7386 patch that turns `from` into `to`; undefined when they are equal. Keys to vanish become null. */
 export const mergePatch = (from: unknown, to: unknown): unknown => {
   if (!isRecord(from) || !isRecord(to)) return same(from, to) ? undefined : to;

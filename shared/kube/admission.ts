@@ -26,15 +26,33 @@ const review = z.object({
 export type AdmissionRequest = z.infer<typeof review>["request"];
 export type AdmittedObject = z.infer<typeof object>;
 
+/** Label of executor pods whose memory limit admission is to write, and annotation that says it. */
+export const memoryLimitMark = "rekindle.dev/memory-limit";
+
 /** RFC 6902, as far as defaults need it. */
 export type PatchOperation = { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown };
 
 export type Verdict =
-  | { readonly allowed: true; readonly patch: readonly PatchOperation[] }
+  | {
+      readonly allowed: true;
+      readonly patch: readonly PatchOperation[];
+      /** What the writer is shown, though it is stored. */
+      readonly warnings: readonly string[];
+    }
   | { readonly allowed: false; readonly message: string };
 
 /** The request of a review; undefined for anything else, another version of it included. */
 export const readReview = (given: unknown): AdmissionRequest | undefined => review.safeParse(given).data?.request;
+
+/** The API server cuts a longer warning itself, in the middle of a word. */
+const longestWarning = 256;
+const longestMessage = 4_096;
+
+/** One line, as a header can carry it. */
+const shortened = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length <= longestWarning ? line : `${line.slice(0, longestWarning - 1)}…`;
+};
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 
@@ -44,8 +62,9 @@ export const answerTo = ({ uid }: AdmissionRequest, verdict: Verdict): unknown =
     ? {
         allowed: true,
         ...(verdict.patch.length === 0 ? {} : { patchType: "JSONPatch", patch: base64(JSON.stringify(verdict.patch)) }),
+        ...(verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings.map(shortened) }),
       }
-    : { allowed: false, status: { code: 422, reason: "Invalid", message: verdict.message } };
+    : { allowed: false, status: { code: 422, reason: "Invalid", message: verdict.message.slice(0, longestMessage) } };
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...answer } };
 };
 

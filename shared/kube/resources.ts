@@ -29,3 +29,17 @@ export const podDisruptionBudgets: Resource = {
   plural: "poddisruptionbudgets",
   kind: "PodDisruptionBudget",
 };
+export const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+export const resourceQuotas: Resource = { group: "", version: "v1", plural: "resourcequotas", kind: "ResourceQuota" };
+
+const registration = (plural: string, kind: string): Resource => ({
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  plural,
+  kind,
+});
+
+export const mutatingWebhooks = registration("mutatingwebhookconfigurations", "MutatingWebhookConfiguration");
+export const validatingWebhooks = registration("validatingwebhookconfigurations", "ValidatingWebhookConfiguration");
+export const admissionPolicies = registration("validatingadmissionpolicies", "ValidatingAdmissionPolicy");
+export const policyBindings = registration("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding");

@@ -92,6 +92,13 @@ const variables = {
   },
   certificate: { variable: "REKINDLE_TLS_CERT_FILE", shape: z.string().min(1).optional() },
   privateKey: { variable: "REKINDLE_TLS_KEY_FILE", shape: z.string().min(1).optional() },
+  quota: {
+    variable: "REKINDLE_ADMISSION_QUOTA",
+    shape: z
+      .enum(["true", "false"], { error: "true or false is needed" })
+      .default("false")
+      .transform((text) => text === "true"),
+  },
   secret: {
     variable: "REKINDLE_TRIGGER_SECRET",
     shape: z.string().min(16, { error: "at least 16 characters are needed" }).optional(),

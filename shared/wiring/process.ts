@@ -72,12 +72,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: what is created in it later is run`);
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
-    const host = await startHost({ ...settingsOf(process, configuration, transport), lookout });
-    try {
-      await serve(process, configuration, host, secret);
-    } finally {
-      await host.drain(configuration.stepMs);
-    }
+    await work(process, configuration, { ...settingsOf(process, configuration, transport), lookout }, secret);
     process.print("rekindle host: stopped");
     return 0;
   } catch (cause) {
@@ -87,6 +82,39 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   } finally {
     transport.close();
   }
+};
+
+/** Opens everything, serves until told to stop, and closes it in reverse. */
+const work = async (
+  process: Process,
+  configuration: Configuration,
+  settings: HostSettings,
+  secret: string | undefined,
+): Promise<void> => {
+  const admission = await admit(process, configuration, settings);
+  try {
+    const host = await startHost(settings);
+    try {
+      await serve(process, configuration, host, secret);
+    } finally {
+      await host.drain(configuration.stepMs);
+    }
+  } finally {
+    await admission?.close();
+  }
+};
+
+/** Opens admission where it is wanted; loaded only then. A dry run registers nothing. */
+const admit = async (process: Process, configuration: Configuration, { transport, report }: HostSettings) => {
+  if (!configuration.admission) return undefined;
+  if (configuration.dryRun) {
+    process.warn("admission is not served in a dry run: to register it is a write");
+    return undefined;
+  }
+  const { openAdmission } = await import("./admission/open.ts");
+  const admission = await openAdmission(configuration, transport, report);
+  process.print(`rekindle host: serving admission on port ${admission.port}`);
+  return admission;
 };
 
 /** Namespaces that are not there, which is most often a misspelling. Who may not know does not ask again. */

@@ -61,6 +61,29 @@ describe("rekindle manifests", () => {
       ["ServiceAccount/default/spark", "ServiceAccount/default/spark-operator-spark", "Role/default/rekindle-driver"],
       [],
     ],
+    [
+      ["--admission"],
+      [
+        "Service/rekindle/rekindle-admission",
+        "ClusterRole/rekindle-admission",
+        "RoleBinding/rekindle/rekindle-admission",
+        "Deployment/rekindle/rekindle",
+      ],
+      ["MutatingWebhookConfiguration/rekindle"],
+    ],
+    [
+      ["--admission-url=https://door.example/x/"],
+      ["MutatingWebhookConfiguration/rekindle", "ValidatingWebhookConfiguration/rekindle"],
+      ["Namespace/rekindle"],
+    ],
+    [
+      ["--policies", "--namespaces=a,b"],
+      [
+        "ValidatingAdmissionPolicy/sparkapplications.rekindle.dev",
+        "ValidatingAdmissionPolicyBinding/sparkconnects.rekindle.dev",
+      ],
+      ["Namespace/rekindle"],
+    ],
     [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
   ];
   for (const [args, there, absent] of choices) {

@@ -84,6 +84,13 @@ const rules: readonly Rule[] = [
     covers: ({ path }) => /\/resources\/limits\/memory$/.test(path),
   },
   {
+    reason: "the template tells admission the memory limit of executors",
+    kinds: operators,
+    covers: (difference) =>
+      (/\/podspec-configmap-key\/metadata\/annotations$/.test(difference.path) && onlyOurs(difference)) ||
+      /\/metadata\/annotations\/rekindle\.dev\/memory-limit$/.test(difference.path),
+  },
+  {
     reason: "Spark writes these into every executor itself, whatever the template says",
     kinds: ["executor"],
     covers: ({ path, ours: value }) =>

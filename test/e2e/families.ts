@@ -1,6 +1,7 @@
 /** The families of end-to-end cases: what each is about, what it needs, and its cases. A new one is a row here. */
 import { join } from "node:path";
 import type { ClusterOptions } from "../cluster/cluster.ts";
+import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import type { Case } from "./scene.ts";
 
@@ -37,6 +38,14 @@ const main: Family = {
   }),
 };
 
-export const families: Readonly<Record<string, Family>> = { main };
+const admission: Family = {
+  about: "webhooks of a host, quotas, certificates, and policies without a webhook; no Spark is run",
+  needs: [],
+  crds: ["ours"],
+  cluster: { nodes: 0, extra: { "kube-apiserver": ["--enable-aggregator-routing=true"] } },
+  cases: () => ({ cases: admissionCases, skipped: 0 }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main, admission };
 
 export const familyNames: readonly string[] = Object.keys(families);

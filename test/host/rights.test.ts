@@ -24,7 +24,7 @@ const tables: Readonly<Record<string, string>> = {
 };
 
 const installation = objectsOf({
-  ...{ namespace: "rekindle", image: "rekindle:1", namespaces: [], host: false },
+  ...{ namespace: "rekindle", image: "rekindle:1", namespaces: [], host: false, admission: false },
   ...{ sparkNamespaces: ["default"], sparkAccounts: ["spark"] },
 });
 

@@ -26,7 +26,15 @@ const rooms: Readonly<Record<string, Room>> = {
   updates: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
   adapters: {
     rooms: ["core", "kube", ports],
-    packages: ["zod", "yaml", "pino", "@kubernetes/client-node", "@aws-sdk/client-sqs"],
+    packages: [
+      "zod",
+      "yaml",
+      "pino",
+      "@kubernetes/client-node",
+      "@aws-sdk/client-sqs",
+      "@peculiar/x509",
+      "reflect-metadata",
+    ],
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
   cli: { rooms: ["core", "kube", "adapters"], packages: ["commander", "yaml", "zod"] },

@@ -23,11 +23,17 @@ describe("the bundle", () => {
     });
   }
 
-  test("of admission connects to nothing: neither queue nor cluster is in it", () => {
-    const parts = [...loadedBy(meta, "admission").ever.inputs].filter((input) =>
-      /adapters\/(sqs|kubernetes)|aws-sdk/.test(input),
-    );
-    assert.deepEqual(parts, []);
+  test("of admission connects to no queue, and to a cluster only when quotas are asked for", () => {
+    const { atOnce, ever } = loadedBy(meta, "admission");
+    const parts = (inputs: readonly string[], wanted: RegExp) => inputs.filter((input) => wanted.test(input));
+    assert.deepEqual(parts(atOnce.inputs, /adapters\/(sqs|kubernetes)|aws-sdk/), []);
+    assert.deepEqual(parts(ever.inputs, /adapters\/sqs|aws-sdk|peculiar/), []);
+  });
+
+  test("of the host loads what makes certificates only when admission is on", () => {
+    const { atOnce, ever } = loadedBy(meta, "host");
+    assert.ok(!partsOf(atOnce.inputs).has("@peculiar/x509"));
+    assert.ok(partsOf(ever.inputs).has("@peculiar/x509"));
   });
 
   test("of every function is built, and has a handler", () => {

@@ -1,6 +1,6 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
-import { manifestsText } from "../manifests.ts";
+import { manifestsText, policiesText, webhooksText } from "../manifests.ts";
 import type { Tools } from "../tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
@@ -18,6 +18,9 @@ type Options = {
   readonly withoutCrds?: true | readonly string[];
   readonly withoutDeployment?: boolean;
   readonly rbacOnly?: boolean;
+  readonly admission?: boolean;
+  readonly admissionUrl?: string;
+  readonly policies?: boolean;
 };
 
 const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
@@ -29,10 +32,19 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: Options): Pro
   return crds.filter(({ group }) => withoutCrds?.includes(group) !== true).map(({ text }) => text);
 };
 
+/** What is printed in the installation's place. */
+const insteadOf = ({ policies, admissionUrl, namespaces }: Options): string | undefined => {
+  if (policies === true) return policiesText(namespaces);
+  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, namespaces);
+};
+
 const print = async (tools: Tools, options: Options): Promise<void> => {
+  const instead = insteadOf(options);
+  if (instead !== undefined) return tools.print(instead.trimEnd());
   const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
-  const installation = { ...options, sparkNamespaces, sparkAccounts: sparkAccount, host };
+  const admission = options.admission === true;
+  const installation = { ...options, sparkNamespaces, sparkAccounts: sparkAccount, host, admission };
   tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
 };
 
@@ -60,5 +72,8 @@ export const manifests = (tools: Tools): Command =>
       namesOrAll,
     )
     .option("--without-deployment", "the host runs elsewhere")
+    .option("--admission", "the host serves admission webhooks, too, and registers them")
+    .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
+    .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")
     .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
     .action((options: Options) => print(tools, options));

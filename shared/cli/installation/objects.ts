@@ -1,6 +1,9 @@
 /** The objects of an installation, as `rekindle manifests` prints them and `rekindle uninstall` finds them. */
 import type { Obj } from "../../core/object.ts";
-import { driverRules, hostRules, identityRules, lookoutRules, type Rule } from "./roles.ts";
+import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
+import { account, grant, named } from "./grants.ts";
+import { ofDrivers, ours } from "./marks.ts";
+import { driverRules, hostRules, identityRules, lookoutRules } from "./roles.ts";
 
 export type Installation = {
   readonly namespace: string;
@@ -12,48 +15,8 @@ export type Installation = {
   readonly sparkAccounts: readonly string[];
   /** Whether the host runs in the cluster, too. */
   readonly host: boolean;
-};
-
-/** On everything that an installation makes; how it is found again. */
-export const ours = { "app.kubernetes.io/name": "rekindle", "app.kubernetes.io/managed-by": "rekindle" } as const;
-
-/** Additionally on what Spark's drivers run with: it stays as long as there may be drivers. */
-export const ofDrivers = { "app.kubernetes.io/component": "driver" } as const;
-
-const rbac = "rbac.authorization.k8s.io/v1";
-const account = "rekindle";
-
-const named = (name: string, namespace?: string) => ({
-  name,
-  ...(namespace === undefined ? {} : { namespace }),
-  labels: ours,
-});
-
-const subject = ({ name, namespace }: Account) => ({ kind: "ServiceAccount", name, namespace });
-
-type Account = { readonly name: string; readonly namespace: string };
-
-type Grant = {
-  readonly name: string;
-  /** Undefined: everywhere. */
-  readonly within: string | undefined;
-  readonly rules: readonly Rule[];
-  readonly to: readonly Account[];
-};
-
-/** A role and its binding. */
-const grant = ({ name, within, rules, to }: Grant): readonly Obj[] => {
-  const kind = within === undefined ? "ClusterRole" : "Role";
-  return [
-    { apiVersion: rbac, kind, metadata: named(name, within), rules },
-    {
-      apiVersion: rbac,
-      kind: `${kind}Binding`,
-      metadata: named(name, within),
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
-      subjects: to.map(subject),
-    },
-  ];
+  /** Whether it serves admission webhooks. */
+  readonly admission: boolean;
 };
 
 const hostGrants = ({ namespace, namespaces }: Installation): readonly Obj[] => {
@@ -90,15 +53,15 @@ const probe = (path: string, periodSeconds: number) => ({
   timeoutSeconds: 3,
 });
 
-const container = ({ image, namespaces }: Installation) => ({
+const container = ({ image, namespaces, namespace, admission }: Installation) => ({
   name: "host",
   image,
-  args: ["host"],
+  args: ["host", ...(admission ? admissionArgs(namespace) : [])],
   env: [
     { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
     ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),
   ],
-  ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+  ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
   startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },
   livenessProbe: { ...probe("/healthz", 10), failureThreshold: 3 },
   readinessProbe: { ...probe("/readyz", 5), failureThreshold: 3 },
@@ -142,5 +105,6 @@ export const objectsOf = (installation: Installation): readonly Obj[] => [
   { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
   ...hostGrants(installation),
   ...driverGrants(installation).map(forDrivers),
+  ...(installation.admission ? admissionObjects(installation) : []),
   ...(installation.host ? [deployment(installation)] : []),
 ];

@@ -61,3 +61,27 @@ export const driverRules: readonly Rule[] = [
     ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
   ),
 ];
+
+/** What serving admission takes beside that: to register itself, and to look at quotas. */
+export const registrationRules: readonly Rule[] = [
+  rule(
+    "admissionregistration.k8s.io",
+    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    ["create"],
+  ),
+  {
+    ...rule(
+      "admissionregistration.k8s.io",
+      ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+      ["get", "patch"],
+    ),
+    resourceNames: ["rekindle"],
+  },
+  rule("", ["resourcequotas"], ["list"]),
+];
+
+/** In the host's own namespace: the certificate that its replicas share. */
+export const certificateRules: readonly Rule[] = [
+  rule("", ["secrets"], ["create"]),
+  { ...rule("", ["secrets"], ["get", "update"]), resourceNames: ["rekindle-admission"] },
+];

@@ -5,7 +5,7 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
 import { type Part, partOf, upstreams } from "../../kube/upstreams.ts";
-import { ours } from "../installation/objects.ts";
+import { ours } from "../installation/marks.ts";
 import type { Session } from "../tools.ts";
 
 export const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };

@@ -1,5 +1,5 @@
 /** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
-import { digestOf } from "../../core/json.ts";
+import { digestOf, isTooDeep } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
@@ -31,7 +31,9 @@ import { submitNext, withdrawn } from "./submitting.ts";
 
 /** What a run depends on: everything but the two fields that may change under a running application. */
 const relevant = ({ spec }: Stored): string =>
-  isRecord(spec) ? digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined }) : digestOf(spec ?? null);
+  isRecord(spec) && !isTooDeep(spec)
+    ? digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined })
+    : digestOf(isTooDeep(spec) ? "too deep to be read" : (spec ?? null));
 
 /** Read past the schema: what is suspended and wrong besides stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;

@@ -8,6 +8,9 @@ import { explain } from "../schema/explain.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";
 
+/** A schedule that is stored, or about to be. */
+type Written = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
+
 export type Policy = "Allow" | "Forbid" | "Replace";
 
 /** What a schedule asks for. The template is handed on as it stands. */
@@ -35,7 +38,7 @@ const policies: Readonly<Record<string, Policy>> = {
 const kept = (limit: number | undefined): number => Math.max(0, limit ?? 1);
 
 /** Read past the schema: what is suspended and wrong besides stays suspended. */
-export const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
+export const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Digest of what the times of the runs depend on. */
 export const timingOf = ({ spec }: Stored): string =>
@@ -50,7 +53,7 @@ const nameProblem = (name: string): string | undefined => {
 const wrong = (reason: string): Read => ({ ok: false, reason });
 
 /** `now` decides nothing but whether the schedule ever comes. */
-export const readSpec = (object: Stored, now: number): Read => {
+export const readSpec = (object: Written, now: number): Read => {
   const parsed = shape.safeParse(object["spec"]);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;

@@ -31,6 +31,18 @@ export const mebibytesOf = (text: string): number | undefined => {
 export const isQuantity = (text: string): boolean =>
   /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]?|[eE][+-]?\d+)$/.test(text);
 
+const multiples: Readonly<Record<string, number>> = {
+  ...{ n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
+};
+
+/** The number that a Kubernetes quantity stands for; undefined when it is none. */
+export const amountOf = (text: string): number | undefined => {
+  if (!isQuantity(text)) return undefined;
+  const unit = /[KMGTPE]i$|[numkMGTPE]$/.exec(text)?.[0] ?? "";
+  return Number(text.slice(0, text.length - unit.length)) * (multiples[unit] ?? 1);
+};
+
 /** The number that Java's Double would read, or undefined. */
 export const ratioOf = (text: string): number | undefined =>
   /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[fFdD]?\s*$/.test(text) ? Number.parseFloat(text) : undefined;

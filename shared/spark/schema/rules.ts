@@ -2,10 +2,12 @@
 import type { SparkApplicationSpec } from "./application.ts";
 import type { SparkPodSpec } from "./pod.ts";
 import { isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
+import { scaleRules } from "./scale.ts";
 
 type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
 
-const nameRule = ({ name }: Subject): string[] => {
+/** Names that services can be given after them: DNS-1035 labels. */
+export const nameRules = (name: string): readonly string[] => {
   if (name.length > 63) {
     return [
       `metadata.name is ${name.length} characters long, but it is also a label and the start of the driver's and the UI service's names, which hold 63: shorten it`,
@@ -94,7 +96,8 @@ const denied: Readonly<Record<string, string>> = {
   "spark.kubernetes.executor.container.image": "use spec.executor.image",
 };
 
-const confRule = ({ namespace, spec: { sparkConf = {} } }: Subject): string[] => {
+/** Confs that would take an application out of its own namespace, account or image. */
+export const confRules = (sparkConf: Readonly<Record<string, string>>, namespace: string): readonly string[] => {
   const other = sparkConf["spark.kubernetes.namespace"];
   const elsewhere =
     other === undefined || other === namespace
@@ -106,12 +109,13 @@ const confRule = ({ namespace, spec: { sparkConf = {} } }: Subject): string[] =>
 
 /** Everything that the rules find wrong, each naming the field and what to change; empty when it may run. */
 export const brokenRules = (subject: Subject): readonly string[] => [
-  ...nameRule(subject),
+  ...nameRules(subject.name),
   ...amountRules("spec.driver", subject.spec.driver),
   ...amountRules("spec.executor", subject.spec.executor),
   ...factorRule(subject),
   ...nodeSelectorRule(subject),
   ...templateRule(subject),
   ...ingressRule(subject),
-  ...confRule(subject),
+  ...scaleRules(subject.spec.dynamicAllocation, 1),
+  ...confRules(subject.spec.sparkConf ?? {}, subject.namespace),
 ];

@@ -3,9 +3,11 @@
  * the kubelet find config maps before the driver pod exists, and confs that keep evidence and say what templates cannot.
  */
 import type { Obj, OwnerReference } from "../../core/object.ts";
+import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/answers.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";
+import type { SparkPod } from "./pods/pod.ts";
 import type { Rules } from "./versions.ts";
 
 export const appUidLabel = "rekindle.dev/app-uid";
@@ -19,6 +21,16 @@ type Mark = { readonly app: Application; readonly attempt: number; readonly subm
 export const podLabels = ({ app, attempt }: Mark): Readonly<Record<string, string>> => ({
   [appUidLabel]: app.uid,
   [attemptLabel]: `${attempt}`,
+});
+
+/** An executor whose memory limit admission is to write: Spark overwrites a template's. */
+export const limited = (pod: SparkPod, amount: string): SparkPod => ({
+  ...pod,
+  metadata: {
+    ...pod.metadata,
+    labels: { ...pod.metadata.labels, [memoryLimitMark]: "true" },
+    annotations: { ...pod.metadata.annotations, [memoryLimitMark]: amount },
+  },
 });
 
 const objectLabels = (mark: Mark): Readonly<Record<string, string>> => ({

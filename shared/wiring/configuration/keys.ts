@@ -1,5 +1,6 @@
 /** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
 import * as z from "zod";
+import type { Reach } from "../../cli/installation/webhooks.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
 import { sparkKeys } from "./spark.ts";
@@ -11,6 +12,25 @@ const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.tes
 /** Names of namespaces as the API server takes them. */
 const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), {
   error: "write names of namespaces separated by commas",
+});
+
+const secureUrl = z.url({ protocol: /^https$/ });
+const place = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})(?::(\d{1,5}))?$/;
+
+/** A URL, or a Service as `NAMESPACE/NAME` or `NAMESPACE/NAME:PORT`. */
+const reach = text.transform((value, context): Reach => {
+  if (secureUrl.safeParse(value).success) return { url: value };
+  const [, namespace, name, port = "443"] = place.exec(value) ?? [];
+  if (namespace !== undefined && name !== undefined) return { service: { namespace, name, port: Number(port) } };
+  context.addIssue("write an https:// URL, or a Service such as rekindle/rekindle-admission");
+  return z.NEVER;
+});
+
+const reference = text.transform((value, context) => {
+  const [, namespace, name, port] = place.exec(value) ?? [];
+  if (namespace !== undefined && name !== undefined && port === undefined) return { namespace, name };
+  context.addIssue("write a namespace and a name, such as rekindle/rekindle-admission");
+  return z.NEVER;
 });
 
 const selector = text.refine((value) => selectorOf(value) !== undefined, {
@@ -44,6 +64,22 @@ export const keys = {
   dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
   takeOver: yesOrNo.prefault("false").describe("write although another controller of these kinds seems alive"),
   coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),
+  admission: yesOrNo
+    .prefault("false")
+    .describe("serve admission webhooks over HTTPS, and register them with the API server"),
+  admissionListen: address.prefault("0.0.0.0:9443").describe("where admission is served"),
+  admissionReach: reach
+    .prefault("rekindle/rekindle-admission")
+    .describe("how the API server calls admission: a Service as NAMESPACE/NAME[:PORT], or an https:// URL"),
+  admissionSecret: reference
+    .prefault("rekindle/rekindle-admission")
+    .describe("Secret in which replicas share the certificate that they make and renew"),
+  admissionCertificates: text
+    .optional()
+    .describe("folder with tls.crt, tls.key and ca.crt that somebody else keeps current; then no Secret is used"),
+  admissionQuota: yesOrNo
+    .prefault("false")
+    .describe("admission refuses SparkApplications that exceed a ResourceQuota, as upstream counts them"),
   leases: list
     .prefault("spark-operator-lock,spark-operator-controller-lock")
     .describe("leader leases that tell of another controller"),

@@ -1,4 +1,5 @@
 /** The settings as people read them: help, README table, and what is in force with where it came from. */
+import { isRecord } from "../../kube/answers.ts";
 import { defaultOf, fileName, flagName, isSwitch, type KeyName, keyNames, keys, variableName } from "./keys.ts";
 
 const units = [
@@ -50,8 +51,18 @@ const spanText = (ms: number): string => {
   return `${ms / size}${unit}`;
 };
 
+/** As it is written: a URL, or a namespace, a name and a port that is not the usual one. */
+const placeText = (value: unknown): string => {
+  if (!isRecord(value)) return "";
+  if (typeof value["url"] === "string") return value["url"];
+  if (isRecord(value["service"])) return placeText(value["service"]);
+  const { namespace, name, port } = value;
+  return `${namespace}/${name}${port === undefined || port === 443 ? "" : `:${port}`}`;
+};
+
 const shown = (key: KeyName, value: unknown): string => {
   if (value === undefined) return "";
+  if (key === "admissionReach" || key === "admissionSecret") return placeText(value);
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(",");
   if (typeof value === "object") return JSON.stringify(value);
   return key.endsWith("Ms") ? spanText(Number(value)) : String(value);

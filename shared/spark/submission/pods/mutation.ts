@@ -5,6 +5,7 @@
 import type { Json } from "../../../kube/answers.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
+import { limited } from "../additions.ts";
 import type { Role } from "../arguments/pod.ts";
 import { isScratch } from "../arguments/scratch.ts";
 import { configMaps, metrics, sharedConfigMaps } from "./maps.ts";
@@ -105,9 +106,12 @@ const kubernetesSize = (text: string): string => {
   return `${match[1]}${unit.toUpperCase()}i`;
 };
 
-/** Not for executors: Spark overwrites what a template says of memory. */
-const memoryLimit: Edit = (pod, { own, role }) =>
-  role === "executor" || !own.memoryLimit ? pod : withLimit(pod, "memory", kubernetesSize(own.memoryLimit));
+/** Spark overwrites what an executor's template says of memory: there it is only said what admission is to write. */
+const memoryLimit: Edit = (pod, { own, role }) => {
+  if (!own.memoryLimit) return pod;
+  const amount = kubernetesSize(own.memoryLimit);
+  return role === "executor" ? limited(pod, amount) : withLimit(pod, "memory", amount);
+};
 
 const gpu: Edit = (pod, { own }) => (own.gpu === undefined ? pod : withLimit(pod, own.gpu.name, `${own.gpu.quantity}`));
 

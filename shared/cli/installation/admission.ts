@@ -1,0 +1,42 @@
+/** What an installation needs beside the host when it serves admission: a Service that the API server calls, and rights. */
+import type { Obj } from "../../core/object.ts";
+import { account, grant, named } from "./grants.ts";
+import { certificateRules, registrationRules } from "./roles.ts";
+
+/** Name of the Service, and of the Secret with its certificate. */
+const name = "rekindle-admission";
+
+const port = 9443;
+
+export const admissionPort = { name: "admission", containerPort: port, protocol: "TCP" } as const;
+
+/** The host's flags: where it listens, as what it is called, and where its replicas share a certificate. */
+export const admissionArgs = (namespace: string): readonly string[] => [
+  "--admission",
+  `--admission-listen=0.0.0.0:${port}`,
+  `--admission-reach=${namespace}/${name}`,
+  `--admission-secret=${namespace}/${name}`,
+  "--admission-quota",
+];
+
+type Place = { readonly namespace: string; readonly host: boolean };
+
+const service = ({ namespace, host }: Place): Obj => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: named(name, namespace),
+  spec: {
+    // Without a host in the cluster somebody else says where its endpoints are.
+    ...(host ? { selector: { "app.kubernetes.io/name": "rekindle" } } : {}),
+    ports: [{ name: "https", port: 443, targetPort: port, protocol: "TCP" }],
+  },
+});
+
+export const admissionObjects = (place: Place): readonly Obj[] => {
+  const to = [{ name: account, namespace: place.namespace }];
+  return [
+    service(place),
+    ...grant({ name, within: undefined, rules: registrationRules, to }),
+    ...grant({ name, within: place.namespace, rules: certificateRules, to }),
+  ];
+};

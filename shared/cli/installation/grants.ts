@@ -1,0 +1,41 @@
+/** Roles and their bindings, under names and labels of ours. */
+import type { Obj } from "../../core/object.ts";
+import { ours } from "./marks.ts";
+import type { Rule } from "./roles.ts";
+
+const rbac = "rbac.authorization.k8s.io/v1";
+/** Name of the host's service account. */
+export const account = "rekindle";
+
+export const named = (name: string, namespace?: string) => ({
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+  labels: ours,
+});
+
+const subject = ({ name, namespace }: Account) => ({ kind: "ServiceAccount", name, namespace });
+
+type Account = { readonly name: string; readonly namespace: string };
+
+type Grant = {
+  readonly name: string;
+  /** Undefined: everywhere. */
+  readonly within: string | undefined;
+  readonly rules: readonly Rule[];
+  readonly to: readonly Account[];
+};
+
+/** A role and its binding. */
+export const grant = ({ name, within, rules, to }: Grant): readonly Obj[] => {
+  const kind = within === undefined ? "ClusterRole" : "Role";
+  return [
+    { apiVersion: rbac, kind, metadata: named(name, within), rules },
+    {
+      apiVersion: rbac,
+      kind: `${kind}Binding`,
+      metadata: named(name, within),
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
+      subjects: to.map(subject),
+    },
+  ];
+};

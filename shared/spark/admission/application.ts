@@ -1,0 +1,53 @@
+/** SparkApplications at the API server's door: the defaults that upstream's webhook writes, and the refusals it gives. */
+import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { specSchema } from "../schema/application.ts";
+import { withDefaults } from "../schema/defaults.ts";
+import { parseSpec } from "../schema/parse.ts";
+import { scaleOddities } from "../schema/scale.ts";
+import { notesOf } from "../submission/notes.ts";
+import { submit } from "../submission/submit.ts";
+import type { Judgement, Named } from "./judgement.ts";
+
+const stateOf = (object: AdmittedObject): unknown => {
+  const { status } = object;
+  const application = isRecord(status) ? status["applicationState"] : undefined;
+  return isRecord(application) ? application["state"] : undefined;
+};
+
+/** Only a run that has not begun takes new defaults: later they would be a change of it. */
+const isNew = (object: AdmittedObject): boolean =>
+  [undefined, "", "INVALIDATING"].some((state) => state === stateOf(object));
+
+const hasType = (spec: unknown): boolean => isRecord(spec) && spec["type"] !== undefined && spec["type"] !== "";
+
+/** The defaults of what has not begun. What cannot be read is left for the validation to refuse. */
+export const applicationDefaults = (object: AdmittedObject): readonly PatchOperation[] => {
+  const { spec } = object;
+  if (!isNew(object) || !isRecord(spec)) return [];
+  const parsed = specSchema.safeParse(hasType(spec) ? spec : { ...spec, type: "Scala" });
+  return parsed.success ? additions(spec, withDefaults(parsed.data), "/spec") : [];
+};
+
+/** A submission that nobody will make: only whether it could be made is asked. */
+const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly string[] => {
+  const parsed = parseSpec({ ...object, metadata: { name, namespace } });
+  if (!parsed.ok) return [];
+  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000" };
+  const apiServer = "https://kubernetes.default.svc";
+  const result = submit({ app, spec: parsed.spec, attempt: 1, submittedAt: 0, apiServer });
+  // What a note says of admission's absence is not so while admission answers.
+  const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
+  return "refused" in result
+    ? [`its submission will fail: ${result.refused}`]
+    : [...scaleOddities(parsed.spec.dynamicAllocation), ...notesOf(noted)];
+};
+
+/**
+ * Refuses what upstream's webhook refuses, and what neither Spark nor Kubernetes could read. What only a submission
+ * would find is a warning: upstream stores such an application, and tells in its status.
+ */
+export const judgedApplication = (object: AdmittedObject, named: Named): Judgement => {
+  const parsed = parseSpec({ ...object, metadata: named });
+  return parsed.ok ? { broken: [], warnings: rehearsed(object, named) } : { broken: [parsed.message], warnings: [] };
+};

@@ -1,0 +1,33 @@
+/** ScheduledSparkApplications at the API server's door: upstream refuses names and confs, and nothing else. */
+import * as z from "zod";
+import { instantOf } from "../../core/time.ts";
+import type { AdmittedObject } from "../../kube/admission.ts";
+import { readSpec } from "../scheduled/read.ts";
+import { explain } from "../schema/explain.ts";
+import { parseSpec } from "../schema/parse.ts";
+import { confRules, nameRules } from "../schema/rules.ts";
+import type { Judgement, Named } from "./judgement.ts";
+
+const spec = z.looseObject({
+  template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),
+});
+
+/** What upstream stores all the same, and tells in the status of the schedule or of its runs. */
+const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
+  const created = object.metadata["creationTimestamp"];
+  const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
+  const read = readSpec({ ...object, metadata: { name } }, now);
+  const run = parseSpec({ metadata: { name, namespace }, spec: template });
+  return [
+    ...(read.ok ? [] : [`it will not run: ${read.reason}`]),
+    ...(run.ok ? [] : [`its runs will fail: in spec.template, ${run.message}`]),
+  ];
+};
+
+export const judgedSchedule = (object: AdmittedObject, named: Named): Judgement => {
+  const parsed = spec.safeParse(object["spec"]);
+  if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
+  const { template } = parsed.data;
+  const broken = [...nameRules(named.name), ...confRules(template.sparkConf ?? {}, named.namespace)];
+  return { broken, warnings: broken.length > 0 ? [] : toldLater(object, named, template) };
+};

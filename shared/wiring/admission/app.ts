@@ -1,0 +1,53 @@
+/** The admission webhook's HTTP door: two paths and pure answers; only quotas, where they are asked for, need a cluster. */
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type AdmissionRequest, answerTo, readReview, type Verdict } from "../../kube/admission.ts";
+import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
+import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
+
+/** The API server's own limit of an object, twice: as it was and as it is. */
+const largest = 8 * 1024 * 1024;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The quotas of a namespace, as the API server has them. Throws where it cannot be asked. */
+export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
+
+/** That quotas cannot be asked blocks nobody. */
+const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdict): Promise<Verdict> => {
+  if (!verdict.allowed || !isCounted(request)) return verdict;
+  try {
+    return withinQuotas(await quotas(request.namespace ?? "default"), request, verdict);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { ...verdict, warnings: [...verdict.warnings, `its namespace's quotas could not be looked at: ${why}`] };
+  }
+};
+
+/** `quotas` is asked about what is otherwise allowed; absent: no quota is enforced. */
+export const admissionApp = (quotas?: Quotas): Hono => {
+  const app = new Hono();
+  const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
+    app.post(path, async (c) => {
+      const request = readReview(parsed(await c.req.text()));
+      if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
+      return c.json(answerTo(request, await judge(request)));
+    });
+  };
+  app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
+  app.get("/healthz", (c) => c.text("ok"));
+  review("/mutate", patchedBy);
+  review("/validate", (request) => {
+    const verdict = judgedBy(request);
+    return quotas === undefined ? verdict : counted(quotas, request, verdict);
+  });
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  return app;
+};

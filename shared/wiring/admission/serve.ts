@@ -1,0 +1,117 @@
+/**
+ * Admission inside a host: an HTTPS door with a certificate that renews itself, registered with the API server. What goes
+ * wrong with it after its start is told and tried again; the host runs applications all the same.
+ */
+import { createServer, type Server } from "node:https";
+import { getRequestListener } from "@hono/node-server";
+import type { Registration } from "../../cli/installation/webhooks.ts";
+import type { Report } from "../../engine/ports.ts";
+import { admissionApp, type Quotas } from "./app.ts";
+import type { Certificates, Served } from "./certificates.ts";
+
+export type Admission = {
+  /** Host and port. */
+  readonly listen: { readonly hostname: string; readonly port: number };
+  readonly certificates: Certificates;
+  /** Tells the API server of the door, and whom to trust for it; gives how many objects it had to write. */
+  readonly register: (ca: Registration["ca"]) => Promise<number>;
+  readonly quotas: Quotas | undefined;
+  readonly report: Report;
+  /** How often certificate and registration are looked after. */
+  readonly everyMs: number;
+};
+
+export type OpenAdmission = {
+  /** The port that it listens on. */
+  readonly port: number;
+  close(): Promise<void>;
+};
+
+/** Longer than the API server waits for an answer. */
+const requestMs = 5_000;
+
+const listening = (server: Server, { hostname, port }: Admission["listen"]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(new Error(`cannot listen on ${hostname}:${port}: ${cause.message}; set --admission-listen`)),
+    );
+    server.listen({ host: hostname, port }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? bound.port : port);
+    });
+  });
+
+const opened = (served: Served, quotas: Quotas | undefined): Server => {
+  const { cert, key } = served;
+  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, getRequestListener(admissionApp(quotas).fetch));
+  server.requestTimeout = requestMs;
+  server.headersTimeout = requestMs;
+  server.maxConnections = 512;
+  return server;
+};
+
+/** Trusted first, then served: no call meets a certificate that it was not told of. */
+const renewed = async (admission: Admission, server: Server, before: Served): Promise<Served> => {
+  const { certificates, register, report } = admission;
+  const served = await certificates();
+  const written = await register(served.ca);
+  if (written > 0) report("info", "admission is registered anew", { written });
+  if (served.cert !== before.cert) {
+    server.setSecureContext({ cert: served.cert, key: served.key });
+    report("info", "admission has a new certificate", {});
+  }
+  return served;
+};
+
+const lookAfter = (admission: Admission, server: Server, first: Served) => {
+  const { everyMs, report } = admission;
+  let served = first;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const again = (): void => {
+    if (!stopped) timer = setTimeout(look, everyMs);
+  };
+  const look = (): void => {
+    running = renewed(admission, server, served)
+      .then((next) => {
+        served = next;
+      })
+      .catch((cause: unknown) => {
+        const error = cause instanceof Error ? cause.message : String(cause);
+        report("warn", "admission's certificate or registration could not be looked after, trying again", { error });
+      })
+      .then(again);
+  };
+  again();
+  return async (): Promise<void> => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+};
+
+/** Serves, then registers. Throws what is wrong at the start in one line. */
+export const serveAdmission = async (admission: Admission): Promise<OpenAdmission> => {
+  const served = await admission.certificates();
+  const server = opened(served, admission.quotas);
+  const port = await listening(server, admission.listen);
+  const close = async (): Promise<void> => {
+    server.closeIdleConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  try {
+    await admission.register(served.ca);
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  const stop = lookAfter(admission, server, served);
+  return {
+    port,
+    close: async () => {
+      await stop();
+      await close();
+    },
+  };
+};

@@ -1,0 +1,141 @@
+/** Admission on a real API server: registered by URL and by Service, away and back, its rules without it, and its end. */
+import * as z from "zod";
+import { type HostProcess, rekindle, startHost } from "../installed.ts";
+import { type Case, kubectl, must, type Scene } from "../scene.ts";
+import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
+import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
+
+const registrations = "/apis/admissionregistration.k8s.io/v1";
+
+/** Works while a host serves admission. */
+const admitting = async <T>(
+  scene: Scene,
+  args: readonly string[],
+  work: (host: HostProcess) => Promise<T>,
+): Promise<T> => {
+  const host = startHost(scene.kubeconfig, scene.hostLog, ["--admission", "--admission-quota", ...args]);
+  try {
+    await until("the API server asks admission", async () => {
+      if (host.exited()) throw new Error("the host ended of itself");
+      return isAsked(scene);
+    });
+    return await work(host);
+  } finally {
+    await host.stop();
+  }
+};
+
+/** The rights and the Service that admission takes beside a host. */
+const install = async ({ cluster }: Scene): Promise<void> => {
+  const text = await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default"]);
+  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
+  must(code === 0, stderr);
+};
+
+const byUrl = ["--admission-listen=127.0.0.1:19443", "--admission-reach=https://127.0.0.1:19443"] as const;
+const webhook = /admission webhook "spark\.rekindle\.dev" denied the request/;
+
+const registeredHost: Case = {
+  name: "a host that registers itself by URL refuses, defaults, limits and counts",
+  run: async (scene) => {
+    await install(scene);
+    return await admitting(scene, byUrl, async () => [
+      await refuses(scene, webhook),
+      await defaulted(scene),
+      await limitedExecutor(scene),
+      await overQuota(scene),
+    ]);
+  },
+};
+
+const gone: Case = {
+  name: "while nobody answers, nobody is blocked; the next host takes over the certificate",
+  run: async (scene) => {
+    const began = performance.now();
+    const reply = await dryRun(scene, application("with.dots"));
+    must(reply.status === 201, `blocked: ${messageOf(reply)}`);
+    const ms = Math.round(performance.now() - began);
+    const secret = () =>
+      kubectl(scene.cluster, [
+        "get",
+        "secret",
+        "rekindle-admission",
+        "-n",
+        "rekindle",
+        "-o",
+        "jsonpath={.metadata.uid} {.data.tls\\.crt}",
+      ]);
+    const before = await secret();
+    return await admitting(scene, byUrl, async () => {
+      must((await secret()) === before, "the certificate was made anew");
+      return [`taken after ${ms} ms; one certificate for both hosts`];
+    });
+  },
+};
+
+/** The API server resolves a Service without a proxy when it is told to: its endpoint is the bridge, where a host listens. */
+const byService: Case = {
+  name: "by a Service: the certificate covers its name, and a Secret that is gone is made anew and trusted",
+  run: async (scene) => {
+    const slice = {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "rekindle-admission-1", labels: { "kubernetes.io/service-name": "rekindle-admission" } },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["10.244.0.1"], conditions: { ready: true } }],
+      ports: [{ name: "https", port: 19_444, protocol: "TCP" }],
+    };
+    await scene.cluster.api.call("POST", "/apis/discovery.k8s.io/v1/namespaces/rekindle/endpointslices", slice);
+    await kubectl(scene.cluster, ["delete", "secret", "rekindle-admission", "-n", "rekindle"]);
+    return await admitting(scene, ["--admission-listen=10.244.0.1:19444"], async () => [await refuses(scene, webhook)]);
+  },
+};
+
+const removed: Case = {
+  name: "uninstall takes registration, certificate and policies away",
+  run: async (scene) => {
+    await rekindle(["uninstall", "--yes", "--kubeconfig", scene.cluster.adminKubeconfig]);
+    const left = await kubectl(scene.cluster, [
+      "get",
+      "mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies,secrets,services",
+      ...["-A", "-l", "app.kubernetes.io/managed-by=rekindle", "-o", "name"],
+    ]);
+    must(left.trim() === "", `left behind: ${left}`);
+    return ["nothing is left"];
+  },
+};
+
+const policies: Case = {
+  name: "the policies alone refuse the same, and let labels of a bad object be mended",
+  run: async (scene) => {
+    const { cluster } = scene;
+    await cluster.api.call("POST", applications, application("bad", { sparkConf: { "spark.master": "local" } }));
+    const text = await rekindle(["manifests", "--policies"]);
+    const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
+    must(code === 0, stderr);
+    await until("the policies are in force", () => isAsked(scene));
+    const checked = z.object({
+      items: z.array(z.object({ metadata: z.object({ name: z.string() }), status: z.looseObject({}).optional() })),
+    });
+    const lines = [await refuses(scene, /ValidatingAdmissionPolicy 'sparkapplications\.rekindle\.dev'/)];
+    await kubectl(cluster, ["label", "sparkapplication", "bad", "a=b"]);
+    const spoil = await cluster.kubectl([
+      "patch",
+      "sparkapplication",
+      "bad",
+      "--type=merge",
+      "-p",
+      '{"spec":{"arguments":["x"]}}',
+    ]);
+    must(spoil.code !== 0, "a bad spec was changed into another");
+    const { items } = checked.parse(
+      (await cluster.api.call("GET", `${registrations}/validatingadmissionpolicies`)).body,
+    );
+    const typed = items.filter(({ status }) => JSON.stringify(status?.["typeChecking"] ?? {}).includes("warning"));
+    must(typed.length === 0, `expressions that do not fit the schema: ${JSON.stringify(typed)}`);
+    await kubectl(cluster, ["delete", "sparkapplication", "bad"]);
+    return lines;
+  },
+};
+
+export const admissionCases: readonly Case[] = [registeredHost, gone, byService, policies, removed];

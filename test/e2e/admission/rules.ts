@@ -1,0 +1,91 @@
+/** What admission is asked on a real API server, by dry run, and what it must say, whoever says it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Reply } from "../../cluster/api.ts";
+import { must, type Scene } from "../scene.ts";
+
+export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+export const spec = {
+  type: "Scala",
+  sparkVersion: "4.1.1",
+  image: "apache/spark:4.1.1",
+  mainClass: "org.apache.spark.examples.SparkPi",
+  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+  driver: { serviceAccount: "spark" },
+  executor: {},
+};
+
+export const application = (name: string, changes: object = {}) => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name },
+  spec: { ...spec, ...changes },
+});
+
+export const dryRun = (scene: Scene, body: object): Promise<Reply> =>
+  scene.cluster.api.call("POST", `${applications}?dryRun=All`, body);
+
+export const messageOf = (reply: Reply): string =>
+  z.looseObject({ message: z.string() }).safeParse(reply.body).data?.message ?? "";
+
+/** What is refused, and the words that must be in the refusal. */
+const refused: readonly (readonly [string, object, RegExp])[] = [
+  ["a name", application("with.dots"), /metadata\.name/],
+  [
+    "a conf",
+    application("x", { sparkConf: { "spark.master": "local" } }),
+    /sparkConf key "spark\.master" is not allowed/,
+  ],
+  [
+    "another namespace",
+    application("x", { sparkConf: { "spark.kubernetes.namespace": "kube-system" } }),
+    /sparkConf key "spark\.kubernetes\.namespace" is not allowed/,
+  ],
+  [
+    "node selectors twice",
+    application("x", { nodeSelector: { a: "b" }, driver: { nodeSelector: { a: "b" } } }),
+    /node selector cannot be defined at both/,
+  ],
+  ["a size", application("x", { driver: { memory: "1Gi" } }), /spec\.driver\.memory/],
+  ["templates of Spark 2", application("x", { sparkVersion: "2.4.8", driver: { template: {} } }), /spec\.sparkVersion/],
+  [
+    "bounds of dynamic allocation",
+    application("x", { dynamicAllocation: { enabled: true, minExecutors: 3, maxExecutors: 2 } }),
+    /spec\.dynamicAllocation/,
+  ],
+  [
+    "one port twice",
+    application("x", {
+      driverIngressOptions: [
+        { servicePort: 1, servicePortName: "a", ingressURLFormat: "a" },
+        { servicePort: 1, servicePortName: "b", ingressURLFormat: "b" },
+      ],
+    }),
+    /spec\.driverIngressOptions/,
+  ],
+];
+
+/** Refused by whom it should be, in words that name the field; what is right is taken. */
+export const refuses = async (scene: Scene, by: RegExp): Promise<string> => {
+  for (const [what, body, says] of refused) {
+    const reply = await dryRun(scene, body);
+    const message = messageOf(reply);
+    must(reply.status === 422 && by.test(message) && says.test(message), `${what}: ${reply.status} ${message}`);
+  }
+  const good = await dryRun(scene, application("good"));
+  must(good.status === 201, `what is right was refused: ${messageOf(good)}`);
+  return `${refused.length} refused by name of the field, what is right is taken`;
+};
+
+/** Until the API server has taken the registration in: its informers are a moment behind. */
+export const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+  const end = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`still not: ${what}`);
+    await sleep(200);
+  }
+};
+
+export const isAsked = async (scene: Scene): Promise<boolean> =>
+  (await dryRun(scene, application("with.dots"))).status === 422;

@@ -2,14 +2,15 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+import { installPrograms, type Programs } from "./programs.ts";
 
 const sources = join(import.meta.dirname, "..", "lambda", "runtime");
 const files = ["package.json", "package-lock.json"];
 
-/** What compiles it, each from the Debian package of the same name. */
-const compilers = ["cmake", "g++", "make", "python3"];
+/** What compiles it. */
+const compilers: Programs = { cmake: "cmake", "g++": "g++", make: "make", python3: "python3" };
 
 const place = async (): Promise<string> => {
   const hash = createHash("sha256").update(process.versions.modules);
@@ -22,9 +23,6 @@ const packageOf = (dir: string): string => join(dir, "node_modules", "aws-lambda
 /** The program that an environment runs; the part `lambda` provides it. */
 export const runtimeClient = async (): Promise<string> => join(packageOf(await place()), "index.mjs");
 
-const isThere = (program: string): boolean =>
-  (process.env["PATH"] ?? "").split(delimiter).some((dir) => existsSync(join(dir, program)));
-
 export const lambda: Part = {
   name: "lambda",
   why: "aws-lambda-ric, the client by which Lambda runs a function, for tests of the bundles as they are deployed",
@@ -32,9 +30,7 @@ export const lambda: Part = {
   needs: [],
   isReady: async () => existsSync(join(packageOf(await place()), "rapid-client.node")),
   install: async (say) => {
-    const missing = compilers.filter((program) => !isThere(program));
-    if (missing.length > 0)
-      throw new Error(`${missing.join(", ")} not found; type:  apt-get install -y ${missing.join(" ")}`);
+    await installPrograms(compilers, say);
     say("npm ci, which compiles its native half");
     await intoPlace(await place(), async (dir) => {
       for (const file of files) await copyFile(join(sources, file), join(dir, file));

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+import { installPrograms, type Programs } from "./programs.ts";
 
 const pom = join(import.meta.dirname, "..", "queue", "pom.xml");
-/** Programs, each from the Debian package that brings it. */
-const needed: Readonly<Record<string, string>> = { mvn: "maven", java: "openjdk-17-jre-headless" };
+const needed: Programs = { mvn: "maven", java: "openjdk-17-jre-headless" };
 
 /** Folder of the jars; the part `queue` fills it. */
 export const elasticMqJars = async (): Promise<string> =>
@@ -20,9 +20,6 @@ export const elasticMqJars = async (): Promise<string> =>
       .slice(0, 16),
   );
 
-const isThere = (program: string): boolean =>
-  (process.env["PATH"] ?? "").split(delimiter).some((dir) => existsSync(join(dir, program)));
-
 export const queue: Part = {
   name: "queue",
   why: "ElasticMQ, an SQS server of somebody else's, for the queue's conformance and for functions end to end",
@@ -30,11 +27,7 @@ export const queue: Part = {
   needs: [],
   isReady: async () => existsSync(await elasticMqJars()),
   install: async (say) => {
-    const missing = Object.keys(needed).filter((program) => !isThere(program));
-    if (missing.length > 0)
-      throw new Error(
-        `${missing.join(", ")} not found; type:  apt-get install -y ${missing.map((program) => needed[program]).join(" ")}`,
-      );
+    await installPrograms(needed, say);
     say("downloading with Maven");
     await intoPlace(await elasticMqJars(), async (dir) => {
       await copyFile(pom, join(dir, "pom.xml"));

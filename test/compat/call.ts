@@ -1,5 +1,5 @@
 /** A recorded call of the real `spark-submit`, read as that program reads it: its options, its files, its environment. */
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 import * as z from "zod";
 import type { CommandLine } from "../../shared/spark/submission/prepare.ts";
 import type { Machine } from "../../shared/spark/submission/steps/step.ts";
@@ -7,13 +7,19 @@ import { parseProperties } from "./properties.ts";
 
 const texts = z.record(z.string(), z.string());
 
+/** Folders of recordings may write a version without its points: `s411`. */
+const version = z.string().transform((text) => {
+  const digits = /^s(\d)(\d)(\d+)$/.exec(text);
+  return digits === null ? text : digits.slice(1).join(".");
+});
+
 export const inputSchema = z.object({
-  sparkVersion: z.string(),
+  sparkVersion: version,
   args: z.array(z.string()),
-  env: texts,
-  files: texts,
-  exitCode: z.number(),
-  errors: z.array(z.string()),
+  env: texts.default({}),
+  files: texts.default({}),
+  exitCode: z.number().default(0),
+  errors: z.array(z.string()).default([]),
 });
 
 export type Input = z.infer<typeof inputSchema>;
@@ -103,13 +109,19 @@ const machineOf = ({ env, files }: Input): Machine => {
   };
 };
 
+/** What is no YAML cannot be loaded. */
+const podIn = (text: string): { driver?: unknown } => {
+  const document = parseDocument(text);
+  return document.errors.length > 0 ? {} : { driver: document.toJS() };
+};
+
 const templatesOf = ({ files }: Input, conf: ReadonlyMap<string, string>): Call["templates"] => {
   const text = (role: string): string | undefined =>
     files[nameIn(conf.get(`spark.kubernetes.${role}.podTemplateFile`) ?? "")];
   const driver = text("driver");
   const executor = text("executor");
   return {
-    ...(driver === undefined ? {} : { driver: parse(driver) }),
+    ...(driver === undefined ? {} : podIn(driver)),
     ...(executor === undefined ? {} : { executor }),
   };
 };

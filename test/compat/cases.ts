@@ -1,19 +1,22 @@
-/** Every recorded case below a data folder, whatever cases there are. */
+/** Every recorded case below a data folder, whatever cases and versions there are. */
 import { existsSync, globSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { clientOutcome } from "./client.ts";
-import { argumentsOutcome, executorOutcome, objectsOutcome } from "./operator.ts";
+import { executorsOutcome } from "./executors.ts";
+import { argumentsOutcome, goldenOutcome } from "./operator.ts";
 import type { Outcome } from "./outcome.ts";
+import { executorOutcome, webhookOutcome } from "./webhook.ts";
 
-export type Case = { readonly name: string; readonly run: () => Outcome };
+/** Undefined for a recording that holds nothing to compare. */
+export type Case = { readonly name: string; readonly run: () => Outcome | undefined };
 
-const clientCases = (data: string): readonly Case[] =>
-  globSync("spark-submit/*/*/input.json", { cwd: data }).map((file) => {
-    const folder = dirname(file);
-    return {
-      name: folder.split(sep).join("/"),
-      run: () => clientOutcome(folder.split(sep).join("/"), join(data, folder)),
-    };
+const posix = (path: string): string => path.split(sep).join("/");
+
+/** Folders of calls: `input.json` with `normalized.json` beside it. */
+const calls = (data: string, root: string, run: (name: string, folder: string) => Outcome | undefined): Case[] =>
+  globSync(`${root}/**/input.json`, { cwd: data }).map((file) => {
+    const name = posix(dirname(file));
+    return { name, run: () => run(name, join(data, dirname(file))) };
   });
 
 type Recording = { readonly name: string; readonly file: string; readonly args: string; readonly webhook: boolean };
@@ -25,7 +28,7 @@ const recordings = (data: string): readonly Recording[] =>
     const name = own ? dirname(file) : file.replace(/\.cluster\.json$/, "");
     const args = own ? join(dirname(file), "spark-submit-args.txt") : `${name}.spark-submit-args.txt`;
     return {
-      name: name.split(sep).join("/"),
+      name: posix(name),
       file: join(data, file),
       args: join(data, args),
       webhook: file.includes("golden-webhook"),
@@ -33,19 +36,22 @@ const recordings = (data: string): readonly Recording[] =>
   });
 
 const operatorCases = ({ name, file, args, webhook }: Recording): readonly Case[] => {
-  const called = (what: string): string => `${name} ${what}`;
-  const executor = webhook ? executorOutcome(called("executor"), file) : undefined;
+  const one = (what: string, run: (called: string) => Outcome | undefined): Case => ({
+    name: `${name} ${what}`,
+    run: () => run(`${name} ${what}`),
+  });
   return [
-    ...(existsSync(args)
-      ? [{ name: called("arguments"), run: () => argumentsOutcome(called("arguments"), file, args) }]
-      : []),
-    {
-      name: called("objects"),
-      run: () => objectsOutcome(called("objects"), webhook ? "webhook" : "operator", file),
-    },
-    ...(executor === undefined ? [] : [{ name: called("executor"), run: () => executor }]),
+    ...(existsSync(args) ? [one("arguments", (called) => argumentsOutcome(called, file, args))] : []),
+    webhook
+      ? one("objects", (called) => webhookOutcome(called, file))
+      : one("objects", (called) => goldenOutcome(called, file, args)),
+    ...(webhook ? [one("executor", (called) => executorOutcome(called, file))] : []),
   ];
 };
 
 export const casesIn = (data: string): readonly Case[] =>
-  [...clientCases(data), ...recordings(data).flatMap(operatorCases)].sort((a, b) => (a.name < b.name ? -1 : 1));
+  [
+    ...calls(data, "spark-submit", clientOutcome),
+    ...calls(data, "spark-submit-executors", executorsOutcome),
+    ...recordings(data).flatMap(operatorCases),
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));

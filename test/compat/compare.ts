@@ -10,13 +10,19 @@ export const isRecord = (value: unknown): value is Json =>
 /** Lists that Spark fills from hash tables, or Kubernetes reads as sets: their order says nothing. */
 const unordered = new Set(["env", "volumes", "volumeMounts", "tolerations", "items"]);
 
+/** A value as text, whatever the order of its keys. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+
 /** Items of an unordered list by what tells them apart; of two with one name, the first stays the first. */
 const keyed = (items: readonly unknown[]): Json => {
   const seen = new Map<string, number>();
   return Object.fromEntries(
     items.map((item) => {
       const fields = isRecord(item) ? item : {};
-      const name = `${fields["name"] ?? fields["key"] ?? JSON.stringify(item)}`;
+      const name = `${fields["name"] ?? fields["key"] ?? canonical(item)}`;
       const label = fields["mountPath"] === undefined ? name : `${name}@${fields["mountPath"]}`;
       const count = (seen.get(label) ?? 0) + 1;
       seen.set(label, count);

@@ -1,4 +1,4 @@
-/** What came of one case: passed, or the differences that nobody meant. */
+/** What came of one case: equal, different as it is meant, or different as nobody meant it. */
 import type { Difference } from "./compare.ts";
 import type { Kind } from "./intended.ts";
 import { reasonFor } from "./intended.ts";
@@ -7,26 +7,29 @@ export type Intended = Difference & { readonly reason: string };
 
 export type Outcome = {
   readonly name: string;
-  readonly passed: boolean;
+  readonly verdict: "equal" | "intended" | "different";
   readonly intended: readonly Intended[];
   readonly problems: readonly Difference[];
+};
+
+const verdictOf = (intended: readonly Intended[], problems: readonly Difference[]): Outcome["verdict"] => {
+  if (problems.length > 0) return "different";
+  return intended.length > 0 ? "intended" : "equal";
 };
 
 export const outcomeOf = (name: string, kind: Kind, found: readonly Difference[]): Outcome => {
   const judged = found.map((difference) => ({ difference, reason: reasonFor(kind, difference) }));
   const problems = judged.flatMap(({ difference, reason }) => (reason === undefined ? [difference] : []));
-  return {
-    name,
-    passed: problems.length === 0,
-    intended: judged.flatMap(({ difference, reason }) => (reason === undefined ? [] : [{ ...difference, reason }])),
-    problems,
-  };
+  const intended = judged.flatMap(({ difference, reason }) =>
+    reason === undefined ? [] : [{ ...difference, reason }],
+  );
+  return { name, verdict: verdictOf(intended, problems), intended, problems };
 };
 
 /** A case that could not be read or ended in an exception. */
 export const brokenOutcome = (name: string, error: unknown): Outcome => ({
   name,
-  passed: false,
+  verdict: "different",
   intended: [],
   problems: [{ path: "", ours: error instanceof Error ? (error.stack ?? error.message) : error, theirs: undefined }],
 });

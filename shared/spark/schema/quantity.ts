@@ -14,10 +14,13 @@ const sizes: Readonly<Record<string, number>> = {
   pb: 2 ** 50,
 };
 
-/** Bytes of a size as Spark reads it; a number alone counts `unit`s (a key of the table, `b` or `m`). Undefined when it is none. */
+/**
+ * Bytes of a size as Spark reads it; a number alone counts `unit`s (a key of the table, `b` or `m`). Kubernetes' units
+ * (`Mi`) are read too: versions that do not know them refuse them. Undefined when it is none.
+ */
 export const bytesOf = (text: string, unit: "b" | "k" | "m"): number | undefined => {
   const match = /^(\d+)([a-z]+)?$/.exec(text.trim().toLowerCase());
-  const factor = sizes[match?.[2] ?? unit];
+  const factor = sizes[(match?.[2] ?? unit).replace(/^([kmgtp])ib?$/, "$1")];
   return match?.[1] === undefined || factor === undefined ? undefined : Number(match[1]) * factor;
 };
 
@@ -26,6 +29,9 @@ export const mebibytesOf = (text: string): number | undefined => {
   const bytes = bytesOf(text, "m");
   return bytes === undefined ? undefined : Math.floor(bytes / 2 ** 20);
 };
+
+/** True for a size in units that only newer versions of Spark read. */
+export const hasBinaryUnit = (text: string): boolean => /^\d+[kmgtp]ib?$/.test(text.trim().toLowerCase());
 
 /** True for what the API server takes as a quantity of its own: `1`, `500m`, `1.5Gi`, `1e3`. */
 export const isQuantity = (text: string): boolean =>

@@ -1,7 +1,9 @@
 /** What a well-typed SparkApplication may still not say: upstream's admission rules, and amounts that Spark could not read. */
+
+import { rulesFor } from "../submission/versions.ts";
 import type { SparkApplicationSpec } from "./application.ts";
 import type { SparkPodSpec } from "./pod.ts";
-import { isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
+import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
 import { scaleRules } from "./scale.ts";
 
 type Subject = { readonly name: string; readonly namespace: string; readonly spec: SparkApplicationSpec };
@@ -20,8 +22,10 @@ export const nameRules = (name: string): readonly string[] => {
       ];
 };
 
-const sizeRule = (path: string, text: string | undefined): string[] =>
-  text === undefined || mebibytesOf(text) !== undefined
+type Sized = { readonly path: string; readonly version: string };
+
+const sizeRule = ({ path, version }: Sized, text: string | undefined): string[] =>
+  text === undefined || (mebibytesOf(text) !== undefined && (rulesFor(version).binaryUnits || !hasBinaryUnit(text)))
     ? []
     : [`${path}: ${JSON.stringify(text)} is not a size that Spark reads; write it like "512m" or "2g"`];
 
@@ -41,9 +45,9 @@ const gpuRule = (path: string, gpu: SparkPodSpec["gpu"]): string[] => {
   return gpu.quantity > 0 ? [] : [`${path}.quantity must be at least 1`];
 };
 
-const amountRules = (path: string, pod: SparkPodSpec): string[] => [
-  ...sizeRule(`${path}.memory`, pod.memory),
-  ...sizeRule(`${path}.memoryOverhead`, pod.memoryOverhead),
+const amountRules = (path: string, pod: SparkPodSpec, version: string): string[] => [
+  ...sizeRule({ path: `${path}.memory`, version }, pod.memory),
+  ...sizeRule({ path: `${path}.memoryOverhead`, version }, pod.memoryOverhead),
   ...limitRule(`${path}.memoryLimit`, pod.memoryLimit),
   ...cpuRule(`${path}.coreRequest`, pod.coreRequest),
   ...cpuRule(`${path}.coreLimit`, pod.coreLimit),
@@ -110,8 +114,8 @@ export const confRules = (sparkConf: Readonly<Record<string, string>>, namespace
 /** Everything that the rules find wrong, each naming the field and what to change; empty when it may run. */
 export const brokenRules = (subject: Subject): readonly string[] => [
   ...nameRules(subject.name),
-  ...amountRules("spec.driver", subject.spec.driver),
-  ...amountRules("spec.executor", subject.spec.executor),
+  ...amountRules("spec.driver", subject.spec.driver, subject.spec.sparkVersion),
+  ...amountRules("spec.executor", subject.spec.executor, subject.spec.sparkVersion),
   ...factorRule(subject),
   ...nodeSelectorRule(subject),
   ...templateRule(subject),

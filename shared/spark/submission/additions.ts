@@ -13,6 +13,45 @@ import type { Rules } from "./versions.ts";
 export const appUidLabel = "rekindle.dev/app-uid";
 const attemptLabel = "rekindle.dev/attempt";
 
+/** On everything that a submission makes. */
+export const addedLabels: readonly string[] = [appUidLabel, attemptLabel];
+
+/** On what is no pod: upstream's pods have them already, by conf. */
+export const foundBy = ["sparkoperator.k8s.io/app-name", "sparkoperator.k8s.io/submission-id"] as const;
+
+/** All of it in words, for people who compare. */
+export const additions: readonly { readonly what: string; readonly why: string }[] = [
+  {
+    what: `labels ${addedLabels.join(", ")} on all objects and in the executors' template`,
+    why: "an attempt is found by them",
+  },
+  { what: `labels ${foundBy.join(", ")} on services and config maps`, why: "upstream has them on pods alone" },
+  {
+    what: "services, config maps, claims and policies are owned by the SparkApplication, not by the driver pod",
+    why: "they are made first, so that the kubelet finds what it mounts",
+  },
+  {
+    what: "spark.kubernetes.executor.deleteOnTermination=false",
+    why: "Spark deletes the evidence of a loss 90 ms after it",
+  },
+  {
+    what: "spark.kubernetes.executor.terminationGracePeriodSeconds from spec.executor, for Spark 4.1 and later",
+    why: "these overwrite what a template says",
+  },
+  {
+    what: "pod fields of upstream's webhook in the executors' template",
+    why: "no webhook is needed",
+  },
+  {
+    what: `label and annotation ${memoryLimitMark} in the executors' template, for spec.executor.memoryLimit`,
+    why: "Spark overwrites the limit of a template: admission writes it, where it is installed",
+  },
+  {
+    what: "spark-version is spec.sparkVersion, SPARK_USER is spark",
+    why: "upstream's are the Spark and the user of its own submitter; recordings are compared as made by theirs",
+  },
+];
+
 type Application = { readonly name: string; readonly namespace: string; readonly uid: string };
 
 type Mark = { readonly app: Application; readonly attempt: number; readonly submissionId: string };
@@ -35,8 +74,8 @@ export const limited = (pod: SparkPod, amount: string): SparkPod => ({
 
 const objectLabels = (mark: Mark): Readonly<Record<string, string>> => ({
   ...podLabels(mark),
-  "sparkoperator.k8s.io/app-name": mark.app.name,
-  "sparkoperator.k8s.io/submission-id": mark.submissionId,
+  [foundBy[0]]: mark.app.name,
+  [foundBy[1]]: mark.submissionId,
 });
 
 export const reference = ({ name, uid }: Application): OwnerReference => ({
@@ -73,13 +112,15 @@ export const shared = (object: Obj, app: Application): Obj => ({
   metadata: {
     ...object.metadata,
     namespace: app.namespace,
-    labels: { ...object.metadata.labels, [appUidLabel]: app.uid, "sparkoperator.k8s.io/app-name": app.name },
+    labels: { ...object.metadata.labels, [appUidLabel]: app.uid, [foundBy[0]]: app.name },
     ownerReferences: [{ ...reference(app), controller: true, blockOwnerDeletion: true }],
   },
 });
 
 const keepEvidence = "spark.kubernetes.executor.deleteOnTermination";
 const executorGrace = "spark.kubernetes.executor.terminationGracePeriodSeconds";
+
+export const addedConfs: readonly string[] = [keepEvidence, executorGrace];
 
 /** Confs that the user has not set: put first, so that the user's win. */
 export const confs = (spec: SparkApplicationSpec, rules: Rules): readonly Pair[] => {

@@ -136,7 +136,7 @@ export const build = (given: Request): Built | { readonly refused: string } => {
   const refused = refusalOf(request);
   if (refused !== undefined) return { refused };
   const start = startOf(request);
-  if ("error" in start) return { refused: `the driver's pod template is not a pod: ${start.error}` };
+  if ("error" in start) return { refused: `Could not load the driver's pod from its template: ${start.error}` };
   const context = contextOf(request);
   const parts = stepsFor(context).map((step) => step(context));
   const pod = parts.reduce((before, { pod: edit }) => edit?.(before) ?? before, start);

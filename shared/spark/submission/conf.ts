@@ -11,9 +11,9 @@ export const below = (conf: Conf, prefix: string): Texts =>
     [...conf].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]),
   );
 
-/** Maps of the user's own, which Spark takes as they are. */
+/** Maps of the user's own, and single confs that Spark looks up by their names alone: it takes them as they are. */
 const verbatim =
-  /^spark\.(executorEnv|hadoop|kubernetes\.(driverEnv|node\.selector|(driver|executor)\.(label|annotation|service\.(label|annotation)|secrets|secretKeyRef|volumes|node\.selector)))\./;
+  /^spark\.((executorEnv|hadoop|(driver|executor)\.resource|kubernetes\.(authenticate|driverEnv|node\.selector|(driver|executor)\.(label|annotation|service\.(label|annotation)|secrets|secretKeyRef|volumes|node\.selector)))\.|(app\.name|local\.dir|(driver|executor)\.(memory|cores)|executor\.instances|(driver\.|driver\.blockManager\.|blockManager\.|connect\.grpc\.binding\.)port)$)/;
 
 /** A text with `${spark.…}` filled in from other confs; what is not set stays. A conf within itself is left alone. */
 const filled = (conf: Conf, text: string, within: readonly string[]): string =>
@@ -34,8 +34,10 @@ export const countOf = (conf: Conf, key: string, otherwise: number): number => {
   return text === undefined ? otherwise : Number.parseInt(text, 10);
 };
 
+/** Sizes may be below zero: they are added to others. */
 export const mebibytesIn = (conf: Conf, key: string): number | undefined => {
   const text = conf.get(key);
+  if (text?.startsWith("-")) return -(mebibytesOf(text.slice(1)) ?? 0);
   return text === undefined ? undefined : mebibytesOf(text);
 };
 
@@ -51,5 +53,11 @@ export const listOf = (text: string | undefined): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** A number as Java writes a double. */
-export const javaDouble = (value: number): string => (Number.isInteger(value) ? `${value}.0` : `${value}`);
+const withPoint = (text: string): string => (text.includes(".") ? text : `${text}.0`);
+
+/** A number as Java writes a double: with a point always, with an exponent below a thousandth and from ten million on. */
+export const javaDouble = (value: number): string => {
+  if (value === 0 || (value >= 1e-3 && value < 1e7)) return withPoint(`${value}`);
+  const [digits = "", exponent = ""] = value.toExponential().split("e");
+  return `${withPoint(digits)}E${exponent.replace("+", "")}`;
+};

@@ -1,5 +1,6 @@
 /** What an application says that has another effect than upstream's webhook would give it, told to people. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { standIn } from "./versions.ts";
 
 type Rule = (spec: SparkApplicationSpec) => string | undefined;
 
@@ -27,6 +28,8 @@ const sparkConfigMap: Rule = ({ sparkConfigMap: name }) =>
 const packages: Rule = ({ deps }) =>
   deps?.packages?.length ? "spec.deps.packages are resolved by the driver, not before it starts" : undefined;
 
-const rules: readonly Rule[] = [memoryLimit, executorEnv, sparkConfigMap, packages];
+const version: Rule = ({ sparkVersion }) => standIn(sparkVersion);
+
+const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages];
 
 export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);

@@ -37,6 +37,15 @@ const programOf = (line: CommandLine): Program | undefined => {
   return { language, mainClass, resource, arguments: given };
 };
 
+/** Lists of URIs on the command line are read as they stand; those in confs are trimmed first. */
+const spaced = ({ options }: CommandLine): readonly string[] =>
+  ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"].flatMap((key) =>
+    (options[key] ?? "")
+      .split(",")
+      .filter((part) => part.trim() !== "" && part !== part.trim())
+      .map((part) => `${key}: illegal character in the URI ${JSON.stringify(part)}: it begins or ends with a space`),
+  );
+
 /** Lists are trimmed, and a jar that is the program is one of the jars too. */
 const listed = (confs: Map<string, string>, program: Program): void => {
   for (const key of ["spark.jars", "spark.files", "spark.archives"]) {
@@ -55,6 +64,8 @@ export const prepare = (line: CommandLine): Prepared => {
   if (program === undefined) {
     return { refused: `${line.resource} does not say which class to run: set spec.mainClass` };
   }
+  const misread = spaced(line);
+  if (misread.length > 0) return { refused: misread.join("; ") };
   const ours = line.confs.filter(([key]) => key.startsWith("spark."));
   const conf = new Map([...ours, ...Object.entries(line.options)]);
   conf.set("spark.master", line.master);

@@ -1,15 +1,15 @@
 /** What Spark's submission client refuses, and what only it could do, each with what to change. */
-import { bytesOf, isQuantity, mebibytesOf, ratioOf } from "../schema/quantity.ts";
 import type { Request } from "./client.ts";
-import type { Conf } from "./conf.ts";
 import { below, listOf } from "./conf.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
 import { wrongVolumes } from "./spaces.ts";
 import { imageOf } from "./steps/basic.ts";
 import { credentialFiles } from "./steps/credentials.ts";
 import { wrongResources } from "./steps/resources.ts";
+import { partsOf } from "./steps/secrets.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
+import { wrongValues } from "./values.ts";
 import type { Rules } from "./versions.ts";
 import { rulesFor } from "./versions.ts";
 
@@ -28,62 +28,7 @@ const labels: Check = ({ conf }) =>
         `Label with key ${key} is not allowed as it is reserved for Spark bookkeeping operations: choose another`,
     );
 
-const named = (conf: Conf, keys: readonly string[], fits: (text: string) => boolean, form: string): string[] =>
-  keys.flatMap((key) => {
-    const text = conf.get(key);
-    return text === undefined || fits(text) ? [] : [`${key}: ${JSON.stringify(text)} is not ${form}`];
-  });
-
-const positiveCount = (text: string): boolean => /^\+?\d+$/.test(text.trim()) && Number(text) > 0;
-
-const numbers: Check = ({ conf }) => [
-  ...named(
-    conf,
-    ["spark.driver.memory", "spark.executor.memory"],
-    (text) => (mebibytesOf(text) ?? 0) > 0 && (bytesOf(text, "b") ?? 0) > 0,
-    'a size that Spark reads; write it like "512m" or "2g"',
-  ),
-  ...named(
-    conf,
-    ["spark.driver.memoryOverhead", "spark.executor.memoryOverhead", "spark.driver.minMemoryOverhead"],
-    (text) => mebibytesOf(text) !== undefined,
-    'a size that Spark reads; write it like "512m" or "2g"',
-  ),
-  ...named(
-    conf,
-    ["spark.kubernetes.memoryOverheadFactor", "spark.driver.memoryOverheadFactor"],
-    (text) => (ratioOf(text) ?? -1) >= 0,
-    'a ratio; write it like "0.1"',
-  ),
-  ...named(
-    conf,
-    ["spark.kubernetes.driver.request.cores", "spark.kubernetes.driver.limit.cores"],
-    isQuantity,
-    'a quantity; write it like "500m" or "2"',
-  ),
-  ...named(conf, ["spark.driver.cores", "spark.executor.cores"], positiveCount, "a positive whole number"),
-  ...named(
-    conf,
-    ["spark.driver.port", "spark.driver.blockManager.port", "spark.blockManager.port", "spark.ui.port"],
-    (text) => /^\d+$/.test(text.trim()),
-    "a port",
-  ),
-];
-
-const executors: Check = ({ conf }) =>
-  conf.get("spark.dynamicAllocation.enabled")?.toLowerCase() === "true"
-    ? []
-    : named(conf, ["spark.executor.instances"], positiveCount, "a positive number of executors");
-
-const choices: Check = ({ conf }) => {
-  const among = (key: string, values: readonly string[]): string[] =>
-    named(conf, [key], (text) => values.includes(text), `one of ${values.join(", ")}`);
-  return [
-    ...among("spark.kubernetes.container.image.pullPolicy", ["Always", "Never", "IfNotPresent"]),
-    ...among("spark.kubernetes.driver.service.ipFamilyPolicy", ["SingleStack", "PreferDualStack", "RequireDualStack"]),
-    ...among("spark.kubernetes.driver.service.ipFamilies", ["IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4"]),
-  ];
-};
+const values: Check = ({ conf }, rules) => wrongValues(conf, rules);
 
 const addresses: Check = ({ conf }) =>
   conf.has("spark.driver.bindAddress")
@@ -92,7 +37,7 @@ const addresses: Check = ({ conf }) =>
 
 const secretKeys: Check = ({ conf }) =>
   Object.entries(below(conf, "spark.kubernetes.driver.secretKeyRef."))
-    .filter(([, reference]) => reference.split(":").filter((part) => part !== "").length !== 2)
+    .filter(([, reference]) => partsOf(reference).length !== 2)
     .map(([name]) => `spark.kubernetes.driver.secretKeyRef.${name} must be in the form name:key`);
 
 const pairs: readonly (readonly [string, string])[] = [
@@ -110,18 +55,21 @@ const apart: Check = ({ conf, machine, proxyUser }) => [
     ? ["spark.kubernetes.hadoop.configMapName and HADOOP_CONF_DIR exclude each other: keep one"]
     : []),
   ...(conf.has("spark.kubernetes.kerberos.krb5.configMapName") && conf.has("spark.kubernetes.kerberos.krb5.path")
-    ? ["spark.kubernetes.kerberos.krb5.configMapName and krb5.path exclude each other: keep the ConfigMap"]
+    ? [
+        "a local file (spark.kubernetes.kerberos.krb5.path) and a ConfigMap (krb5.configMapName) exclude each other: keep the ConfigMap",
+      ]
     : []),
   ...(proxyUser !== undefined && conf.has("spark.kerberos.principal")
     ? ["Only one of a proxy user and a Kerberos principal can be provided"]
     : []),
 ];
 
+const lists = ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"];
+
 /** `file:` and bare paths are on the submitter's disk, and there is none. */
 const isLocal = (uri: string): boolean => /^file:/.test(uri) || !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(uri);
 
 const uploads: Check = ({ conf, program }) => {
-  const lists = ["spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"];
   const uris = lists.flatMap((key) => listOf(conf.get(key)));
   const main = program.language === "python" && program.resource !== "spark-internal" ? [program.resource] : [];
   return [...new Set([...main, ...uris])]
@@ -172,9 +120,7 @@ const spaces: Check = ({ conf }, rules) => [
 ];
 
 const checks: readonly Check[] = [
-  numbers,
-  executors,
-  choices,
+  values,
   image,
   labels,
   addresses,

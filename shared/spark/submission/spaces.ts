@@ -33,6 +33,11 @@ const unclear = ({ type, name, options }: Asked): readonly string[] => {
   ];
 };
 
+const unread = ({ type, name, options }: Asked): readonly string[] =>
+  /^(true|false)?$/i.test(options["mount.readOnly"] ?? "")
+    ? []
+    : [`${type}.${name}.mount.readOnly: for this input string only true or false can stand`];
+
 /** Spark looks for paths mounted twice only while it builds a pod: the driver's now, executors' later. */
 const twice = (all: readonly Asked[]): readonly string[] => {
   const paths = all.flatMap(({ options }) => options["mount.path"] ?? []);
@@ -45,6 +50,7 @@ export const wrongVolumes = (conf: Conf, prefix: string, rules: Rules): readonly
   const all = volumesIn(conf, prefix);
   return [
     ...all.flatMap(missing),
+    ...all.flatMap(unread),
     ...(rules.richVolumes ? all.flatMap(unclear) : []),
     ...(prefix.includes(".driver.") ? twice(all) : []),
   ];

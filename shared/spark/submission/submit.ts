@@ -36,6 +36,8 @@ export type SubmissionInput = {
   readonly submittedAt: number;
   /** The API server as the driver reaches it: `https://kubernetes.default.svc`. */
   readonly apiServer: string;
+  /** The user that submits, whom the driver runs for; the one of Spark's images when nobody says. */
+  readonly user?: string;
 };
 
 export type Submission = {
@@ -95,7 +97,7 @@ const built = (input: SubmissionInput, identity: Identity, told: Arguments, exec
     identity,
     program: prepared.program,
     proxyUser: told.proxyUser,
-    machine: { user: sparkUser },
+    machine: { user: input.user ?? sparkUser },
     templates: { driver: templateOf("driver", spec.driver.template), executor },
   });
 };

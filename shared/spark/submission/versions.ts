@@ -15,9 +15,52 @@ export type Rules = {
   readonly excludableSteps: boolean;
   /** Executors take their grace period from a conf and overwrite the template's. */
   readonly executorGraceConf: boolean;
-  /** Executors are shielded by a NetworkPolicy, the driver's container by its security context. */
+  /** Executors are shielded by a NetworkPolicy, both roles' containers by their security context. */
   readonly shielded: boolean;
+  /** Claims are for one node at a time, unless a conf says otherwise; later for one pod. */
+  readonly claimsPerNode: boolean;
+  /** Sizes may be written with `Ki`, `Mi` and so on. */
+  readonly binaryUnits: boolean;
+  readonly executors: ExecutorRules;
 };
+
+export type ExecutorRules = {
+  /** Executors call the driver by its pod's address unless a conf says otherwise; undefined where no conf can. */
+  readonly callPodIp: boolean | undefined;
+  /** Their TLS confs reach them on the command line, and their ids the page that shows their logs. */
+  readonly told: boolean;
+  /** A cpu limit below the request is refused. */
+  readonly limited: boolean;
+  /** Their amounts may be changed while they run, and a library path is handed on. */
+  readonly resizable: boolean;
+  /** What every JVM of this version is started with, before the user's options. */
+  readonly javaOptions: readonly string[];
+};
+
+const opened = [
+  ...[
+    "lang",
+    "lang.invoke",
+    "lang.reflect",
+    "io",
+    "net",
+    "nio",
+    "util",
+    "util.concurrent",
+    "util.concurrent.atomic",
+  ].map((name) => `java.base/java.${name}`),
+  ...["jdk.internal.ref", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar"].map(
+    (name) => `java.base/${name}`,
+  ),
+  "java.security.jgss/sun.security.krb5",
+].map((name) => `--add-opens=${name}=ALL-UNNAMED`);
+
+const lenient = "-XX:+IgnoreUnrecognizedVMOptions";
+const direct = "-Djdk.reflect.useDirectMethodHandle=false";
+const vectors = "--add-modules=jdk.incubator.vector";
+const reflective = "-Dio.netty.tryReflectionSetAccessible=true";
+const netty = ["-Dio.netty.allocator.type=pooled", "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE"];
+const native = "--enable-native-access=ALL-UNNAMED";
 
 const spark35: Rules = {
   connectPort: "none",
@@ -28,9 +71,25 @@ const spark35: Rules = {
   excludableSteps: false,
   executorGraceConf: false,
   shielded: false,
+  claimsPerNode: true,
+  binaryUnits: false,
+  executors: {
+    callPodIp: undefined,
+    told: false,
+    limited: false,
+    resizable: false,
+    javaOptions: [lenient, ...opened, direct],
+  },
 };
 
-const spark40: Rules = { ...spark35, idsInLabels: true, richVolumes: true, minOverheadConf: true };
+const spark40: Rules = {
+  ...spark35,
+  idsInLabels: true,
+  richVolumes: true,
+  minOverheadConf: true,
+  claimsPerNode: false,
+  executors: { ...spark35.executors, told: true, javaOptions: [lenient, vectors, ...opened, direct, reflective] },
+};
 
 const spark41: Rules = {
   ...spark40,
@@ -38,20 +97,55 @@ const spark41: Rules = {
   versionInImage: true,
   excludableSteps: true,
   executorGraceConf: true,
+  executors: {
+    ...spark40.executors,
+    callPodIp: false,
+    limited: true,
+    javaOptions: [...spark40.executors.javaOptions, ...netty, native],
+  },
 };
 
-const spark43: Rules = { ...spark41, connectPort: "named", shielded: true };
+const spark43: Rules = {
+  ...spark41,
+  connectPort: "named",
+  shielded: true,
+  binaryUnits: true,
+  executors: {
+    callPodIp: true,
+    told: true,
+    limited: true,
+    resizable: true,
+    javaOptions: [
+      ...[lenient, vectors, ...opened, reflective, ...netty],
+      ...["--sun-misc-unsafe-memory-access=allow", native],
+    ],
+  },
+};
 
 const known: readonly { readonly from: readonly [number, number]; readonly rules: Rules }[] = [
   { from: [4, 3], rules: spark43 },
   { from: [4, 1], rules: spark41 },
   { from: [4, 0], rules: spark40 },
-  { from: [0, 0], rules: spark35 },
+  { from: [3, 5], rules: spark35 },
 ];
 
-/** The newest known rules that are not above a version; what is no version at all gets the oldest. */
-export const rulesFor = (version: string): Rules => {
+const numbersOf = (version: string): readonly [number, number] => {
   const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10) || 0);
-  const row = known.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]));
-  return row?.rules ?? spark35;
+  return [major, minor];
+};
+
+const rowFor = (version: string): (typeof known)[number] | undefined => {
+  const [major, minor] = numbersOf(version);
+  return known.find(({ from }) => major > from[0] || (major === from[0] && minor >= from[1]));
+};
+
+/** The newest known rules that are not above a version; what is no version at all gets the oldest. */
+export const rulesFor = (version: string): Rules => rowFor(version)?.rules ?? spark35;
+
+/** Says whose rules a version is given when its own are not known; undefined when they are. */
+export const standIn = (version: string): string | undefined => {
+  const [major, minor] = numbersOf(version);
+  const [givenMajor, givenMinor] = rowFor(version)?.from ?? [3, 5];
+  if (major === givenMajor && minor === givenMinor) return undefined;
+  return `spec.sparkVersion ${version}: its own rules are not known here, those of Spark ${givenMajor}.${givenMinor} are used`;
 };

@@ -13,7 +13,7 @@ describe("sizes as Spark reads them", () => {
     ["1536k", 1],
     ["2147483648b", 2048],
     ["512q", undefined],
-    ["1Gi", undefined],
+    ["1Gi", 1024],
     ["1.5g", undefined],
     ["", undefined],
   ];

@@ -173,7 +173,11 @@ describe("submit", () => {
     ["no class", { mainClass: undefined }, /set spec\.mainClass/],
     ["a jar on nobody's disk", { mainApplicationFile: "/tmp/a.jar" }, /^\/tmp\/a\.jar is a file/],
     ["memory in no unit", { driver: { memory: "512q" } }, /^spec\.driver\.memory: "512q"/],
-    ["a template that is none", { driver: { template: { spec: { containers: "x" } } } }, /^the driver's pod template/],
+    [
+      "a template that is none",
+      { driver: { template: { spec: { containers: "x" } } } },
+      /^Could not load the driver's pod from its template/,
+    ],
     [
       "scratch volumes of an unknown kind",
       {

@@ -1,7 +1,7 @@
 /** Which Spark version follows which rules. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rulesFor } from "../../../shared/spark/submission/versions.ts";
+import { rulesFor, standIn } from "../../../shared/spark/submission/versions.ts";
 
 describe("rulesFor", () => {
   const rows = [
@@ -18,6 +18,24 @@ describe("rulesFor", () => {
     test(`${version} has the newest rules not above it`, () => {
       const rules = rulesFor(version);
       assert.deepEqual([rules.connectPort, rules.shielded], [connectPort, shielded]);
+    });
+  }
+});
+
+describe("standIn", () => {
+  for (const version of ["3.5.0", "4.0.4", "4.1.1", "4.3.0"]) {
+    test(`${version} has rules of its own`, () => assert.equal(standIn(version), undefined));
+  }
+
+  const rows = [
+    ["4.2.0", "4.1"],
+    ["4.4.1", "4.3"],
+    ["3.4.2", "3.5"],
+    ["latest", "3.5"],
+  ] as const;
+  for (const [version, other] of rows) {
+    test(`${version} says that it is given the rules of ${other}`, () => {
+      assert.match(standIn(version) ?? "", new RegExp(`${version}.* Spark ${other} are used`));
     });
   }
 });

@@ -5,20 +5,27 @@ import { isRecord } from "../../../kube/answers.ts";
 
 const loose = z.looseObject({});
 const list = z.array(loose).optional();
-const texts = z.record(z.string(), z.string()).optional();
+/** YAML reads `5` and `true` as what they are; where a text belongs they are one. */
+const text = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]);
+const texts = z.record(z.string(), text).optional();
+const variables = z.array(z.looseObject({ value: text.optional() })).optional();
+const port = z.union([z.number(), z.string().transform(Number)]);
+const ports = z.array(z.looseObject({ containerPort: port.optional() })).optional();
 /** Quantities are texts, also where YAML reads a number. */
 const amounts = z.record(z.string(), z.union([z.string(), z.number().transform(String)]));
 
 const containerSchema = z.looseObject({
   name: z.string().optional(),
   image: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  env: list,
+  args: z.array(text).optional(),
+  command: z.array(text).optional(),
+  env: variables,
   envFrom: list,
-  ports: list,
+  ports,
   volumeMounts: list,
   resources: z.looseObject({ requests: amounts.optional(), limits: amounts.optional() }).optional(),
   securityContext: loose.optional(),
+  resizePolicy: list,
 });
 
 const metadataSchema = z.looseObject({ labels: texts, annotations: texts, ownerReferences: list });
@@ -49,14 +56,16 @@ export type SparkPod = {
 
 export const emptyPod: SparkPod = { metadata: {}, spec: {}, container: {}, at: 0 };
 
-/** Nulls say nothing in Kubernetes' YAML: they are as good as absent. */
-const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+const isNothing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+
+/** Nulls and empty lists say nothing in Kubernetes' YAML: they are as good as absent. */
+const withoutNothing = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNothing);
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([, item]) => item !== null)
-      .map(([key, item]) => [key, withoutNulls(item)]),
+      .filter(([, item]) => !isNothing(item))
+      .map(([key, item]) => [key, withoutNothing(item)]),
   );
 };
 
@@ -68,12 +77,13 @@ const chosen = (containers: readonly Container[], name: string | undefined): num
 
 /** A pod template, or what is wrong with it. */
 export const podOf = (template: unknown, containerName: string | undefined): SparkPod | { readonly error: string } => {
-  const parsed = templateSchema.safeParse(withoutNulls(template));
+  const parsed = templateSchema.safeParse(withoutNothing(template));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     return { error: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not a pod"}` };
   }
-  const { metadata = {}, spec = {} } = parsed.data;
+  const { metadata = {}, spec } = parsed.data;
+  if (spec === undefined) return { error: "it has no spec" };
   const containers = spec.containers ?? [];
   const at = chosen(containers, containerName);
   return {

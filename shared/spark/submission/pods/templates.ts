@@ -11,7 +11,7 @@ const bare = (role: Role): Json => ({ spec: { containers: [{ name: containerName
 
 /** The user's template with what is not of a pod taken out, as a typed client would; the bare one when there is none. */
 export const templateOf = (role: Role, template: Json | undefined): Json =>
-  template === undefined ? bare(role) : pruned(template);
+  template === undefined ? bare(role) : { spec: {}, ...pruned(template) };
 
 export const owned = (pod: SparkPod, owner: Json): SparkPod => ({
   ...pod,

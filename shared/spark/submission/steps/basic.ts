@@ -1,7 +1,8 @@
 /** The driver pod's frame: name, labels, image, ports, amounts; as Spark's BasicDriverFeatureStep. */
 import type { Json } from "../../../kube/answers.ts";
+import type { Role } from "../arguments/pod.ts";
 import type { Conf, Texts } from "../conf.ts";
-import { below, countOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../conf.ts";
+import { below, countOf, flagOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../conf.ts";
 import type { Container, PodMetadata, PodSpec, SparkPod } from "../pods/pod.ts";
 import { gpusOf } from "./resources.ts";
 import type { Context, Contribution } from "./step.ts";
@@ -76,6 +77,19 @@ export const imageOf = (context: Pick<Context, "conf" | "rules" | "sparkVersion"
   return rules.versionInImage ? image?.replaceAll("{{SPARK_VERSION}}", sparkVersion) : image;
 };
 
+/** Newer versions let no container gain privileges, unless a conf of its role or of both says so. */
+export const shieldOf = (
+  { conf, rules }: Pick<Context, "conf" | "rules">,
+  role: Role,
+  { securityContext }: Container,
+): Pick<Container, "securityContext"> => {
+  if (!rules.shielded) return {};
+  const end = "securityContext.allowPrivilegeEscalation";
+  const own = `spark.kubernetes.${role}.${end}`;
+  const allowPrivilegeEscalation = flagOf(conf, conf.has(own) ? own : `spark.kubernetes.${end}`);
+  return { securityContext: { ...securityContext, allowPrivilegeEscalation } };
+};
+
 const containerOf = (context: Context, container: Container): Container => ({
   ...container,
   name: container.name ?? "spark-kubernetes-driver",
@@ -84,9 +98,7 @@ const containerOf = (context: Context, container: Container): Container => ({
   ports: [...(container.ports ?? []), ...portsOf(context)],
   env: [...(container.env ?? []), ...envOf(context)],
   resources: amounts(context, container),
-  ...(context.rules.shielded
-    ? { securityContext: { ...container.securityContext, allowPrivilegeEscalation: false } }
-    : {}),
+  ...shieldOf(context, "driver", container),
 });
 
 const metadataOf = (context: Context, metadata: PodMetadata): PodMetadata => {

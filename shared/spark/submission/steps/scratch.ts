@@ -1,4 +1,5 @@
 /** Scratch space: the volumes that are named for it, or empty folders; as LocalDirsFeatureStep. */
+import type { Conf } from "../conf.ts";
 import { flagOf } from "../conf.ts";
 import type { SparkPod } from "../pods/pod.ts";
 import { withEnv, withVolume } from "../pods/pod.ts";
@@ -18,13 +19,16 @@ const withFolders = (pod: SparkPod, folders: readonly string[], inMemory: boolea
     return withVolume(before, { name, emptyDir: inMemory ? { medium: "Memory" } : {} }, { name, mountPath });
   }, pod);
 
-export const localDirs = ({ conf, identity, machine }: Context): Contribution => ({
+/** `folders`: of the environment or the confs, by commas; made new when nothing is mounted yet. */
+export const scratchOf = (conf: Conf, folders: string): Contribution => ({
   pod: (pod) => {
     const mounted = mountedIn(pod);
-    const folders = (machine.localDirs ?? conf.get("spark.local.dir") ?? identity.localDir).split(",");
     const inMemory = flagOf(conf, "spark.kubernetes.local.dirs.tmpfs");
-    const ready = mounted.length === 0 ? withFolders(pod, folders, inMemory) : pod;
-    const value = (mounted.length === 0 ? folders : mounted).join(",");
+    const ready = mounted.length === 0 ? withFolders(pod, folders.split(","), inMemory) : pod;
+    const value = mounted.length === 0 ? folders : mounted.join(",");
     return withEnv(ready, [{ name: "SPARK_LOCAL_DIRS", value }]);
   },
 });
+
+export const localDirs = ({ conf, identity, machine }: Context): Contribution =>
+  scratchOf(conf, machine.localDirs ?? conf.get("spark.local.dir") ?? identity.localDir);

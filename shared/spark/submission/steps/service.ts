@@ -1,6 +1,6 @@
 /** The headless service that executors find their driver by; as DriverServiceFeatureStep. */
 import type { Json } from "../../../kube/answers.ts";
-import { below, countOf } from "../conf.ts";
+import { below, countOf, flagOf } from "../conf.ts";
 import { connectPortOf, ports } from "./basic.ts";
 import type { Context, Contribution } from "./step.ts";
 
@@ -20,7 +20,9 @@ const specOf = (context: Context): Json => ({
   clusterIP: "None",
   ipFamilyPolicy: context.conf.get("spark.kubernetes.driver.service.ipFamilyPolicy") ?? "SingleStack",
   ipFamilies: (context.conf.get("spark.kubernetes.driver.service.ipFamilies") ?? "IPv4").split(","),
-  ...(context.rules.shielded ? { publishNotReadyAddresses: false } : {}),
+  ...(context.rules.shielded
+    ? { publishNotReadyAddresses: flagOf(context.conf, "spark.kubernetes.driver.service.publishNotReadyAddresses") }
+    : {}),
   selector: context.labels,
   ports: portsOf(context),
 });

@@ -10,24 +10,30 @@ export const customStepsConf = "spark.kubernetes.driver.pod.featureSteps";
 
 const asksFor = (conf: Conf): boolean => listOf(conf.get(customStepsConf)).includes(volcanoStep);
 
+const groupOf = (applicationId: string): string => `${applicationId}-podgroup`;
+
+/** A pod of either role says to which group it belongs. */
+export const volcanoGroup = (applicationId: string): Contribution => ({
+  pod: (pod) => ({
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      annotations: { ...pod.metadata.annotations, "scheduling.k8s.io/group-name": groupOf(applicationId) },
+    },
+  }),
+});
+
 export const volcano = ({ applicationId, conf, namespace, podGroup }: Context): Contribution => {
   if (!asksFor(conf)) return {};
-  const name = `${applicationId}-podgroup`;
   const metadata = isRecord(podGroup?.["metadata"]) ? podGroup["metadata"] : {};
   const spec = isRecord(podGroup?.["spec"]) ? podGroup["spec"] : {};
   return {
-    pod: (pod) => ({
-      ...pod,
-      metadata: {
-        ...pod.metadata,
-        annotations: { ...pod.metadata.annotations, "scheduling.k8s.io/group-name": name },
-      },
-    }),
+    ...volcanoGroup(applicationId),
     first: [
       {
         apiVersion: "scheduling.volcano.sh/v1beta1",
         kind: "PodGroup",
-        metadata: { ...metadata, name, namespace },
+        metadata: { ...metadata, name: groupOf(applicationId), namespace },
         spec,
       },
     ],

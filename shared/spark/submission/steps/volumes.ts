@@ -1,10 +1,17 @@
 /** Volumes that confs describe, and the claims they make on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
 import type { Obj } from "../../../core/object.ts";
 import type { Json } from "../../../kube/answers.ts";
+import type { Role } from "../arguments/pod.ts";
 import type { Conf, Texts } from "../conf.ts";
 import { below, flagOf } from "../conf.ts";
 import { withVolume } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
+
+/** Whose volumes: a role, and how its claims on demand are called. */
+export type Mounting = Pick<Context, "applicationId" | "conf" | "rules"> & {
+  readonly role: Role;
+  readonly claimName: (template: string, index: number) => string;
+};
 
 /** One volume: everything below its `type.name.`. */
 export type Asked = { readonly type: string; readonly name: string; readonly options: Texts };
@@ -28,21 +35,24 @@ export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
   });
 };
 
+const isReadOnly = (options: Texts): boolean => options["mount.readOnly"]?.toLowerCase() === "true";
+
 type Claim = { readonly source: Json; readonly objects: readonly Obj[] };
 
-const claimOf = (context: Context, { options }: Asked, index: number): Claim => {
-  const claimName = (options["options.claimName"] ?? "").replaceAll(
-    "OnDemand",
-    `${context.identity.prefix}-driver-pvc-${index}`,
-  );
-  const source = { persistentVolumeClaim: { claimName, readOnly: options["mount.readOnly"] === "true" } };
+const perNode = ({ conf, rules }: Mounting): boolean => {
+  const key = "spark.kubernetes.legacy.useReadWriteOnceAccessMode";
+  return conf.has(key) ? flagOf(conf, key) : rules.claimsPerNode;
+};
+
+const claimOf = (context: Mounting, { options }: Asked, index: number): Claim => {
+  const claimName = context.claimName(options["options.claimName"] ?? "", index);
+  const source = { persistentVolumeClaim: { claimName, readOnly: isReadOnly(options) } };
   const storageClassName = options["options.storageClass"];
   const storage = options["options.sizeLimit"];
   if (storageClassName === undefined || storage === undefined) return { source, objects: [] };
   const rich = context.rules.richVolumes;
   const told = new Map(Object.entries(options));
   const annotations = rich ? below(told, "annotation.") : {};
-  const legacy = flagOf(context.conf, "spark.kubernetes.legacy.useReadWriteOnceAccessMode");
   const claim = {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
@@ -53,14 +63,14 @@ const claimOf = (context: Context, { options }: Asked, index: number): Claim => 
     },
     spec: {
       storageClassName,
-      accessModes: [legacy ? "ReadWriteOnce" : "ReadWriteOncePod"],
+      accessModes: [perNode(context) ? "ReadWriteOnce" : "ReadWriteOncePod"],
       resources: { requests: { storage } },
     },
   };
   return { source, objects: [claim] };
 };
 
-const sourceOf = (context: Context, asked: Asked, index: number): Claim => {
+const sourceOf = (context: Mounting, asked: Asked, index: number): Claim => {
   const { options } = asked;
   const only = (source: Json): Claim => ({ source, objects: [] });
   switch (asked.type) {
@@ -83,16 +93,16 @@ const sourceOf = (context: Context, asked: Asked, index: number): Claim => {
   }
 };
 
-const mountOf = ({ rules }: Context, { name, options }: Asked): Json => ({
+const mountOf = ({ rules }: Mounting, { name, options }: Asked): Json => ({
   name,
   mountPath: options["mount.path"],
-  readOnly: options["mount.readOnly"] === "true",
+  readOnly: isReadOnly(options),
   subPath: options["mount.subPath"] ?? "",
   ...(rules.richVolumes ? { subPathExpr: options["mount.subPathExpr"] ?? "" } : {}),
 });
 
-export const volumes = (context: Context): Contribution => {
-  const all = volumesIn(context.conf, "spark.kubernetes.driver.volumes.").map((asked, index) => ({
+export const mounting = (context: Mounting): Contribution => {
+  const all = volumesIn(context.conf, `spark.kubernetes.${context.role}.volumes.`).map((asked, index) => ({
     ...sourceOf(context, asked, index),
     name: asked.name,
     mount: mountOf(context, asked),
@@ -102,3 +112,10 @@ export const volumes = (context: Context): Contribution => {
     objects: all.flatMap(({ objects }) => objects),
   };
 };
+
+export const volumes = (context: Context): Contribution =>
+  mounting({
+    ...context,
+    role: "driver",
+    claimName: (template, index) => template.replaceAll("OnDemand", `${context.identity.prefix}-driver-pvc-${index}`),
+  });

@@ -1,0 +1,48 @@
+/** The options that an executor's JVM is started with: Spark's own for the version, the user's, and confs it needs before it can ask for any. */
+import type { Conf } from "../submission/conf.ts";
+import type { Rules } from "../submission/versions.ts";
+
+/** One word of a command line: a quoted part keeps its spaces; within double quotes a backslash takes the next as it is. */
+const word = /(?:[^\s"']|"(?:\\[\s\S]|[^"\\])*(?:"|$)|'[^']*(?:'|$))+/g;
+
+const unquoted = (text: string): string =>
+  text.replace(/"((?:\\[\s\S]|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/g, (_, double?: string, single?: string) =>
+    double === undefined ? (single ?? "") : double.replace(/\\([\s\S])/g, "$1"),
+  );
+
+/** A command line in words, as Spark splits it. */
+export const splitCommand = (text: string): readonly string[] => (text.match(word) ?? []).map(unquoted);
+
+/** Confs that an executor needs to reach its driver at all. */
+const isStartup = (key: string): boolean =>
+  (key.startsWith("spark.auth") && key !== "spark.authenticate.secret") ||
+  key.startsWith("spark.rpc") ||
+  key.startsWith("spark.network") ||
+  (key.startsWith("spark.") && key.endsWith(".port")) ||
+  key.startsWith("spark.port.");
+
+const isTls = (key: string): boolean => key.startsWith("spark.ssl") && !key.includes("Password");
+
+type Named = {
+  readonly conf: Conf;
+  /** The same as they were written: what refers to others is filled in by the executor itself. */
+  readonly written: Conf;
+  readonly rules: Rules;
+  readonly applicationId: string;
+  readonly executorId: string;
+};
+
+/** In the order in which they are given to the JVM: of two that contradict each other the later wins. */
+export const javaOptions = ({ conf, written, rules, applicationId, executorId }: Named): readonly string[] => {
+  const users = ["spark.executor.defaultJavaOptions", "spark.executor.extraJavaOptions"].map(
+    (key) => conf.get(key) ?? "",
+  );
+  const [first = "", last = ""] = users.map((text) =>
+    splitCommand(text.replaceAll("{{APP_ID}}", applicationId).replaceAll("{{EXECUTOR_ID}}", executorId)),
+  );
+  const own = ["-Djava.net.preferIPv6Addresses=false", ...rules.executors.javaOptions];
+  const startup = [...written]
+    .filter(([key]) => isStartup(key) || (rules.executors.told && isTls(key)))
+    .map(([key, value]) => `-D${key}=${value}`);
+  return [...first, ...own, ...last, ...startup];
+};

@@ -1,0 +1,14 @@
+/** A part of a value by its path: fields, places in lists, and items of lists by their names. */
+const step = (value: unknown, name: string): unknown => {
+  if (Array.isArray(value)) {
+    return /^\d+$/.test(name) && Number(name) < 100
+      ? value[Number(name)]
+      : value.find((item: unknown) => step(item, "name") === name);
+  }
+  return typeof value === "object" && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+};
+
+/** `path` by points; undefined where the value has nothing. */
+export const at = (value: unknown, path: string): unknown => path.split(".").reduce(step, value);

@@ -15,7 +15,7 @@ export type ScheduleSettings = {
 export type Schedule = {
   /** How often it was due. */
   readonly fired: () => number;
-  /** No more of them; resolves when those under way have ended. */
+  /** No more of them; resolves when those under way have ended, tries that are still due included. */
   stop(): Promise<void>;
 };
 
@@ -32,12 +32,11 @@ const eventOf = (name: string): object => ({
 });
 
 export const startSchedule = ({ lambda, everyMs, retries, retryMs }: ScheduleSettings): Schedule => {
-  const stopping = new AbortController();
   const under = new Set<Promise<void>>();
   let fired = 0;
   const fire = async (): Promise<void> => {
     const event = eventOf(lambda.definition.name);
-    for (let tried = 0; tried <= retries && !stopping.signal.aborted; tried++) {
+    for (let tried = 0; tried <= retries; tried++) {
       if (tried > 0) await sleep(retryMs);
       if ((await lambda.invoke(event)).ended === "answered") return;
     }
@@ -51,7 +50,6 @@ export const startSchedule = ({ lambda, everyMs, retries, retryMs }: ScheduleSet
     fired: () => fired,
     stop: async () => {
       clearInterval(clock);
-      stopping.abort();
       await Promise.all(under);
     },
   };

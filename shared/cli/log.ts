@@ -62,10 +62,11 @@ const readOnce = async (
   at: { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked; readonly reading: Reading },
 ): Promise<void> => {
   const { target, pod, asked, reading } = at;
+  const known = reading.last;
   const stream = await openLog(session, target, pod, queryOf(asked, pod, reading.last));
   for await (const line of stream.lines) {
     const [, time, text = ""] = stamped.exec(line) ?? [undefined, undefined, line];
-    if (time !== undefined && reading.last !== undefined && time <= reading.last) continue;
+    if (time !== undefined && known !== undefined && time <= known) continue;
     reading.last = time ?? reading.last;
     tools.print(asked.timestamps ? line : text);
   }

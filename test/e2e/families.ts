@@ -4,6 +4,7 @@ import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import type { Case } from "./scene.ts";
+import { tools as toolCases } from "./tools.ts";
 
 /** Whose CRDs are installed. */
 export type Which = "ours" | "upstream";
@@ -46,6 +47,13 @@ const admission: Family = {
   cases: () => ({ cases: admissionCases, skipped: 0 }),
 };
 
-export const families: Readonly<Record<string, Family>> = { main, admission };
+const tools: Family = {
+  about: "the tools around: Kueue's, Airflow's and kubectl's calls under a user's account, and the built command line",
+  needs: [],
+  crds: ["ours"],
+  cases: () => ({ cases: toolCases, skipped: 0 }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main, admission, tools };
 
 export const familyNames: readonly string[] = Object.keys(families);

@@ -36,6 +36,14 @@ describe("the bundle", () => {
     assert.ok(partsOf(ever.inputs).has("@peculiar/x509"));
   });
 
+  test("of the command line loads a command only when it is asked for", () => {
+    const { atOnce, ever } = loadedBy(meta, "cli");
+    assert.deepEqual(found(partsOf(atOnce.inputs), ["zod", "yaml", "shared/adapters", "shared/spark", "pino"]), []);
+    assert.ok(atOnce.inputs.every((input) => !input.startsWith("shared/cli/commands/")));
+    assert.ok(ever.inputs.includes("shared/cli/commands/list.ts"));
+    assert.ok(atOnce.bytes < 100_000, `${atOnce.bytes} bytes`);
+  });
+
   test("of every function is built, and has a handler", () => {
     const names = ["admission", "api", "forward", "reconcile", "resync", "wake"];
     const without = names.filter((name) => !meta.outputs[`dist/${name}.mjs`]?.exports.includes("handler"));

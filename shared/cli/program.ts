@@ -90,6 +90,11 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/delete.ts")).deletion,
   },
   {
+    name: "annotations",
+    summary: "every timeout and policy that an application may ask for by annotation",
+    open: async () => (await import("./commands/annotations.ts")).annotations,
+  },
+  {
     name: "manifests",
     summary: "print what installs Rekindle; pipe it into kubectl apply",
     open: async () => (await import("./commands/manifests.ts")).manifests,

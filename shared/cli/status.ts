@@ -5,6 +5,7 @@ import { timeText } from "../core/time.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
+import { historyOf, historyText } from "./history.ts";
 import type { Standing } from "./kinds/kind.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
 import type { Target } from "./target.ts";
@@ -164,16 +165,18 @@ export const toldOf = (seen: Seen) => {
     until: until === undefined ? undefined : timeText(until),
     do: oneLine(todo),
     details: seen.target.kind.wide(seen.object),
+    history: historyOf(recordIn(seen)),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
   };
 };
 
-/** The three lines. */
+/** The three lines, and before them what it went through where that is known. */
 export const statusText = (seen: Seen): string => {
-  const { state, waitsFor, since, until, do: todo } = toldOf(seen);
+  const { state, waitsFor, since, until, do: todo, history } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
-  return [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`].join("\n");
+  const lines = [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`];
+  return [...(history.length === 0 ? [] : [`went       ${historyText(history)}`]), ...lines].join("\n");
 };
 
 /** Reads the object, its checkpoint and its pods. */

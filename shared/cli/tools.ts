@@ -47,11 +47,16 @@ export type Rendered =
   | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
   | { readonly refused: string };
 
+/** A row of the table of timeouts and policies. */
+export type Policy = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;
+
 export type Tools = {
   readonly version: string;
   /** The kinds that hosts of this version run. */
   runs(): Promise<readonly string[]>;
   forecast(object: Stored): Promise<Forecast>;
+  /** What applications may ask for by annotation. */
+  policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
   /** What a submission of this application would create; asks nobody. */

@@ -34,4 +34,6 @@ export type Operator<Memory> = {
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
+  /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */
+  readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
 };

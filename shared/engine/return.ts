@@ -1,7 +1,10 @@
 /** Coming back: what is still to come is only a message to look again, whether it is due, lost a race or met trouble. */
+import { ApiError } from "../core/errors.ts";
+import { mergePatch } from "../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts";
 import type { Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
+import { objectRef } from "./observe.ts";
 import type { Held, Run } from "./run.ts";
 import { backoffMs, internal } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
@@ -72,11 +75,26 @@ export const tellOf = async ({ world, operator, sight }: Run, occasion: string, 
   await applyStage(hands, [{ ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) }], 1);
 };
 
+/** In the object's own words, where its kind has a place for them. Whoever is in between will tell it. */
+const show = async ({ world, message, operator, sight }: Run, text: string): Promise<void> => {
+  const { object } = sight;
+  const wished = object === undefined ? undefined : operator.heldUp?.(object, text);
+  if (object === undefined || wished === undefined) return;
+  const patch = mergePatch(object["status"] ?? {}, wished);
+  const { resourceVersion } = object.metadata;
+  try {
+    if (patch !== undefined) await world.cluster.patchStatus(objectRef(message, operator), resourceVersion, patch);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+  }
+};
+
 export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
   const { world, message, sight } = run;
   const text = trouble.message.slice(0, 1024);
   if (isTold(held, trouble) || sight.object === undefined) return;
   await tellOf(run, `trouble ${held.record?.saves ?? 0}`, trouble);
+  await show(run, text);
   if (held.record === undefined) return;
   const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? sight.now };
   const { rests: _, ...unfinished } = held.record;

@@ -6,9 +6,27 @@ import type { Trouble } from "../core/plan.ts";
 /** A webhook's or a policy's no is the platform's; only the server's own judgement of the content is the application's. */
 const fromPolicy = (error: ApiError): boolean => /admission webhook|ValidatingAdmissionPolicy/.test(error.message);
 
+/**
+ * What the server's own admission says of an object with 403, although it has judged what stands in it: limits of its
+ * namespace, pod security, an account or a class that does not exist. Rights and used-up quota are not among them.
+ */
+const judgements: readonly RegExp[] = [
+  /\b(maximum|minimum) \S+ usage per (Container|Pod|PersistentVolumeClaim) is\b/,
+  /\bmax limit to request ratio per (Container|Pod) is\b/,
+  /\bfailed quota: \S+: must specify\b/,
+  /\bviolates PodSecurity\b/,
+  // The account `default` comes with its namespace, a moment later.
+  /\berror looking up service account\b.*\bserviceaccount "(?!default")\S+ not found/,
+  /\bno PriorityClass with name \S+ was found\b/,
+  /\bRuntimeClass\b.*\bnot found\b/,
+];
+
+const isJudgement = ({ status, message }: ApiError): boolean =>
+  status === 403 && judgements.some((words) => words.test(message));
+
 /** True when the server has judged the content itself and will say the same again. */
 export const isRefusal = (error: ApiError): boolean =>
-  (error.status === 422 || error.status === 400 || error.status === 413) && !fromPolicy(error);
+  (error.status === 422 || error.status === 400 || error.status === 413 || isJudgement(error)) && !fromPolicy(error);
 
 /** The reason of a trouble that is a fault of ours; a word that no server uses. */
 export const internal = "RekindleFault";

@@ -23,6 +23,7 @@ const status = z.looseObject({
   phase: z.string().optional(),
   reason: z.string().optional(),
   message: z.string().optional(),
+  startTime: z.string().nullish(),
   containerStatuses: z.array(container).nullish(),
   conditions: z
     .array(

@@ -101,6 +101,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   connect: (where) => connect(env, where),
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
+  policies: async () => (await import("../spark/application/policies.ts")).policyLines(),
   preview,
   render: async (object, how) => (await import("./rendering.ts")).render(object, how),
   problemWith: async (object) => (await import("./rendering.ts")).problemWith(object),

@@ -236,3 +236,21 @@ describe("rekindle pause", () => {
     assert.equal(err, "rekindle: there is no SparkApplication default/none; see them all with: rekindle list");
   });
 });
+
+test("the table of timeouts and policies is printed for people and for machines", async () => {
+  const terminal = openTerminal();
+  const { out, code } = await terminal.run("annotations");
+  assert.match(out, /^ANNOTATION +DEFAULT +RANGE +MEANING\nrekindle.dev\/driver-start-timeout +off +10s to 1d /);
+  const rows = JSON.parse((await terminal.run("annotations", "-o", "json")).out);
+  assert.deepEqual([code, rows.length, Object.keys(rows[0])], [0, 6, ["annotation", "default", "range", "meaning"]]);
+});
+
+test("before the three lines stands what an application went through, the latest of it", async () => {
+  const terminal = openTerminal();
+  const passage = (phase: string, at: number) => ({ phase, attempt: 1, at: start - 60_000 + at * 5_000 });
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { memory: { history: ["SUBMITTED", "RUNNING"].map(passage) } }));
+  const [went, waits] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(went, "went       SUBMITTED 07:59:00 → RUNNING 07:59:05");
+  assert.match(waits ?? "", /^waits for/);
+});

@@ -173,6 +173,8 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
         ? { ok: true, memory: { count: stored.count } }
         : { ok: false, error: "no toy's memory" },
     decide: (_, view) => stage.decide(view),
+    heldUp: (object, message) =>
+      object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
   };
   const send = async (name: string, sending: Sent): Promise<void> => {
     await stage.before(name);

@@ -17,6 +17,23 @@ describe("an answer is about the content", () => {
       refusal: false,
     })),
     ...[400, 422].map((status) => ({ status, text: 'admission webhook "a.b" denied the request: no', refusal: false })),
+    ...[
+      'pods "p" is forbidden: maximum memory usage per Pod is 1Gi, but limit is 2Gi',
+      'pods "p" is forbidden: minimum cpu usage per Container is 100m, but request is 10m',
+      'pods "p" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4',
+      'pods "p" is forbidden: failed quota: q: must specify limits.cpu for: spark-kubernetes-driver',
+      'pods "p" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false',
+      'pods "p" is forbidden: error looking up service account d/spark: serviceaccount "spark" not found',
+      'pods "p" is forbidden: no PriorityClass with name high was found',
+      'pods "p" is forbidden: pod rejected: RuntimeClass "gvisor" not found',
+    ].map((text) => ({ status: 403, text, refusal: true })),
+    ...[
+      'pods "p" is forbidden: exceeded quota: q, requested: cpu=2, used: cpu=9, limited: cpu=10',
+      'pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "d"',
+      'pods "p" is forbidden: error looking up service account d/default: serviceaccount "default" not found',
+      'pods "p" is forbidden: unable to create new content in namespace d because it is being terminated',
+      'admission webhook "a.b" denied the request: violates PodSecurity',
+    ].map((text) => ({ status: 403, text, refusal: false })),
     { status: 422, text: "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no", refusal: false },
   ];
   for (const { status, text, refusal } of cases) {

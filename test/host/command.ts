@@ -26,6 +26,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     connect: async () => ({ ...session, namespace: undefined }),
     runs: async () => runs,
     forecast: async (object) => forecast(object),
+    policies: async () => [],
     preview: async (_, key) => {
       const found = await preview(transport, key);
       if (found.would !== "plan") return found;

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { acts, followed } from "../../shared/spark/application/machine.ts";
+import { policyLines } from "../../shared/spark/application/policies.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
 
@@ -17,9 +18,16 @@ const table = (head: readonly [string, string], rows: Readonly<Record<string, st
     ...Object.entries(rows).map(([from, to]) => `| \`${from === "" ? '""' : from}\` | ${to} |`),
   ].join("\n");
 
+const policies = [
+  "| annotation | default | range | meaning |",
+  "|---|---|---|---|",
+  ...policyLines().map((line) => `| \`${line.annotation}\` | ${line.default} | ${line.range} | ${line.meaning} |`),
+].join("\n");
+
 const tables = [
   ["acts", table(["state", "act"], acts)],
   ["followed", table(["evidence", "next state"], followed)],
+  ["policies", policies],
 ] as const;
 
 for (const [mark, wanted] of tables) {

@@ -18,6 +18,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.saves and metadata.generation",
     reason: "counts how often was saved, one more for every try",
   },
+  {
+    what: "a checkpoint's spec.memory.history and spec.memory.untold",
+    reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
+  },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
@@ -59,7 +63,7 @@ const partsOf = (identities: Identities): readonly (readonly [string, string])[]
 
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
-  Checkpoint: new Set(["spec.saves", "metadata.generation"]),
+  Checkpoint: new Set(["spec.saves", "metadata.generation", "spec.memory.history", "spec.memory.untold"]),
 };
 const none: ReadonlySet<string> = new Set();
 

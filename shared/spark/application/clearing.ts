@@ -48,7 +48,7 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
 };
 
 /** The application is gone: what it left is ended, and when nothing can come any more, so is the memory of it. */
-export const windDown = (scene: Omit<Scene, "object" | "read">): Decision<Memory> => {
+export const windDown = (scene: Omit<Scene, "object" | "read" | "policies">): Decision<Memory> => {
   const { key, view, memory, settings } = scene;
   const seen = view.seen.get(queryId(podsOf(key)));
   if (seen === undefined) return { look: [podsOf(key)] };

@@ -9,13 +9,16 @@ import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { endCompanions } from "./accompanied.ts";
 import { adopted, blank, mayHideDriver } from "./adopting.ts";
+import { chronicled } from "./chronicle.ts";
 import { clear, windDown } from "./clearing.ts";
 import type { Pods } from "./evidence.ts";
 import { follow } from "./following.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
+import { policiesOf } from "./policies.ts";
 import { sparkApplications } from "./resource.ts";
 import {
+  endOver,
   endStrays,
   planOf,
   podsOf,
@@ -57,11 +60,13 @@ const rebased = ({ memory, object }: Scene): Memory => {
   const unchanged = memory.normaliser !== normaliser || memory.spec === spec;
   const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
   if (unchanged || nothingRuns) return taken;
-  return { ...taken, submissions: 0, executions: 0, state: { phase: "INVALIDATING" } };
+  const { failures: _, forgiven: __, ...anew } = taken;
+  return { ...anew, submissions: 0, executions: 0, state: { phase: "INVALIDATING" } };
 };
 
 /** Ends a run, and is at once what an ended application does. */
-const enter = (scene: Scene, state: State): Decision<Memory> => rest({ ...scene, memory: { ...scene.memory, state } });
+const enter = (scene: Scene, state: State): Decision<Memory> =>
+  rest({ ...scene, memory: chronicled(scene, scene.memory.state.phase, { ...scene.memory, state }) });
 
 /** Enters a phase in which no driver is known any more. */
 const enterBare = (scene: Scene, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
@@ -83,7 +88,7 @@ const clearEnded = (scene: Scene, from: number, waitsFor: string): Decision<Memo
   if (found === undefined) return { look: [podsOf(scene.key)] };
   const due = Math.max(from, settledAt(scene));
   if (scene.view.now >= due) return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
-  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: due, waitsFor });
+  return planOf(scene, scene.memory, found, { stages: [endOver(scene.memory, found)], wakeAt: due, waitsFor });
 };
 
 const succeed = (scene: Scene): Decision<Memory> => {
@@ -96,8 +101,9 @@ const succeed = (scene: Scene): Decision<Memory> => {
 const fail = (scene: Scene): Decision<Memory> => {
   const { state } = scene.memory;
   if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
-  const { endedAt, error, retryAt } = state;
-  if (retryAt === undefined) return enter(scene, { phase: "FAILED", endedAt, error });
+  const { endedAt, error, retryAt, cause } = state;
+  if (retryAt === undefined)
+    return enter(scene, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
   const waitsFor = `its next try after: ${error}`;
   if (state.phase === "FAILING") return clearEnded(scene, retryAt, waitsFor);
   const found = seenPods(scene);
@@ -115,7 +121,7 @@ const rest = (scene: Scene): Decision<Memory> => {
   const { stage, left, memory } = companions;
   if (left > 0) {
     const waits = stage.length > 0 ? { again: true } : { pollMs: 15_000 };
-    return planOf(scene, memory, found, { stages: [endStrays(found), stage], ...waits });
+    return planOf(scene, memory, found, { stages: [endOver(memory, found), stage], ...waits });
   }
   return expire({ ...scene, memory }, found);
 };
@@ -132,7 +138,7 @@ const expire = (scene: Scene, found: Pods): Decision<Memory> => {
   const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
-  const stages = [endStrays(found)];
+  const stages = [endOver(memory, found)];
   if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: due });
   if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });
   return { memory, stages: [...stages, [expiry(key, object)]], again: true };
@@ -181,8 +187,9 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const pods = view.seen.get(queryId(podsOf(key)));
   if (view.memory === undefined && pods === undefined && mayHideDriver(object)) return { look: [podsOf(key)] };
   const memory = view.memory ?? adopted(object, relevant(object), policy, pods);
-  const scene: Scene = { key, view, object, memory, read, settings };
+  const scene: Scene = { key, view, object, memory, read, settings, policies: policiesOf(object).policies };
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
-  return act({ ...scene, memory: interrupted(scene) });
+  const from = view.memory === undefined ? shownState(object) : memory.state.phase;
+  return act({ ...scene, memory: chronicled(scene, from, interrupted(scene)) });
 };

@@ -4,16 +4,20 @@ import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { uiOf } from "./accompanied.ts";
+import { causeOf } from "./causes.ts";
+import { chronicled } from "./chronicle.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
+import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
-import type { Driver, Memory, State } from "./memory.ts";
-import { retryAfterFailure } from "./restart.ts";
-import { bodyOf, endStrays, planOf, podsOf, policyOf, type Scene, seenPods } from "./scene.ts";
+import type { Driver, Memory } from "./memory.ts";
+import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { submitAgain } from "./submitting.ts";
 
 type Sighting =
   | { readonly see: "later"; readonly look: readonly Query[] }
   | { readonly see: Evidence; readonly pod: Stored | undefined };
+
+type Sighted = Exclude<Sighting, { readonly see: "later" }>;
 
 /** What the driver left shows that it was there, even if no step ever saw it. */
 const wasThere = (driver: Driver, found: Pods): boolean => driver.uid !== undefined || found.executors.length > 0;
@@ -32,25 +36,31 @@ const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
 };
 
-/** The next phase, and what is to be remembered of how the run came to it. */
-const stateAfter = (scene: Scene, driver: Driver, sighting: Exclude<Sighting, { see: "later" }>): State | "resume" => {
+/** What is to be remembered of a run under this evidence. */
+const memoryAfter = (scene: Scene, driver: Driver, sighting: Sighted): Memory | "resume" => {
+  const { memory } = scene;
   const { see, pod } = sighting;
   const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? scene.view.now;
   const next = followed[see];
   switch (next) {
-    case "SUCCEEDING":
-      return { phase: next, endedAt };
+    case "SUCCEEDING": {
+      const { failures: _, ...good } = memory;
+      return { ...good, driver, state: { phase: next, endedAt } };
+    }
     case "FAILING": {
       const error = pod === undefined ? "driver pod not found" : failureOf(pod);
-      const counters = { ...scene.memory, submittedAt: driver.submittedAt };
-      const retryAt = retryAfterFailure(policyOf(scene), counters);
-      return { phase: next, endedAt, error, ...(retryAt === undefined ? {} : { retryAt }) };
+      return failed(scene, driver, { endedAt, error, cause: causeOf(pod) });
     }
     case "resume":
       return next;
     default:
-      return { phase: next };
+      return { ...memory, driver, state: { phase: next } };
   }
+};
+
+const latenessOf = (scene: Scene, driver: Driver, found: Pods, { see, pod }: Sighted): Lateness => {
+  if (see === "pending") return driverLateness(scene, driver, pod);
+  return see === "running" && pod !== undefined ? executorLateness(scene, driver, found, pod) : undefined;
 };
 
 const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
@@ -102,13 +112,18 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
     return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
   const sighting = sighted(scene, driver, found);
   if (sighting.see === "later") return { look: sighting.look };
-  const state = stateAfter(scene, driver, sighting);
-  if (state === "resume") return resume(scene, driver, found, ended);
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
-  const next = { ...memory, driver: uid === undefined ? driver : { ...driver, uid }, state };
-  const ui = begun.has(sighting.see) ? uiOf({ ...scene, memory: next }) : { info: {} };
+  const known = uid === undefined ? driver : { ...driver, uid };
+  const late = latenessOf(scene, known, found, sighting);
+  const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
+  if (after === "resume") return resume(scene, driver, found, ended);
+  const ui = begun.has(sighting.see) ? uiOf({ ...scene, memory: after }) : { info: {} };
   if ("look" in ui) return ui;
-  const now = { ...scene, memory: next, info: ui.info };
-  if (state.phase === "SUCCEEDING" || state.phase === "FAILING") return ended(now);
-  return planOf(now, next, found, { stages: [endStrays(found)], waitsFor: waitsFor(sighting.see, sighting.pod) });
+  const now = { ...scene, memory: chronicled(scene, scene.memory.state.phase, after), info: ui.info };
+  if (after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING") return ended(now);
+  return planOf(now, now.memory, found, {
+    stages: [endStrays(found)],
+    ...(late?.is === "waiting" ? { wakeAt: late.until } : {}),
+    waitsFor: waitsFor(sighting.see, sighting.pod),
+  });
 };

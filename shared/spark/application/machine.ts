@@ -1,4 +1,5 @@
 /** The state machine of a SparkApplication as tables: what each phase does, and where the driver's evidence leads. */
+import type { Cause } from "./causes.ts";
 import type { Phase } from "./memory.ts";
 
 /** What a phase does about the world. */
@@ -59,16 +60,38 @@ export const suspendable: Readonly<Record<Phase, boolean>> = {
   FAILED: false,
 };
 
-type Told = { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string };
+export type Told = {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly of: "application" | "driver";
+  readonly message: string;
+};
+
+const app = { of: "application" } as const;
+const driver = { of: "driver" } as const;
 
 /** phase → the event that tells of it; reasons are upstream's. */
 export const told: Readonly<Partial<Record<Phase, Told>>> = {
-  SUBMITTED: { type: "Normal", reason: "SparkApplicationSubmitted", message: "the driver was submitted" },
-  SUBMISSION_FAILED: { type: "Warning", reason: "SparkApplicationSubmissionFailed", message: "submission failed" },
-  COMPLETED: { type: "Normal", reason: "SparkApplicationCompleted", message: "completed" },
-  FAILED: { type: "Warning", reason: "SparkApplicationFailed", message: "failed" },
-  PENDING_RERUN: { type: "Warning", reason: "SparkApplicationPendingRerun", message: "waits for its next run" },
-  SUSPENDING: { type: "Warning", reason: "SparkApplicationSuspending", message: "is being suspended" },
-  SUSPENDED: { type: "Warning", reason: "SparkApplicationSuspended", message: "is suspended" },
-  RESUMING: { type: "Warning", reason: "SparkApplicationResuming", message: "resumes" },
+  SUBMITTED: { ...app, type: "Normal", reason: "SparkApplicationSubmitted", message: "was submitted successfully" },
+  RUNNING: { ...driver, type: "Normal", reason: "SparkDriverRunning", message: "is running" },
+  UNKNOWN: { ...driver, type: "Warning", reason: "SparkDriverUnknown", message: "is in unknown state" },
+  SUCCEEDING: { ...driver, type: "Normal", reason: "SparkDriverCompleted", message: "completed" },
+  FAILING: { ...driver, type: "Warning", reason: "SparkDriverFailed", message: "failed" },
+  SUBMISSION_FAILED: {
+    ...app,
+    type: "Warning",
+    reason: "SparkApplicationSubmissionFailed",
+    message: "failed to be submitted",
+  },
+  COMPLETED: { ...app, type: "Normal", reason: "SparkApplicationCompleted", message: "completed" },
+  FAILED: { ...app, type: "Warning", reason: "SparkApplicationFailed", message: "failed" },
+  PENDING_RERUN: { ...app, type: "Warning", reason: "SparkApplicationPendingRerun", message: "is pending rerun" },
+  SUSPENDING: { ...app, type: "Warning", reason: "SparkApplicationSuspending", message: "is suspending" },
+  SUSPENDED: { ...app, type: "Warning", reason: "SparkApplicationSuspended", message: "is suspended" },
+  RESUMING: { ...app, type: "Warning", reason: "SparkApplicationResuming", message: "is resuming" },
+};
+
+/** cause of a failure → the event that tells of it, where it has one of its own. */
+export const toldOfCause: Readonly<Partial<Record<Cause, Told>>> = {
+  deleted: { ...driver, type: "Warning", reason: "SparkDriverNotFound", message: "was not found" },
 };

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Parsed } from "../../core/operator.ts";
 import { rareNames } from "../companions/retinue.ts";
+import { causes } from "./causes.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({
@@ -38,9 +39,26 @@ const state = z.discriminatedUnion("phase", [
     endedAt: z.number(),
     error: z.string(),
     retryAt: z.number().optional(),
+    cause: z.enum(causes).optional(),
   }),
-  z.object({ phase: z.literal("FAILED"), endedAt: z.number(), error: z.string() }),
+  z.object({
+    phase: z.literal("FAILED"),
+    endedAt: z.number(),
+    error: z.string(),
+    cause: z.enum(causes).optional(),
+  }),
 ]);
+
+/** An event that may not have been told; see chronicle.ts. */
+const untold = z.object({
+  type: z.enum(["Normal", "Warning"]),
+  reason: z.string(),
+  occasion: z.string(),
+  message: z.string(),
+});
+
+/** A state that was entered, epoch ms. */
+const passage = z.object({ phase: z.string(), attempt: z.number().int(), at: z.number() });
 
 /** The version of `normalised`: a record made with another one is re-baselined, never invalidated. */
 export const normaliser = 1;
@@ -60,6 +78,12 @@ const memory = z.object({
   driver: driver.optional(),
   /** Rare kinds of which this application may have objects. */
   rare: z.array(z.enum(rareNames)).optional(),
+  /** Failures in a row, up to now. */
+  failures: z.number().int().optional(),
+  /** Runs that failed without their fault: they spent no retry. */
+  forgiven: z.number().int().optional(),
+  untold: z.array(untold).optional(),
+  history: z.array(passage).optional(),
   state,
 });
 
@@ -67,6 +91,7 @@ export type Memory = z.infer<typeof memory>;
 export type State = z.infer<typeof state>;
 export type Phase = State["phase"];
 export type Driver = z.infer<typeof driver>;
+export type Untold = z.infer<typeof untold>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
 export const parseMemory = (stored: unknown): Parsed<Memory> => {

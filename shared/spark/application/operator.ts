@@ -6,6 +6,7 @@ import type { Operator, Watch } from "../../core/operator.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { decide } from "./decide.ts";
+import { heldUp } from "./holding.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
@@ -58,4 +59,5 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   watches,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
+  heldUp,
 });

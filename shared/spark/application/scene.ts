@@ -7,11 +7,14 @@ import { pods } from "../../kube/resources.ts";
 import type { Options } from "../companions/options.ts";
 import { type RareKind, rareKinds } from "../companions/retinue.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
+import { judged } from "./causes.ts";
+import { chronicled, events, executorEvents } from "./chronicle.ts";
 import { alive, type Pods, sortOut } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
+import type { Policies } from "./policies.ts";
 import { made } from "./resource.ts";
 import type { RestartPolicy } from "./restart.ts";
-import { events, projected } from "./status.ts";
+import { projected, shownExecutors } from "./status.ts";
 
 /** What a deployment decides for all its SparkApplications. */
 export type Settings = {
@@ -32,6 +35,8 @@ export type Scene = {
   readonly settings: Settings;
   /** What was learned for `status.driverInfo`. */
   readonly info?: Readonly<Record<string, unknown>>;
+  /** What the object's annotations ask for. */
+  readonly policies: Policies;
 };
 
 export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
@@ -82,6 +87,13 @@ export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
 export const endStrays = (found: Pods | undefined): readonly Effect[] =>
   alive(found?.strays ?? []).map((pod) => removal(pod, pods));
 
+/** Strays, and the pods of a run that was given up while they may still live. */
+export const endOver = ({ state }: Memory, found: Pods): readonly Effect[] => {
+  const given = "cause" in state && state.cause !== undefined && judged[state.cause];
+  const run = given ? [...(found.driver === undefined ? [] : [found.driver]), ...found.executors] : [];
+  return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
+};
+
 /** When nothing of the newest save that planned a driver can arrive any more, epoch ms. */
 export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
   (memory.plannedAt ?? 0) + settings.settledMs;
@@ -89,9 +101,11 @@ export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings
 /** Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest. */
 export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
   const settled = settledAt(scene);
-  const rest = found.strays.length > 0 ? {} : scene.view.now < settled ? { wakeAt: settled } : { rests: true };
+  const ending = endOver(scene.memory, found);
+  const busy = ending.length > 0 || found.strays.length > 0;
+  const rest = busy ? {} : scene.view.now < settled ? { wakeAt: settled } : { rests: true };
   const told = waitsFor === undefined ? {} : { waitsFor };
-  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...rest, ...told });
+  return planOf(scene, scene.memory, found, { stages: [ending], ...rest, ...told });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
@@ -105,8 +119,10 @@ export const planOf = (
   found: Pods | undefined,
   { stages: given = [], ...extras }: Extras,
 ): Plan<Memory> => {
-  const stages = [...given, events(scene.object, memory)].filter((stage) => stage.length > 0);
-  const { info, settings } = scene;
-  const status = projected(scene.object, memory, { pods: found, info, limit: settings.options.trackedExecutors });
-  return { ...extras, memory, stages, status };
+  const { object, settings, info } = scene;
+  const next = chronicled(scene, scene.memory.state.phase, memory);
+  const status = projected(object, next, { pods: found, info, limit: settings.options.trackedExecutors });
+  const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
+  const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
+  return { ...extras, memory: next, stages, status };
 };

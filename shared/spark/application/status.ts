@@ -1,13 +1,10 @@
-/** The status that upstream's users know, projected from the memory and the pods; and the events that go with it. */
+/** The status that upstream's users know, projected from the memory and the pods. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Pods } from "./evidence.ts";
 import { executorStates } from "./executors.ts";
-import { told } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
-import { sparkApplications } from "./resource.ts";
 
 /** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
 const before = z.looseObject({
@@ -24,6 +21,12 @@ const before = z.looseObject({
 const statusOf = (object: Stored): z.infer<typeof before> => {
   const parsed = before.safeParse(object["status"] ?? {});
   return parsed.success ? parsed.data : {};
+};
+
+/** The executors of this run as the status tells them; another run's are none of it. */
+export const shownExecutors = (object: Stored, driver: Driver | undefined): Readonly<Record<string, string>> => {
+  const { submissionID, executorState = {} } = statusOf(object);
+  return submissionID === driver?.submissionId ? executorState : {};
 };
 
 /** The state that the object shows now. */
@@ -52,16 +55,18 @@ export const shownInfo = (object: Stored, driver: Driver | undefined): Readonly<
   const { submissionID, driverInfo } = statusOf(object);
   return submissionID === driver?.submissionId ? (driverInfo ?? {}) : {};
 };
+type Projected = Readonly<Record<string, unknown>> & { readonly executorState?: Readonly<Record<string, string>> };
 
 /** The whole `status`, as it should be. */
-export const projected = (object: Stored, memory: Memory, { pods, info, limit }: Known): Record<string, unknown> => {
+export const projected = (object: Stored, memory: Memory, { pods, info, limit }: Known): Projected => {
   const { driver, state } = memory;
   const error = errorOf(memory);
   const shown = statusOf(object);
-  const sameRun = shown.submissionID === driver?.submissionId;
-  const known = sameRun ? (shown.executorState ?? {}) : {};
   const submitted = submittedAt(memory, shown.lastSubmissionAttemptTime);
-  const executors = driver === undefined ? {} : executorStates(pods?.executors ?? [], known, state.phase, limit);
+  const executors =
+    driver === undefined
+      ? {}
+      : executorStates(pods?.executors ?? [], shownExecutors(object, driver), state.phase, limit);
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
     driverInfo: driver === undefined ? {} : { ...shownInfo(object, driver), ...info, podName: driver.podName },
@@ -79,23 +84,3 @@ type Ended = Memory & { readonly state: { readonly endedAt: number } };
 
 const hasEnded = (memory: Memory): memory is Ended =>
   "endedAt" in memory.state && memory.state.phase !== "SUBMISSION_FAILED";
-
-/** The event of a phase, for as long as the status does not show the phase: a death in between loses nothing. */
-export const events = (object: Stored, memory: Memory): readonly Effect[] => {
-  const event = told[memory.state.phase];
-  if (event === undefined || shownState(object) === memory.state.phase) return [];
-  const detail = errorOf(memory);
-  const name = object.metadata.name;
-  const message = `SparkApplication ${name}: ${event.message}${detail === undefined ? "" : `: ${detail}`}`;
-  return [
-    {
-      do: "record",
-      about: object,
-      resource: sparkApplications,
-      occasion: `${memory.generation} ${memory.attempt}`,
-      type: event.type,
-      reason: event.reason,
-      message,
-    },
-  ];
-};

@@ -7,9 +7,11 @@ import type { Companion } from "../companions/companion.ts";
 import { companionsOf, type RareKind, rareIn } from "../companions/retinue.ts";
 import { type Submission, submit } from "../submission/submit.ts";
 import { subjectOf } from "./accompanied.ts";
+import { unsubmitted } from "./chronicle.ts";
 import type { Memory, State } from "./memory.ts";
-import { made } from "./resource.ts";
-import { retryAfterRefusal } from "./restart.ts";
+import { policiesOf } from "./policies.ts";
+import { made, sparkApplications } from "./resource.ts";
+import { nextSubmission } from "./restart.ts";
 import { planOf, policyOf, type Scene } from "./scene.ts";
 
 const resourceOf: ReadonlyMap<string, Resource> = new Map([pods, ...made].map((resource) => [resource.kind, resource]));
@@ -91,31 +93,45 @@ const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
   return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
 };
 
+/** An annotation that is out of range stops nothing: the default holds, and this is told. */
+const ignored = ({ object }: Scene, { attempt }: Memory, message: string): Effect => ({
+  do: "record",
+  about: object,
+  resource: sparkApplications,
+  occasion: `${attempt} ${message}`,
+  type: "Warning",
+  reason: "RekindleAnnotationIgnored",
+  message,
+});
+
 const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
   const { uid } = scene.view;
   const { companions, before, driver } = submission;
+  const { problems } = policiesOf(scene.object);
   const first = [
     ...before.map((object) => creation(object, uid)),
     ...companions.map((companion) => accompaniment(companion, uid)),
   ];
   return planOf(scene, withRare(memory, companions), undefined, {
     fenced: true,
-    stages: [first, [creation(driver, uid)]],
+    stages: [first, [creation(driver, uid)], problems.map((problem) => ignored(scene, memory, problem))],
     waitsFor: `driver pod ${submission.driverPodName} to start`,
   });
 };
 
 /** The server said no to what was handed out: it was submitted, but never executed. */
 export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
-  const { driver: _, ...memory } = scene.memory;
+  const { driver: _, ...memory } = unsubmitted(scene.memory);
   return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
 
 const refused = (scene: Scene, memory: Memory, error: string): Plan<Memory> => {
   const { now } = scene.view;
+  const failures = (memory.failures ?? 0) + 1;
   const submittedAt = scene.memory.driver?.submittedAt ?? now;
-  const retryAt = retryAfterRefusal(policyOf(scene), { ...memory, submittedAt });
+  const failure = { ...memory, submittedAt, endedAt: now, failures, forgiven: 0, free: false };
+  const retryAt = nextSubmission(policyOf(scene), scene.policies, failure);
   const ended = { endedAt: now, error: error.slice(0, 4_096) };
   const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
-  return planOf(scene, { ...memory, state }, undefined, { again: true });
+  return planOf(scene, { ...memory, failures, state }, undefined, { again: true });
 };

@@ -1,0 +1,24 @@
+/** What an application went through, read from its record without understanding the rest of it. */
+import * as z from "zod";
+import { timeText } from "../core/time.ts";
+import type { RecordView } from "./record.ts";
+
+const shape = z.object({
+  history: z.array(z.object({ phase: z.string(), attempt: z.number(), at: z.number() })),
+});
+
+export type Passage = { readonly state: string; readonly attempt: number; readonly at: string };
+
+/** The latest states, the oldest first; none where none are kept. */
+export const historyOf = (record: RecordView | undefined): readonly Passage[] => {
+  const read = shape.safeParse(record?.memory);
+  if (!read.success) return [];
+  return read.data.history.map(({ phase, attempt, at }) => ({ state: phase, attempt, at: timeText(at) }));
+};
+
+/** One line of the latest of them, with the time of day, which is what differs. */
+export const historyText = (passages: readonly Passage[]): string =>
+  passages
+    .slice(-6)
+    .map(({ state, at }) => `${state} ${at.slice(11, 19)}`)
+    .join(" → ");

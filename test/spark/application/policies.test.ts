@@ -1,0 +1,82 @@
+/** What annotations may ask for: read, out of range, and as people read the table. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { policiesOf, policyLines } from "../../../shared/spark/application/policies.ts";
+import { application, decided, said } from "./scenes.ts";
+
+const under = (annotations: Readonly<Record<string, string>>) => policiesOf(application({ metadata: { annotations } }));
+
+const plain = {
+  driverStartMs: undefined,
+  executorStartMs: undefined,
+  backoffMaxMs: 300_000,
+  goodRunMs: 600_000,
+  backoff: "linear",
+  restartOn: "policy",
+};
+
+describe("annotations", () => {
+  test("that are not there mean upstream's behaviour", () => {
+    assert.deepEqual(under({}), { policies: plain, problems: [] });
+  });
+
+  const cases: readonly { name: string; value: string; want: object }[] = [
+    { name: "driver-start-timeout", value: "90s", want: { driverStartMs: 90_000 } },
+    { name: "driver-start-timeout", value: "10s", want: { driverStartMs: 10_000 } },
+    { name: "driver-start-timeout", value: "1d", want: { driverStartMs: 86_400_000 } },
+    { name: "executor-start-timeout", value: " 5m ", want: { executorStartMs: 300_000 } },
+    { name: "retry-backoff", value: "exponential", want: { backoff: "exponential" } },
+    { name: "retry-backoff-max", value: "2h", want: { backoffMaxMs: 7_200_000 } },
+    { name: "retry-reset-after", value: "1s", want: { goodRunMs: 1_000 } },
+    { name: "restart-on", value: "infrastructure", want: { restartOn: "infrastructure" } },
+  ];
+  for (const { name, value, want } of cases) {
+    test(`${name}: ${value}`, () =>
+      assert.deepEqual(under({ [`rekindle.dev/${name}`]: value }), { policies: { ...plain, ...want }, problems: [] }));
+  }
+
+  const wrong: readonly { name: string; value: string; want: RegExp }[] = [
+    {
+      name: "driver-start-timeout",
+      value: "9s",
+      want: /a duration from 10s to 1d, such as 90s or 5m; no limit holds$/,
+    },
+    { name: "driver-start-timeout", value: "25h", want: /a duration from 10s to 1d/ },
+    {
+      name: "driver-start-timeout",
+      value: "300",
+      want: /^metadata.annotations\[rekindle.dev\/driver-start-timeout\]: "300"/,
+    },
+    {
+      name: "retry-backoff-max",
+      value: "-5m",
+      want: /a duration from 1s to 1d, such as 90s or 5m; the default of 5m holds/,
+    },
+    { name: "retry-reset-after", value: "", want: /the default of 10m holds/ },
+    { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear holds/ },
+    { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
+  ];
+  for (const { name, value, want } of wrong) {
+    test(`${name}: ${JSON.stringify(value)} is told, and the default holds`, () => {
+      const { policies, problems } = under({ [`rekindle.dev/${name}`]: value });
+      assert.deepEqual([policies, problems.length], [plain, 1]);
+      assert.match(problems[0] ?? "", want);
+    });
+  }
+
+  test("that are out of range stop no submission: a warning is told with it", () => {
+    const object = application({ metadata: { annotations: { "rekindle.dev/restart-on": "x" } } });
+    const told = decided({ object }).plan.stages.flat().map(said);
+    assert.ok(told.some((line) => line.startsWith("create pods")));
+    assert.ok(told.some((line) => /^tell Warning RekindleAnnotationIgnored .*restart-on/.test(line)));
+  });
+});
+
+test("the table has a row for every annotation, with default and range", () => {
+  const lines = policyLines();
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 6);
+  assert.deepEqual(
+    lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
+    [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],
+  );
+});

@@ -27,9 +27,18 @@ describe("what is worth a try and no more", () => {
   const wish: Effect = { do: "create", object: part("arm"), resource: parts, owner: "toy-1", optional: true };
   const cases: readonly { name: string; errors: readonly ApiError[]; want: string }[] = [
     { name: "is made where it can be", errors: [], want: "done" },
-    { name: "is passed over when refused", errors: [failing(422, "Invalid"), failing(422, "Invalid")], want: "passed" },
-    { name: "or not allowed", errors: [failing(403, "Forbidden")], want: "passed" },
-    { name: "or of a kind that is not served", errors: [failing(404, "NotFound")], want: "passed" },
+    { name: "is asked for again when one odd answer denies it", errors: [failing(403, "Forbidden")], want: "done" },
+    {
+      name: "is passed over when refused",
+      errors: Array.from({ length: 4 }, () => failing(422, "Invalid")),
+      want: "passed",
+    },
+    { name: "or not allowed", errors: [failing(403, "Forbidden"), failing(403, "Forbidden")], want: "passed" },
+    {
+      name: "or of a kind that is not served",
+      errors: [failing(404, "NotFound"), failing(404, "NotFound")],
+      want: "passed",
+    },
     {
       name: "but waited for when the server is busy",
       errors: [failing(503, "ServiceUnavailable")],

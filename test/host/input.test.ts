@@ -173,7 +173,7 @@ describe("what the server refuses", () => {
       await stand.create(application("app"));
       await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
       assert.match(errorOf(stand.get("SparkApplication", "app")), /spec\.containers\[0\]\.image: Required value/);
-      assert.match(events(stand, "app"), /SparkApplication app: submission failed: .*Required value/);
+      assert.match(events(stand, "app"), /SparkApplication app failed to be submitted: .*Required value/);
       await stand.pass(0.5);
       assert.ok(stand.writes().filter((line) => line.endsWith("/pods")).length <= 4, "no storm of retries");
       stand.fault(undefined);

@@ -46,10 +46,18 @@ describe("a host", () => {
       await stand.create(application("spark-pi"));
       await completed(stand, "spark-pi");
       await stand.turn(30_000);
-      assert.deepEqual(told(stand), [
-        "SparkApplication spark-pi: the driver was submitted",
-        "SparkApplication spark-pi: completed",
-      ]);
+      assert.deepEqual(
+        told(stand).map((line) => line.replace(/spark-pi-[0-9a-f]{16}-exec/, "exec")),
+        [
+          "SparkApplication spark-pi was submitted successfully",
+          "Driver spark-pi-driver is running",
+          "Executor exec-1 is pending",
+          "Executor exec-1 is running",
+          "Executor exec-1 completed",
+          "Driver spark-pi-driver completed",
+          "SparkApplication spark-pi completed",
+        ],
+      );
       assert.equal(drivers.get("spark-pi-driver")?.size, 1);
       const object = stand.get("SparkApplication", "spark-pi");
       assert.deepEqual([statusOf(object, "executionAttempts"), statusOf(object, "submissionAttempts")], [1, 1]);

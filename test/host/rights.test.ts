@@ -6,13 +6,16 @@ import { objectsOf } from "../../shared/cli/installation/objects.ts";
 import { hostRules, identityRules, lookoutRules, type Rule } from "../../shared/cli/installation/roles.ts";
 import { ApiError } from "../../shared/core/errors.ts";
 import type { HttpRequest, Transport } from "../../shared/core/http.ts";
+import type { Obj } from "../../shared/core/object.ts";
 import { findOtherControllers } from "../../shared/forward/lookouts.ts";
 import { wishOf } from "../../shared/simulator/gate.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
+import { coschedulingPodGroups, volcanoPodGroups } from "../../shared/spark/companions/gangs.ts";
+import { defaultOptions } from "../../shared/spark/companions/options.ts";
 import { application, connect, schedule } from "./objects.ts";
-import { onStand, type Stand } from "./stand.ts";
+import { crds, onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
   Namespace: "/api/v1/namespaces",
@@ -60,9 +63,10 @@ const wayOf = ({ transport }: Simulator, token: string): Way => {
       send: async (request) => {
         const answer = await transport.send(signed(request));
         note(request, answer.status);
-        const { verb, resource } = wishOf(request);
-        if (verb !== "create" || lost.has(resource)) return answer;
-        lost.add(resource);
+        const { verb, group, resource } = wishOf(request);
+        const what = `${resource}.${group}`;
+        if (verb !== "create" || lost.has(what)) return answer;
+        lost.add(what);
         throw new ApiError({ status: 0, reason: "Reset", message: "the connection was reset" });
       },
       stream: async (request) => {
@@ -74,6 +78,30 @@ const wayOf = ({ transport }: Simulator, token: string): Way => {
   };
 };
 
+/** PodGroups are of batch schedulers, whose definitions we do not ship. */
+const podGroups = [volcanoPodGroups, coschedulingPodGroups].map(
+  ({ group, version, plural, kind }): Obj => ({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
+  }),
+);
+
+const spark = { ...defaultOptions, driverPdb: true, batchScheduler: true, kubeSchedulerNames: ["gangs"] };
+
 const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.data";
 
 /** Everything that a submission may make. */
@@ -82,6 +110,9 @@ const rich = {
   driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
   restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 },
   timeToLiveSeconds: 60,
+  driverPodDisruptionBudget: true,
+  driverIngressOptions: [{ servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.example.com" }],
+  batchScheduler: "volcano",
   sparkConf: {
     [`${volume}.mount.path`]: "/data",
     [`${volume}.options.claimName`]: "OnDemand",
@@ -93,13 +124,13 @@ const rich = {
 /** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
-  await stand.host({ transport });
+  await stand.host({ transport, spark });
   await stand.create(application("retried", { spec: rich }));
-  await stand.create(application("deleted", { spec: rich }));
+  await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(
     schedule("often", {
       schedule: "@every 20s",
-      template: application("often", { spec: rich })["spec"],
+      template: application("often", { spec: { ...rich, batchScheduler: "gangs" } })["spec"],
       successfulRunHistoryLimit: 0,
     }),
   );
@@ -124,6 +155,8 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
 const options = {
   rbac: true,
   guardsOwners: true,
+  crds: [...crds, ...podGroups],
+  schedulers: ["default-scheduler", "volcano", "gangs"],
   scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
 } as const;
 

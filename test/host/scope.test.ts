@@ -133,6 +133,7 @@ describe("a dry run", () => {
             "create services",
             "create configmaps",
             "create configmaps",
+            "create services",
             "create pods",
             "event SparkApplicationSubmitted",
           ],

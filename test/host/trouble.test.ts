@@ -139,10 +139,10 @@ describe("what is in the way next", () => {
       stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=5")));
       await stand.pass(0.5);
       assert.equal(events(stand).length, told, "other figures are no news");
-      stand.fault(where(pods, answer(403, "Forbidden", "violates PodSecurity")));
+      stand.fault(where(pods, answer(403, "Forbidden", 'admission webhook "guard.example" denied the request')));
       await stand.pass(0.2);
       assert.equal(events(stand).length, told + 1);
-      assert.match(await rekindle(stand, "status", "default/app"), /violates PodSecurity/);
+      assert.match(await rekindle(stand, "status", "default/app"), /guard.example/);
     }),
   );
 });

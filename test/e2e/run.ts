@@ -12,15 +12,17 @@ import { dataDir } from "../support/data.ts";
 import { type Family, families, familyNames, type Which } from "./families.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
+import { migrateLane } from "./migrate/lane.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --migrate] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
     .join(`\n${" ".repeat(16)}`)}
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
+  --migrate     kubeflow's operator is left, what it ran adopted, and given back; with its CRDs, roles and webhooks
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200)
@@ -95,12 +97,24 @@ const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Pr
   return { results, skipped: left };
 };
 
+const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
+  results: await lambdaLane(wanted),
+  skipped: 0,
+});
+
+const migrateOutcome = async (): Promise<Outcome> => {
+  if (dataDir !== undefined) return { results: await migrateLane(join(dataDir, "spark-operator")), skipped: 0 };
+  console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");
+  return { results: [], skipped: 1 };
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       help: { type: "boolean", short: "h" },
       family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
+      migrate: { type: "boolean", default: false },
       crds: { type: "string" },
       case: { type: "string" },
       kills: { type: "string" },
@@ -119,9 +133,8 @@ const main = async (): Promise<void> => {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
   const options = { seed, kills: Number(values.kills ?? (values.lambda ? 200 : 20)), only: values.case };
-  const { results, skipped } = values.lambda
-    ? { results: await lambdaLane(options), skipped: 0 }
-    : await hostLane(family, { ...options, crds: values.crds });
+  const lane = values.lambda ? lambdaOutcome : values.migrate ? migrateOutcome : hostLane;
+  const { results, skipped } = await lane(family, { ...options, crds: values.crds });
   const failed = results.filter((result) => !result.ok).length;
   const tally = { passed: results.length - failed, failed, skipped };
   conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });

@@ -84,7 +84,8 @@ const table: readonly {
 }[] = [
   { name: /^(?:.+\/)?spark(?:-py)?:v?(\d+\.\d+\.\d+)(?:-[\w.-]+)?$/, image: sparkImage },
   {
-    name: /^(?:.+\/)?(?:busybox|alpine|debian)(?::[\w.-]+)?()$/,
+    // Of the operator only that it is there: what its pods do is the test's.
+    name: /^(?:.+\/)?(?:busybox|alpine|debian|spark-operator\/controller)(?::[\w.-]+)?()$/,
     image: () => ({ ...plain, id: "host/sh", command: ["/bin/sh"] }),
   },
   { name: /^(?:.+\/)?node:24[\w.-]*()$/, image: nodeImage },

@@ -1,0 +1,196 @@
+/** `npm run e2e -- --migrate`: kubeflow's operator left, what it ran adopted, and given back; on a real cluster with real Spark. */
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isWrite, tableOf } from "../../cluster/audit.ts";
+import { type HostProcess, rekindle, startHost } from "../installed.ts";
+import { kubectl, must, pi } from "../scene.ts";
+import { awaitState, driverLog, observe, stateOf } from "../witness.ts";
+import { pictureOf, stored } from "./kubeflow.ts";
+import { applications, create, leaveAtRest, leaveRunning, type Stage, setStage, until } from "./stage.ts";
+
+type Result = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  readonly lines: readonly string[];
+};
+
+/** What the acts hand on to each other. */
+type Story = {
+  readonly stage: Stage;
+  readonly host: HostProcess;
+  readonly log: string;
+  readonly driver: string;
+  readonly atRest: readonly string[];
+  readonly witness: ReturnType<typeof observe>;
+  /** Upstream's configuration before anything was done. */
+  readonly before: string;
+};
+
+const name = "left-running";
+
+const migrate = ({ kubeconfigs }: Stage, ...args: readonly string[]): Promise<string> =>
+  rekindle(["migrate", "--kubeconfig", kubeconfigs.migrator, ...args]);
+
+const writesSince = async ({ audit }: Stage, from: number): Promise<readonly string[]> =>
+  tableOf((await audit.read()).filter((request) => isWrite(request) && request.at >= from)).map(
+    ([what, count]) => `${count} ${what}`,
+  );
+
+const versionsOf = ({ cluster }: Stage, names: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(names.map(async (one) => (await stored(cluster.api, `${applications}/${one}`)).metadata.resourceVersion));
+
+/** What the account would have to show is shown by what it reads, too: an empty account proves nothing. */
+const report = async ({ stage, before, atRest }: Story): Promise<readonly string[]> => {
+  const versions = await versionsOf(stage, atRest);
+  const said = await migrate(stage);
+  for (const part of [
+    /controller +spark-operator\/spark-operator-controller +1 wanted, 1 there/,
+    /lease +spark-operator\/spark-operator-controller-lock +renewed \d+ s ago by upstream/,
+    /webhooks +mutating-webhook-configuration/,
+    /1 +SparkApplication +RUNNING +followed where it is/,
+    /1 +SparkApplication +FAILING/,
+    /nothing stands in the way/,
+  ])
+    must(part.test(said), `the report does not say ${part}:\n${said}`);
+  must((await pictureOf(stage.cluster)) === before, "the report changed something");
+  must(String(await versionsOf(stage, atRest)) === String(versions), "the report touched applications");
+  return said.trim().split("\n");
+};
+
+const shadow = async ({ stage, host, log, atRest }: Story): Promise<readonly string[]> => {
+  const from = Date.now();
+  const versions = await versionsOf(stage, [...atRest, name]);
+  await sleep(12_000);
+  must(!host.exited(), "the host ended");
+  must(
+    (await readFile(log, "utf8")).includes("stands aside: kubeflow spark-operator holds the lease"),
+    "it does not say that it stands aside",
+  );
+  const reads = (await stage.audit.read()).filter((request) => !isWrite(request)).length;
+  const writes = await writesSince(stage, 0);
+  must(reads > 0, "the account of the API server is empty");
+  must(writes.length === 0, `it wrote: ${writes.join(", ")}`);
+  must(String(await versionsOf(stage, [...atRest, name])) === String(versions), "applications changed");
+  return [`${reads} reads, 0 writes; ${Math.round((Date.now() - from) / 1_000)} s under a lease that was renewed`];
+};
+
+const apply = async ({ stage }: Story): Promise<readonly string[]> => {
+  const began = Date.now();
+  const said = await migrate(stage, "--apply", "--yes");
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  const picture = await pictureOf(stage.cluster);
+  must(/controller 0/.test(picture) && /webhook 0/.test(picture), `not scaled to zero: ${picture}`);
+  must(!picture.includes("failurePolicy"), `webhook configurations are left: ${picture}`);
+  return [`${seconds} s`, ...said.trim().split("\n").slice(-8)];
+};
+
+const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readonly string[]> => {
+  const { cluster } = stage;
+  await create(stage, "after", 2);
+  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
+  must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
+  const drivers = [...witness.drivers().values()].flatMap((uids) => [...uids]);
+  must(String(drivers) === driver, `drivers of ${name}: ${drivers.join(", ")}, not only ${driver}`);
+  must(app.status?.executionAttempts === 1 && app.status.submissionAttempts === 1, "its counters changed");
+  must(pi.test(await driverLog(cluster.api, `${name}-driver`)), "its driver's log does not say Pi");
+  const about = (await stage.audit.read()).filter((request) => isWrite(request) && request.name.startsWith("left-"));
+  const deletes = about.filter(({ verb }) => verb.startsWith("delete"));
+  must(deletes.length === 0, `deleted: ${deletes.map(({ resource, name: one }) => `${resource} ${one}`).join(", ")}`);
+  must(!about.some(({ verb, resource }) => verb === "create" && resource === "pods"), "a driver was created for it");
+  const states = await Promise.all(
+    atRest.map(
+      async (one) =>
+        `${one} ${stateOf(await awaitState(cluster.api, one, ["COMPLETED", "SUSPENDED", "FAILING"], 1_000))}`,
+    ),
+  );
+  must(String(states) === "left-done COMPLETED,left-suspended SUSPENDED,left-failing FAILING", String(states));
+  const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 120_000);
+  must(stateOf(after) === "COMPLETED", `a new application ended ${stateOf(after)}`);
+  const executors = Object.values(app.status?.executorState ?? {});
+  return [
+    `${witness.states().join(" → ")}; one driver, 0 deletes; executors ${executors.join(", ")}`,
+    ...states,
+    "a new one ran under us, without upstream's webhooks",
+  ];
+};
+
+const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> => {
+  const { cluster, kubeflow } = stage;
+  const names = [name, "left-done", "left-suspended", "left-failing", "after"];
+  const versions = await versionsOf(stage, names);
+  const began = Date.now();
+  await migrate(stage, "--undo", "--yes");
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  must((await pictureOf(cluster)) === before, `not as it was: ${await pictureOf(cluster)}`);
+  await until("upstream leads", async () => kubeflow.leads(), 30_000);
+  const from = Date.now();
+  await sleep(6_000);
+  must(String(await versionsOf(stage, names)) === String(versions), "the way back touched applications");
+  const records = await kubectl(cluster, ["get", "checkpoints.rekindle.dev", "-A", "-o", "name"]);
+  must(records.trim() === "", `checkpoints are left: ${records}`);
+  const refused = await cluster.kubectl(["create", "-f", "-"], {
+    input: JSON.stringify({
+      apiVersion: "sparkoperator.k8s.io/v1beta2",
+      kind: "SparkApplication",
+      metadata: { name: "late", namespace: "default" },
+      spec: {},
+    }),
+  });
+  must(/failed calling webhook/.test(refused.stderr), `its webhooks are not asked: ${refused.stderr}`);
+  const writes = await writesSince(stage, from);
+  must(writes.length === 0, `the host wrote: ${writes.join(", ")}`);
+  must((await readFile(log, "utf8")).split("stands aside").length >= 3, "the host does not stand aside again");
+  return [`${seconds} s; replicas and webhook configurations as before, upstream leads, 0 writes of ours`];
+};
+
+const acts: readonly (readonly [name: string, act: (story: Story) => Promise<readonly string[]>])[] = [
+  ["the report tells what there is, and changes nothing", report],
+  ["a host beside upstream's leader writes nothing", shadow],
+  ["--apply: upstream stops, its webhook configurations are kept and removed", apply],
+  ["what it left is adopted: a real driver runs on to COMPLETED, nothing is deleted or run again", adopts],
+  ["--undo: everything as it was, and upstream leads", undo],
+];
+
+const attempt = async (label: string, act: () => Promise<readonly string[]>): Promise<Result> => {
+  const began = performance.now();
+  const ended = (ok: boolean, lines: readonly string[]): Result => {
+    const seconds = Math.round((performance.now() - began) / 100) / 10;
+    for (const line of lines) console.log(`    ${line}`);
+    console.log(`${ok ? "✔" : "✖"} ${label} (${seconds} s)`);
+    return { name: label, ok, seconds, lines };
+  };
+  try {
+    return ended(true, await act());
+  } catch (error) {
+    return ended(false, [error instanceof Error ? error.message : String(error)]);
+  }
+};
+
+/** One story on one cluster; an act that fails ends it. `recorded` is the folder of upstream's recorded files. */
+export const migrateLane = async (recorded: string): Promise<readonly Result[]> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-migrate-"));
+  const log = join(dir, "host.log");
+  console.log(`host log: ${log}`);
+  const stage = await setStage(dir, recorded);
+  const witness = observe(stage.cluster.api, name);
+  const results: Result[] = [];
+  try {
+    const driver = await leaveRunning(stage, name, 6_000);
+    const atRest = await leaveAtRest(stage);
+    await stage.kubeflow.registerWebhooks();
+    const host = startHost(stage.kubeconfigs.host, log);
+    const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster) };
+    for (const [label, act] of acts) {
+      results.push(await attempt(label, () => act(story)));
+      if (results.at(-1)?.ok !== true) break;
+    }
+    await host.stop();
+  } finally {
+    await witness.stop();
+    await stage.stop();
+  }
+  return results;
+};

@@ -50,8 +50,13 @@ export type Rendered =
 /** A row of the table of timeouts and policies. */
 export type Policy = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;
 
+/** What a flag of upstream's controller means here. */
+export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };
+
 export type Tools = {
   readonly version: string;
+  /** Reads a flag of upstream's controller, written `--name=value`. */
+  flag(text: string): Promise<FlagView>;
   /** The kinds that hosts of this version run. */
   runs(): Promise<readonly string[]>;
   forecast(object: Stored): Promise<Forecast>;

@@ -102,6 +102,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
   policies: async () => (await import("../spark/application/policies.ts")).policyLines(),
+  flag: async (text) => (await forecasts()).flagView(text),
   preview,
   render: async (object, how) => (await import("./rendering.ts")).render(object, how),
   problemWith: async (object) => (await import("./rendering.ts")).problemWith(object),

@@ -1,9 +1,11 @@
-/** What Rekindle would make of a SparkApplication that another controller runs today, found out by making it. Pure. */
-import type { Forecast } from "../cli/tools.ts";
+/** What Rekindle would make of what another controller runs today, found out by making it; and of its flags. Pure. */
+import type { FlagView, Forecast } from "../cli/tools.ts";
 import type { Stored } from "../core/object.ts";
 import { timing } from "../engine/settings.ts";
 import { parseSpec } from "../spark/schema/parse.ts";
 import { submit } from "../spark/submission/submit.ts";
+import { flagName } from "./configuration/keys.ts";
+import { rows, understood } from "./configuration/upstream.ts";
 import { operatorsFor } from "./world.ts";
 
 /** The kinds that hosts of this version run. */
@@ -17,4 +19,17 @@ export const forecast = (object: Stored): Forecast => {
   const apiServer = "https://kubernetes.default.svc";
   const made = submit({ app, spec: read.spec, attempt: 1, submittedAt: 0, apiServer });
   return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
+};
+
+/** `--name=value` or `--name`, as a deployment of upstream's controller gives it. */
+export const flagView = (text: string): FlagView => {
+  const [, name = "", value] = /^--([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
+  const read = understood(name, value);
+  if (read === undefined)
+    return rows.some(({ flag }) => flag === name)
+      ? { is: "taken", says: "give it to rekindle host, too" }
+      : { is: "refused", says: `flag --${name}: no flag of upstream's that is known here` };
+  if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.key)}=${read.value}` };
+  if (read.is === "nothing") return { is: "taken", says: "asks for nothing" };
+  return { is: read.is === "note" ? "ignored" : "refused", says: read.text };
 };

@@ -1,54 +1,16 @@
 /** `rekindle migrate`: what it reports, what it changes and puts back, and that nothing else is touched. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import * as z from "zod";
 import type { Obj } from "../../shared/core/object.ts";
-import { flags, holders, home, install, pass, pictureOf } from "./kubeflow.ts";
-import { application, make, openTerminal, type Terminal } from "./terminal.ts";
-
-const spark = (name: string, more: object = {}, state?: Readonly<Record<string, unknown>>): Obj => {
-  const one = application(name, state);
-  const spec = { image: "spark:4.1.1", mainClass: "Main", ...Object(one["spec"]), ...more };
-  return { ...one, spec };
-};
-
-const opened = async (...objects: readonly Obj[]): Promise<Terminal> => {
-  const terminal = openTerminal();
-  await make(terminal.simulator, ...objects);
-  await install(terminal.simulator);
-  return terminal;
-};
-
-const running = { applicationState: { state: "RUNNING" }, submissionID: "s-1", executionAttempts: 1 };
-
-const picture = z.object({
-  deployments: z.array(z.object({ name: z.string(), spec: z.looseObject({ replicas: z.number() }) })),
-  mutating: z.array(z.object({ name: z.string() })),
-  validating: z.array(z.object({ name: z.string() })),
-  records: z.array(z.object({ name: z.string() })),
-});
-
-const gist = ({ simulator }: Terminal): readonly unknown[] => {
-  const { deployments, mutating, validating, records } = picture.parse(pictureOf(simulator));
-  return [
-    deployments.map(({ name, spec }) => `${name} ${spec.replicas}`),
-    [...mutating, ...validating].map(({ name }) => name),
-    records.map(({ name }) => name),
-  ];
-};
-
-const untouched = [
-  ["spark-operator-controller 2", "spark-operator-webhook 1"],
-  ["kueue", "spark-operator-webhook", "spark-operator-webhook"],
-  [],
-];
-const left = [["spark-operator-controller 0", "spark-operator-webhook 0"], ["kueue"], ["rekindle-migration"]];
+import { holders, home, install, pictureOf } from "./kubeflow.ts";
+import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
+import { make, openTerminal } from "./terminal.ts";
 
 describe("migrate alone", () => {
   it("reports what is installed, its flags, its objects by state and what will differ, and writes nothing", async () => {
     const terminal = await opened(
       spark("a", {}, running),
-      spark("b", { batchScheduler: "volcano" }, running),
+      spark("b", { deps: { packages: ["a:b:1"] } }, running),
       spark("c", {}, { applicationState: { state: "COMPLETED" } }),
     );
     const before = terminal.simulator.store.list("sparkapplications.sparkoperator.k8s.io");
@@ -61,10 +23,10 @@ describe("migrate alone", () => {
       /^ {2}lease +spark-operator\/chart-lock +renewed \d s ago by operator-1$/m,
       /^ {2}webhooks +spark-operator-webhook +MutatingWebhookConfiguration$/m,
       /^its namespaces\n {2}default$/m,
-      /^ {2}spark-operator-controller: --leader-election-lock-name=chart-lock$/m,
+      /^ {2}--leader-election-lock-name=chart-lock +ignored: two hosts at once do no harm/m,
       /^ {2}1 +SparkApplication +COMPLETED +left as it is/m,
       /^ {2}2 +SparkApplication +RUNNING +followed where it is$/m,
-      /^ {2}default\/b: spec\.batchScheduler/m,
+      /^ {2}default\/b: spec\.deps\.packages/m,
       /^nothing stands in the way: rekindle migrate --apply$/m,
     ])
       assert.match(out, line);
@@ -96,6 +58,7 @@ describe("migrate alone", () => {
     objects: readonly Obj[];
     crds?: readonly string[];
     runs?: readonly string[];
+    flags?: readonly string[];
     says: RegExp;
   }[] = [
     {
@@ -105,20 +68,26 @@ describe("migrate alone", () => {
     },
     { name: "kinds that are not run", objects: [spark("a")], runs: [], says: /1 sparkapplications would stand still/ },
     {
+      name: "a flag that we refuse",
+      objects: [spark("a")],
+      flags: ["--namespace-selector=team=data"],
+      says: /flag --namespace-selector: name the namespaces/,
+    },
+    {
       name: "no checkpoints",
       objects: [spark("a")],
       crds: ["sparkapplications"],
       says: /Rekindle is not installed here: rekindle manifests --without-crds/,
     },
   ];
-  for (const { name, objects, crds, runs, says } of ways) {
+  for (const { name, objects, crds, runs, flags: given, says } of ways) {
     it(`in the way: ${name}; --apply changes nothing without --force`, async () => {
       const terminal = openTerminal({
         ...(crds === undefined ? {} : { crds }),
         ...(runs === undefined ? {} : { runs }),
       });
       await make(terminal.simulator, ...objects);
-      await install(terminal.simulator);
+      await install(terminal.simulator, given === undefined ? {} : { flags: given });
       const { out, err, code } = await terminal.run("migrate", "--apply", "--yes");
       assert.match(out, /^what stands in the way$/m);
       assert.match(out, says);
@@ -231,69 +200,5 @@ describe("migrate --apply", () => {
       body,
     });
     assert.match((await terminal.run("migrate")).out, /Argo CD looks after this installation: stop its self-healing/);
-  });
-});
-
-describe("migrate --undo", () => {
-  it("puts replicas and webhook configurations back as they were, and lets upstream lead", async () => {
-    const terminal = await opened(spark("a", {}, running));
-    const before = pictureOf(terminal.simulator);
-    await terminal.run("migrate", "--apply", "--yes");
-    const { code, out } = await terminal.run("migrate", "--undo", "--yes");
-    assert.equal(code, 0, out);
-    assert.deepEqual(pictureOf(terminal.simulator), before);
-    pass(terminal.simulator, 5);
-    assert.deepEqual(holders(terminal.simulator), { "chart-lock": "operator-1" });
-    assert.match((await terminal.run("migrate")).out, /rekindle migrate --apply$/);
-  });
-
-  it("waits for our hosts to stand aside, and forgets what they remember only then", async () => {
-    const terminal = await opened();
-    await terminal.run("migrate", "--apply", "--yes");
-    const began = terminal.simulator.clock.now();
-    await terminal.run("migrate", "--undo", "--yes");
-    assert.ok(terminal.simulator.clock.now() - began >= 30_000);
-  });
-
-  it("does not give back what only our record knows", async () => {
-    const terminal = await opened(spark("a", {}, running));
-    await terminal.run("migrate", "--apply", "--yes");
-    const record = { schema: 1, cluster: "c", uid: "u", saves: 1, memory: { state: { phase: "PENDING_RERUN" } } };
-    const metadata = {
-      name: "sparkapplication.a",
-      namespace: "default",
-      labels: { "rekindle.dev/kind": "SparkApplication" },
-    };
-    await make(terminal.simulator, { apiVersion: "rekindle.dev/v1alpha1", kind: "Checkpoint", metadata, spec: record });
-    const { code, err } = await terminal.run("migrate", "--undo", "--yes");
-    assert.equal(code, 1);
-    assert.match(err, /upstream would not know what is remembered of default\/a: let a host run for a minute/);
-    assert.deepEqual([gist(terminal), holders(terminal.simulator)], [left, { "chart-lock": "" }]);
-    assert.equal((await terminal.run("migrate", "--undo", "--yes", "--force")).code, 0);
-    assert.deepEqual(gist(terminal), untouched);
-  });
-
-  it("a record that cannot be read is told, and nothing is changed", async () => {
-    const terminal = await opened();
-    await terminal.run("migrate", "--apply", "--yes");
-    const path = `/api/v1/namespaces/${home}/configmaps/rekindle-migration`;
-    const body = JSON.stringify({ data: { "record.json": "no record" } });
-    terminal.simulator.handle({
-      method: "PATCH",
-      path,
-      headers: { "content-type": "application/merge-patch+json" },
-      body,
-    });
-    const { err } = await terminal.run("migrate", "--undo", "--yes");
-    assert.match(err, /ConfigMap spark-operator\/rekindle-migration, cannot be read: mend it by hand$/);
-    assert.deepEqual(gist(terminal), left);
-  });
-
-  it("flags are read with and without an equals sign", async () => {
-    const terminal = openTerminal();
-    await install(terminal.simulator, { flags: ["--namespaces", "a,b", "--enable-metrics", ...flags.slice(1)] });
-    const { out } = await terminal.run("migrate");
-    assert.match(out, /^its namespaces\n {2}a, b$/m);
-    assert.match(out, /: --namespaces=a,b\n.*: --enable-metrics\n/);
   });
 });

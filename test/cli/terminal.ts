@@ -9,7 +9,7 @@ import type { Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
-import { forecast, runs } from "../../shared/wiring/forecast.ts";
+import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
 import { problemWith, render } from "../../shared/wiring/rendering.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
@@ -68,6 +68,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         runs: async () => setting.runs ?? runs,
         forecast: async (object) => forecast(object),
         policies: async () => policyLines(),
+        flag: async (text) => flagView(text),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         render: async (object, how) => render(object, how),
         problemWith: async (object) => problemWith(object),

@@ -1,7 +1,7 @@
 /** The command line beside a host on the same cluster: what a person is told. */
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
-import { forecast, runs } from "../../shared/wiring/forecast.ts";
+import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
 import { preview } from "../../shared/wiring/preview.ts";
 import type { Stand } from "./stand.ts";
 
@@ -27,6 +27,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     runs: async () => runs,
     forecast: async (object) => forecast(object),
     policies: async () => [],
+    flag: async (text) => flagView(text),
     preview: async (_, key) => {
       const found = await preview(transport, key);
       if (found.would !== "plan") return found;

@@ -7,12 +7,14 @@ import { notServed } from "../failure.ts";
 import { kinds } from "../kinds/all.ts";
 import type { Session, Tools } from "../tools.ts";
 import { loadSaved, type Saved } from "./saved.ts";
-import { all, findInstalled, type Installed, watchedBy } from "./upstream.ts";
+import { all, findInstalled, flagsOf, type Installed, watchedBy } from "./upstream.ts";
 
 export type Report = {
   readonly installed: Installed;
   readonly watched: readonly string[];
   readonly saved: Saved | undefined;
+  /** Flags of its controllers, each with what it means here. */
+  readonly flags: readonly { readonly flag: string; readonly says: string }[];
   /** Objects by kind and state. */
   readonly objects: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What will be otherwise than it was; each with whom it concerns. */
@@ -114,6 +116,11 @@ const keepers = ({ workloads, hooks }: Installed): readonly string[] => {
   ];
 };
 
+const flagViews = async (tools: Tools, { workloads }: Installed) => {
+  const flags = workloads.filter(({ part }) => part === "controller").flatMap(({ args }) => flagsOf(args));
+  return await Promise.all([...new Set(flags)].map(async (flag) => ({ flag, ...(await tools.flag(flag)) })));
+};
+
 /** Looks at everything; nothing is written. */
 export const examine = async (session: Session, tools: Tools): Promise<Report> => {
   const installed = await findInstalled(session);
@@ -131,12 +138,15 @@ export const examine = async (session: Session, tools: Tools): Promise<Report> =
       still.push(`${mine.length} ${kind.resource.plural} would stand still: this version does not run them`);
   }
   const { refused, notes } = await forecasts(tools, applications);
+  const flags = await flagViews(tools, installed);
+  const unknown = flags.flatMap(({ is, says }) => (is === "refused" ? [says] : []));
   return {
     installed,
     watched,
     saved,
+    flags,
     objects,
     differs: [...gathered(notes), ...keepers(installed)],
-    blocks: [...(await wrongDefinitions(session)), ...still, ...gathered(refused)],
+    blocks: [...(await wrongDefinitions(session)), ...still, ...unknown, ...gathered(refused)],
   };
 };

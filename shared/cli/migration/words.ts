@@ -2,7 +2,7 @@
 import { columns } from "../text.ts";
 import { holderText } from "./lock.ts";
 import type { Report } from "./report.ts";
-import { flagsOf, type Installed } from "./upstream.ts";
+import type { Installed } from "./upstream.ts";
 
 /** What becomes of an application that is found in a state, as a person would say it. */
 const becomes: Readonly<Record<string, string>> = {
@@ -33,8 +33,10 @@ const partsText = ({ workloads, leases, hooks, now }: Installed): readonly strin
     ...hooks.map(({ resource, object }) => ["webhooks", object.metadata.name, resource.kind]),
   ]).split("\n");
 
-const flagsText = ({ workloads }: Installed): readonly string[] =>
-  workloads.flatMap(({ name, args }) => flagsOf(args).map((flag) => `${name}: ${flag}`));
+const flagsText = ({ flags }: Report): readonly string[] =>
+  flags.length === 0
+    ? []
+    : columns(flags.map(({ flag, says }) => [flag, says.replace(/^flag --[^:]+: /, "")])).split("\n");
 
 const statesText = (objects: Report["objects"]): readonly string[] => {
   const rows = Object.entries(objects).flatMap(([kind, states]) =>
@@ -65,7 +67,7 @@ export const reportText = (report: Report, where: string): string => {
   return [
     ...section(`kubeflow's Spark operator in ${where}`, isThere ? partsText(installed) : ["not found"]),
     ...section("its namespaces", [watched.length === 0 ? "all" : watched.join(", ")]),
-    ...section("its flags", flagsText(installed)),
+    ...section("its flags", flagsText(report)),
     ...section("its objects, and what becomes of them", statesText(objects)),
     ...section("what will differ", differs),
     ...section("what stands in the way", blocks),

@@ -1,0 +1,70 @@
+/** `rekindle migrate --undo`: everything as it was, hosts of ours out of the way first, and nothing lost. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { flags, holders, home, install, pass, pictureOf } from "./kubeflow.ts";
+import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
+import { make, openTerminal } from "./terminal.ts";
+
+describe("migrate --undo", () => {
+  it("puts replicas and webhook configurations back as they were, and lets upstream lead", async () => {
+    const terminal = await opened(spark("a", {}, running));
+    const before = pictureOf(terminal.simulator);
+    await terminal.run("migrate", "--apply", "--yes");
+    const { code, out } = await terminal.run("migrate", "--undo", "--yes");
+    assert.equal(code, 0, out);
+    assert.deepEqual(pictureOf(terminal.simulator), before);
+    pass(terminal.simulator, 5);
+    assert.deepEqual(holders(terminal.simulator), { "chart-lock": "operator-1" });
+    assert.match((await terminal.run("migrate")).out, /rekindle migrate --apply$/);
+  });
+
+  it("waits for our hosts to stand aside, and forgets what they remember only then", async () => {
+    const terminal = await opened();
+    await terminal.run("migrate", "--apply", "--yes");
+    const began = terminal.simulator.clock.now();
+    await terminal.run("migrate", "--undo", "--yes");
+    assert.ok(terminal.simulator.clock.now() - began >= 30_000);
+  });
+
+  it("does not give back what only our record knows", async () => {
+    const terminal = await opened(spark("a", {}, running));
+    await terminal.run("migrate", "--apply", "--yes");
+    const record = { schema: 1, cluster: "c", uid: "u", saves: 1, memory: { state: { phase: "PENDING_RERUN" } } };
+    const metadata = {
+      name: "sparkapplication.a",
+      namespace: "default",
+      labels: { "rekindle.dev/kind": "SparkApplication" },
+    };
+    await make(terminal.simulator, { apiVersion: "rekindle.dev/v1alpha1", kind: "Checkpoint", metadata, spec: record });
+    const { code, err } = await terminal.run("migrate", "--undo", "--yes");
+    assert.equal(code, 1);
+    assert.match(err, /upstream would not know what is remembered of default\/a: let a host run for a minute/);
+    assert.deepEqual([gist(terminal), holders(terminal.simulator)], [left, { "chart-lock": "" }]);
+    assert.equal((await terminal.run("migrate", "--undo", "--yes", "--force")).code, 0);
+    assert.deepEqual(gist(terminal), untouched);
+  });
+
+  it("a record that cannot be read is told, and nothing is changed", async () => {
+    const terminal = await opened();
+    await terminal.run("migrate", "--apply", "--yes");
+    const path = `/api/v1/namespaces/${home}/configmaps/rekindle-migration`;
+    const body = JSON.stringify({ data: { "record.json": "no record" } });
+    terminal.simulator.handle({
+      method: "PATCH",
+      path,
+      headers: { "content-type": "application/merge-patch+json" },
+      body,
+    });
+    const { err } = await terminal.run("migrate", "--undo", "--yes");
+    assert.match(err, /ConfigMap spark-operator\/rekindle-migration, cannot be read: mend it by hand$/);
+    assert.deepEqual(gist(terminal), left);
+  });
+
+  it("flags are read with and without an equals sign", async () => {
+    const terminal = openTerminal();
+    await install(terminal.simulator, { flags: ["--namespaces", "a,b", "--enable-metrics", ...flags.slice(1)] });
+    const { out } = await terminal.run("migrate");
+    assert.match(out, /^its namespaces\n {2}a, b$/m);
+    assert.match(out, /--namespaces=a,b +give it to rekindle host, too\n +--enable-metrics +ignored/);
+  });
+});

@@ -91,6 +91,14 @@ const variables = {
       .default("127.0.0.1:8080"),
   },
   certificate: { variable: "REKINDLE_TLS_CERT_FILE", shape: z.string().min(1).optional() },
+  clientCa: { variable: "REKINDLE_TLS_CLIENT_CA_FILE", shape: z.string().min(1).optional() },
+  sparkVersion: {
+    variable: "REKINDLE_SPARK_VERSION",
+    shape: z
+      .string()
+      .regex(/^\d+\.\d+\.\d+$/, { error: "a version is needed, such as 4.1.1" })
+      .default("4.1.1"),
+  },
   privateKey: { variable: "REKINDLE_TLS_KEY_FILE", shape: z.string().min(1).optional() },
   quota: {
     variable: "REKINDLE_ADMISSION_QUOTA",

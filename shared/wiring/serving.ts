@@ -8,13 +8,22 @@ import { type Environment, functionSettings } from "./function.ts";
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 
-/** Certificate and key, or neither. */
-const certificateOf = async (env: Environment): Promise<{ cert: Buffer; key: Buffer } | undefined> => {
-  const { certificate, privateKey } = functionSettings(env, "certificate", "privateKey");
-  if (certificate === undefined && privateKey === undefined) return undefined;
+type Secure = {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** Clients must show a certificate of this authority. */
+  readonly ca?: Buffer;
+  readonly requestCert?: true;
+};
+
+/** Certificate and key, or neither; with the authority of clients, where they are to be known. */
+const certificateOf = async (env: Environment): Promise<Secure | undefined> => {
+  const { certificate, privateKey, clientCa } = functionSettings(env, "certificate", "privateKey", "clientCa");
+  if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
   if (certificate === undefined || privateKey === undefined)
     throw new Error("set both REKINDLE_TLS_CERT_FILE and REKINDLE_TLS_KEY_FILE, or neither");
-  return { cert: await readFile(certificate), key: await readFile(privateKey) };
+  const own = { cert: await readFile(certificate), key: await readFile(privateKey) };
+  return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
 };
 
 /** Serves until `stopped`; requests in hand are answered. */

@@ -1,0 +1,17 @@
+/** POST /api/v1/spark-submit → a driver pod: what a kubeflow operator with its RestSubmitter hands to us. Run by itself, it listens. */
+import { handle, type LambdaEvent } from "hono/aws-lambda";
+import { once } from "../shared/wiring/once.ts";
+import { openSubmitter, submitterApp } from "../shared/wiring/submitter.ts";
+
+const wiring = once(async () => handle(submitterApp(openSubmitter(process.env))));
+
+/** The Lambda handler of an HTTP API or a function URL. Who may call it is the cloud's to say: it asks for nothing itself. */
+export const handler = async (event: LambdaEvent) => (await wiring())(event);
+
+if (import.meta.main) {
+  const { serveUntil } = await import("../shared/wiring/serving.ts");
+  const { stopped } = await import("../shared/wiring/stopping.ts");
+  const { mayListen } = await import("../shared/wiring/submitter.ts");
+  mayListen(process.env);
+  await serveUntil(process.env, submitterApp(openSubmitter(process.env)), stopped());
+}

@@ -128,6 +128,9 @@ First steps:
 const closing = `
 Exit codes: 0 done, 1 could not be done, 2 not understood, 3 the application failed, 4 time is over.`;
 
+/** Subcommands of upstream's binary: a deployment keeps its arguments when its image becomes ours. */
+const upstreams: readonly string[] = ["controller", "webhook"];
+
 /** A command of which only its name and summary are known. */
 const closed = ({ name }: Row): Command => new Command(name);
 
@@ -159,6 +162,10 @@ const programFor = async (tools: Tools, asked: string, end: (code: number) => vo
   };
   add(delegated("demo", running(tools.demo)), "watch applications run and recover, on a simulated cluster");
   add(delegated("host", running(tools.host)), "run everything in this process (host --help lists its settings)");
+  for (const name of upstreams) {
+    const host = (args: readonly string[]): Promise<number> => tools.host([name, ...args]);
+    program.addCommand(delegated(name, running(host)), { hidden: true });
+  }
   for (const row of rows) {
     const isAsked = asked === row.name || asked === row.alias;
     const command = isAsked ? await opened(row, tools) : closed(row);

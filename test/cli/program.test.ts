@@ -41,6 +41,12 @@ describe("the command line", () => {
     assert.equal((await openTerminal().run("host", "--help", "--resync", "5m")).code, 3);
   });
 
+  test("upstream's subcommands lead to the host, with what follows them", async () => {
+    assert.equal((await openTerminal().run("controller", "start", "--zap-log-level=info")).code, 3);
+    assert.equal((await openTerminal().run("webhook", "start")).code, 2);
+    assert.doesNotMatch((await openTerminal().run("--help")).out, /^ {2}(controller|webhook)/m);
+  });
+
   const failures: readonly (readonly [string, Transport, RegExp])[] = [
     [
       "no answer",

@@ -95,6 +95,7 @@ describe("upstream's flags", () => {
     [["--controller-threads=0"], /^flag --controller-threads=0: write a whole number from 1 to 256$/],
     [["--leader-elect"], /^flag --leader-elect: unknown/],
     [["start"], /^start: settings are flags/],
+    [["webhook", "start", "--webhook-port=9443"], /^webhook start: admission is part of the host: .*host --admission/],
   ];
   for (const [args, line] of wrong) {
     test(`refused in one line: ${args.join(" ")}`, async () => {

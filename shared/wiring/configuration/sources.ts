@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
-import { subcommand, type Understood, understood, upstreamOptions } from "./upstream.ts";
+import { elsewhere as atUpstream, subcommand, type Understood, understood, upstreamOptions } from "./upstream.ts";
 
 /** A value as it was written, and where, as a message names the place. */
 export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
@@ -107,6 +107,8 @@ const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefine
 
 /** Reads the command line; what is unknown is named, not guessed. */
 export const fromFlags = (given: readonly string[]): Flags => {
+  const other = atUpstream[given[0] ?? ""];
+  if (other !== undefined) return { written: [], problems: [other], asked: new Set(), file: undefined, notes: [] };
   const isUpstreams = subcommand.every((word, at) => given[at] === word);
   const tokens = tokensOf(isUpstreams ? given.slice(subcommand.length) : given);
   const read = tokens.flatMap((token, at): readonly Read[] => {

@@ -135,5 +135,10 @@ export const understood = (flag: string, value: string | undefined): Understood 
   return isNothing ? { is: "nothing" } : { is: "problem", text: `flag --${flag}: ${row.because}` };
 };
 
+/** What upstream does in a process of its own. */
+export const elsewhere: Readonly<Record<string, string>> = {
+  webhook: "webhook start: admission is part of the host: run rekindle host --admission, and take this deployment away",
+};
+
 /** How upstream's binary is started: its subcommand may stay before the flags. */
 export const subcommand: readonly string[] = ["controller", "start"];

@@ -3,16 +3,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
-import { application, errorOf, stateOf, statusOf } from "./objects.ts";
+import { application, errorOf, loose, stateOf, statusOf } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
-
-/** The CRD as those install it who do without validation: everything is stored. */
-const anything = (crd: Obj): Obj => {
-  const loose = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const changed = JSON.parse(JSON.stringify(crd), (key, value) => (key === "schema" ? loose : value));
-  return crd.metadata.name.startsWith("sparkapplications.") ? changed : crd;
-};
 
 const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkApplication", name));
 
@@ -113,7 +106,7 @@ describe("a spec that cannot run", () => {
           assert.equal(errorOf(stand.get("SparkApplication", "app")), "");
           assertCalm(stand);
         },
-        { crds: crds.map(anything) },
+        { crds: crds.map(loose) },
       ),
     );
   }

@@ -79,3 +79,10 @@ export const errorOf = (object: Stored | undefined): string =>
   String(within(object, "status", "applicationState", "errorMessage") ?? "");
 
 export const statusOf = (object: Stored | undefined, field: string): unknown => within(object, "status", field);
+
+/** The CRD as those install it who do without validation: everything is stored. */
+export const loose = (crd: Obj): Obj => {
+  const everything = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const changed = JSON.parse(JSON.stringify(crd), (key, value) => (key === "schema" ? everything : value));
+  return crd.metadata.name.startsWith("sparkapplications.") ? changed : crd;
+};

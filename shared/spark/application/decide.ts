@@ -4,7 +4,7 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { endCompanions } from "./accompanied.ts";
@@ -32,11 +32,17 @@ import {
 import { shownState } from "./status.ts";
 import { submitNext, withdrawn } from "./submitting.ts";
 
-/** What a run depends on: everything but the two fields that may change under a running application. */
-const relevant = ({ spec }: Stored): string =>
-  isRecord(spec) && !isTooDeep(spec)
-    ? digestOf({ ...spec, suspend: undefined, timeToLiveSeconds: undefined })
-    : digestOf(isTooDeep(spec) ? "too deep to be read" : (spec ?? null));
+/** Two fields may change under a running application; what they hold must be what they are for, or the run waits for it. */
+const free = ({ suspend, timeToLiveSeconds: left }: Json): Json => ({
+  suspend: typeof suspend === "boolean" ? undefined : suspend,
+  timeToLiveSeconds: Number.isSafeInteger(left) ? undefined : left,
+});
+
+/** What a run depends on. */
+const relevant = ({ spec }: Stored): string => {
+  if (isTooDeep(spec)) return digestOf("too deep to be read");
+  return isRecord(spec) ? digestOf({ ...spec, ...free(spec) }) : digestOf(spec ?? null);
+};
 
 /** Read past the schema: what is suspended and wrong besides stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;

@@ -1,8 +1,11 @@
 /** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
-import type { Stored } from "../../core/object.ts";
+import { isTooDeep } from "../../core/json.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { explain } from "../schema/explain.ts";
+import { tooDeep } from "../schema/parse.ts";
 import { mebibytesOf } from "../schema/quantity.ts";
+import { confRules } from "../schema/rules.ts";
+import { scaleOddities, scaleRules } from "../schema/scale.ts";
 import { executorImage } from "./arguments.ts";
 import { type Images, serverImage } from "./objects.ts";
 import { serverName } from "./resource.ts";
@@ -10,6 +13,12 @@ import { serverName } from "./resource.ts";
 export type Read =
   | { readonly ok: true; readonly spec: SparkConnectSpec; readonly images: Images }
   | { readonly ok: false; readonly message: string };
+
+/** A SparkConnect that is stored, or about to be. */
+type Written = {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
+};
 
 const longest = 63;
 
@@ -31,13 +40,28 @@ const memoryProblem = (path: string, text: string | undefined): readonly string[
 
 const noImage = (role: string): string => `image is not specified: set spec.image, or one in spec.${role}.template`;
 
-export const readSpec = ({ metadata, spec: given }: Stored): Read => {
+/** Templates of the user's, in the roles that have one. */
+const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): readonly string[] => {
+  if (sparkVersion === "") return ["spec.sparkVersion is empty: write the version of Spark, such as 4.1.1"];
+  const templates = server.template !== undefined || executor.template !== undefined;
+  return templates && /^[012]\./.test(sparkVersion)
+    ? [`spec.sparkVersion ${sparkVersion} knows no pod templates: it must be 3.0.0 or newer`]
+    : [];
+};
+
+/** As upstream's webhook: what its rules refuse cannot be stored there, and is told here. */
+export const readSpec = ({ metadata, spec: given }: Written): Read => {
+  if (isTooDeep(given)) return { ok: false, message: tooDeep };
   const parsed = connectSpecSchema.safeParse(given);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const spec = parsed.data;
   const [server, executor] = [serverImage(spec), executorImage(spec)];
   const problems = [
     ...nameProblem(metadata.name),
+    ...versionProblem(spec),
+    ...scaleRules(spec.dynamicAllocation, 0),
+    ...scaleOddities(spec.dynamicAllocation),
+    ...confRules(spec.sparkConf ?? {}, metadata.namespace ?? "default"),
     ...memoryProblem("spec.server.memory", spec.server.memory),
     ...memoryProblem("spec.executor.memory", spec.executor.memory),
     ...(server === undefined ? [noImage("server")] : []),

@@ -90,15 +90,25 @@ describe("a ScheduledSparkApplication", () => {
 
 describe("a SparkConnect", () => {
   const server = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: {}, executor: {} };
-  const image = { template: { spec: { containers: [{ name: "x", image: "spark:4.1.1" }] } } };
+  const image = { template: { spec: { containers: [{ name: "spark-kubernetes-executor", image: "spark:4.1.1" }] } } };
   const bounds = (more: object) => ({ ...server, dynamicAllocation: { enabled: true, ...more } });
   const rows: readonly (readonly [string, string, unknown, RegExp])[] = [
     ["what runs", "connect", server, /^$/],
     ["images of both templates", "connect", { ...server, image: undefined, server: image, executor: image }, /^$/],
-    ["an image of one template", "connect", { ...server, image: "", server: image }, /^spec\.image is missing/],
+    [
+      "an image of one template",
+      "connect",
+      { ...server, image: "", server: image },
+      /^image is not specified: set spec\.image, or one in spec\.executor\.template/,
+    ],
     ["a name with dots", "a.b", server, /^metadata\.name "a\.b" must start/],
     ["56 characters", "a".repeat(56), server, /^$/],
-    ["57 characters", "a".repeat(57), server, /^metadata\.name: a+-server names its service.*to 56$/],
+    [
+      "57 characters",
+      "a".repeat(57),
+      server,
+      /^metadata\.name is 57 characters long, but the service a+-server holds 63/,
+    ],
     ["no version", "connect", { ...server, sparkVersion: "" }, /^spec\.sparkVersion is empty/],
     ["a template for Spark 2", "connect", { ...server, sparkVersion: "2.4.8", server: image }, /^spec\.sparkVersion 2/],
     ["no server", "connect", { ...server, server: undefined }, /^spec\.server is missing/],

@@ -1,0 +1,53 @@
+/**
+ * The catalogue of bad inputs for SparkApplications: what their writer is told where admission answers, and what becomes
+ * of them where no webhook is installed. A clear message that names the field, no crash, and a mended spec runs.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { creating, good, said } from "./admission/reviews.ts";
+import { bad, odd, rows } from "./input/catalogue.ts";
+import { storedOf, walk } from "./input/path.ts";
+import type { Row } from "./input/row.ts";
+
+const answer = ({ spec, metadata }: Row): string => said(creating("SparkApplication", spec, metadata));
+
+/** Without its anchors: a warning says more around it. */
+const within = ({ source }: RegExp): RegExp => new RegExp(source.replace(/^\^/, "").replace(/\$$/, ""), "s");
+
+describe("bad input", () => {
+  test("is a catalogue of more than a hundred, each once", () => {
+    assert.ok(bad.length >= 100, `${bad.length}`);
+    assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
+  });
+
+  for (const row of bad.filter(({ door }) => door === "refuses"))
+    test(`${row.name}: refused at the door`, () => assert.match(answer(row), row.says));
+
+  for (const row of bad.filter(({ door }) => door === "warns"))
+    test(`${row.name}: stored with a warning`, () => {
+      assert.match(answer(row), /^warning: its submission will fail: /);
+      assert.match(answer(row), within(row.says));
+    });
+
+  for (const row of bad)
+    test(`${row.name}: without a webhook FAILED, nothing made; mended, or under another name, it runs`, () => {
+      const end = walk(storedOf(row, 1));
+      assert.equal(end.made, undefined);
+      assert.equal(end.memory.state.phase, "FAILED");
+      assert.match(end.error, row.says);
+      assert.ok(end.error.length <= 4_096);
+      const mended = walk(storedOf({ spec: good }, 2), row.metadata === undefined ? end.memory : undefined);
+      assert.equal(mended.memory.state.phase, "SUBMITTED");
+      assert.equal(mended.made?.driver.metadata.name, "app-driver");
+    });
+});
+
+describe("odd input", () => {
+  for (const row of odd)
+    test(`${row.name}: runs`, () => {
+      assert.match(answer(row), row.warns ?? /^(warning: (?!its submission).*)?$/s);
+      const { made, memory } = walk(storedOf(row, 1));
+      assert.equal(memory.state.phase, "SUBMITTED");
+      assert.ok(made !== undefined && row.runs(made), JSON.stringify(made).slice(0, 3_000));
+    });
+});

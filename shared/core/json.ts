@@ -19,17 +19,29 @@ export const same = (a: unknown, b: unknown): boolean =>
 /** Hex digest of a JSON value, independent of the order of its keys. */
 export const digestOf = (value: unknown): string => digest(JSON.stringify(canonical(value)) ?? "");
 
-/** As deep as any object of Kubernetes' own by far; what is deeper is not walked through, for that would exhaust the stack. */
+/** Beyond any object that is meant to be read: what is deeper exhausts the stack, what is larger takes seconds to judge. */
 const deepest = 256;
+const most = 50_000;
 
-/** True when objects and lists stand in each other deeper than anything that is meant to be read. Needs no stack itself. */
-export const isTooDeep = (value: unknown): boolean => {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; depth <= deepest; depth += 1) {
-    level = level.flatMap((each) => (Array.isArray(each) ? each : isRecord(each) ? Object.values(each) : []));
-    if (level.length === 0) return false;
+const inside = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+
+/** True for more values, or for values deeper within each other, than anybody reads. Needs no stack itself. */
+export const isTooMuch = (value: unknown): boolean => {
+  let level = inside(value);
+  let count = level.length;
+  for (let depth = 1; level.length > 0 && count <= most; depth += 1) {
+    if (depth > deepest) return true;
+    const next: unknown[] = [];
+    for (const each of level) {
+      const within = inside(each);
+      count += within.length;
+      if (count > most) return true;
+      for (const one of within) next.push(one);
+    }
+    level = next;
   }
-  return true;
+  return count > most;
 };
 
 /** RFC 7386 patch that turns `from` into `to`; undefined when they are equal. Keys to vanish become null. */

@@ -206,6 +206,22 @@ describe("the door", () => {
     assert.ok(performance.now() - began < 3_000);
   });
 
+  const heavy: readonly (readonly [string, object])[] = [
+    ["a million wrong arguments", { arguments: Array.from({ length: 1_000_000 }, () => 1) }],
+    ["as many wrong ones as are looked at", { arguments: Array.from({ length: 49_000 }, () => 1) }],
+    ["a megabyte of one name", { driver: { podName: "A".repeat(1_000_000) } }],
+    ["a megabyte of one size", { driver: { memory: "1".repeat(1_000_000) } }],
+    ["a megabyte of a ratio", { memoryOverheadFactor: "1".repeat(1_000_000) }],
+  ];
+  for (const [what, changes] of heavy)
+    test(`judges ${what} well within the 3 s that it has`, async () => {
+      const review = JSON.stringify(reviewOf(application(changes)));
+      const began = performance.now();
+      for (const path of ["/validate", "/mutate"])
+        assert.equal((await app.request(path, { method: "POST", body: review })).status, 200);
+      assert.ok(performance.now() - began < 2_500);
+    });
+
   test("is called by Lambda, too", async () => {
     const { handler } = await import("../../functions/admission.ts");
     const event = {

@@ -73,8 +73,9 @@ const templated = (...pods: readonly string[]): Rule => ({
   message: "spec.sparkVersion knows no pod templates: it must be 3.0.0 or newer",
 });
 
+/** Which units a version of Spark reads, only its rules know: a policy lets all of them pass. */
 const sized = (pod: string, field: string): Rule => ({
-  expression: `!has(object.spec.${pod}.${field}) || object.spec.${pod}.${field}.matches('^(?i)[ ]*[0-9]+(b|[kmgtp]b?)?[ ]*$')`,
+  expression: `!has(object.spec.${pod}.${field}) || object.spec.${pod}.${field}.matches('^(?i)[ ]*[0-9]+(b|[kmgtp]i?b?)?[ ]*$')`,
   message: `spec.${pod}.${field} is not a size that Spark reads; write it like "512m" or "2g"`,
 });
 

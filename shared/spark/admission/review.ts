@@ -1,7 +1,7 @@
 /** Which kinds admission knows, and what it does for each: pure, so that asking twice or in a dry run makes no difference. */
-import { isTooDeep, same } from "../../core/json.ts";
+import { isTooMuch, same } from "../../core/json.ts";
 import type { AdmissionRequest, AdmittedObject, PatchOperation, Verdict } from "../../kube/admission.ts";
-import { tooDeep } from "../schema/parse.ts";
+import { tooMuch } from "../schema/parse.ts";
 import { applicationDefaults, judgedApplication } from "./application.ts";
 import { judgedConnect } from "./connect.ts";
 import type { Judgement, Named } from "./judgement.ts";
@@ -33,7 +33,7 @@ const knownOf = ({ kind, operation }: AdmissionRequest): Known => {
 export const patchedBy = (request: AdmissionRequest): Verdict => {
   const { patched } = knownOf(request);
   const { object } = request;
-  return patched === undefined || !object || isTooDeep(object) ? pass : { ...pass, patch: patched(object) };
+  return patched === undefined || !object || isTooMuch(object["spec"]) ? pass : { ...pass, patch: patched(object) };
 };
 
 /** The API server makes a name of the first 58 characters and 5 of its own. */
@@ -46,14 +46,16 @@ const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRequest):
 
 /** True when an update leaves the spec as it is: labels of a bad object may be mended, and it may be deleted. */
 export const isSameSpec = ({ operation, object, oldObject }: AdmissionRequest): boolean =>
-  operation === "UPDATE" && !isTooDeep([object, oldObject]) && same(object?.["spec"], oldObject?.["spec"]);
+  operation === "UPDATE" &&
+  ![object, oldObject].some((one) => isTooMuch(one?.["spec"])) &&
+  same(object?.["spec"], oldObject?.["spec"]);
 
 /** Refuses what could not run. */
 export const judgedBy = (request: AdmissionRequest): Verdict => {
   const { judged } = knownOf(request);
   const { object } = request;
   if (judged === undefined || !object || isSameSpec(request)) return pass;
-  if (isTooDeep(object)) return { allowed: false, message: tooDeep };
+  if (isTooMuch(object["spec"])) return { allowed: false, message: tooMuch };
   const { broken, warnings } = judged(object, namedAs(object, request));
   return broken.length > 0 ? { allowed: false, message: broken.join("; ") } : { ...pass, warnings };
 };

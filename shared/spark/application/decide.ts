@@ -1,5 +1,5 @@
 /** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
-import { digestOf, isTooDeep } from "../../core/json.ts";
+import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
@@ -40,7 +40,7 @@ const free = ({ suspend, timeToLiveSeconds: left }: Json): Json => ({
 
 /** What a run depends on. */
 const relevant = ({ spec }: Stored): string => {
-  if (isTooDeep(spec)) return digestOf("too deep to be read");
+  if (isTooMuch(spec)) return digestOf("too deep to be read");
   return isRecord(spec) ? digestOf({ ...spec, ...free(spec) }) : digestOf(spec ?? null);
 };
 

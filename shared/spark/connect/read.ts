@@ -1,11 +1,12 @@
 /** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
-import { isTooDeep } from "../../core/json.ts";
+import { isTooMuch } from "../../core/json.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { explain } from "../schema/explain.ts";
-import { tooDeep } from "../schema/parse.ts";
-import { mebibytesOf } from "../schema/quantity.ts";
+import { tooMuch } from "../schema/parse.ts";
+import { hasBinaryUnit, mebibytesOf } from "../schema/quantity.ts";
 import { confRules } from "../schema/rules.ts";
 import { scaleOddities, scaleRules } from "../schema/scale.ts";
+import { rulesFor } from "../submission/versions.ts";
 import { executorImage } from "./arguments.ts";
 import { type Images, serverImage } from "./objects.ts";
 import { serverName } from "./resource.ts";
@@ -33,8 +34,8 @@ const nameProblem = (name: string): readonly string[] => {
       ];
 };
 
-const memoryProblem = (path: string, text: string | undefined): readonly string[] =>
-  text === undefined || mebibytesOf(text) !== undefined
+const memoryProblem = (path: string, text: string | undefined, version: string): readonly string[] =>
+  text === undefined || (mebibytesOf(text) !== undefined && (rulesFor(version).binaryUnits || !hasBinaryUnit(text)))
     ? []
     : [`${path}: ${JSON.stringify(text)} is not a size that Spark reads; write it like "512m" or "2g"`];
 
@@ -51,7 +52,7 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
 
 /** As upstream's webhook: what its rules refuse cannot be stored there, and is told here. */
 export const readSpec = ({ metadata, spec: given }: Written): Read => {
-  if (isTooDeep(given)) return { ok: false, message: tooDeep };
+  if (isTooMuch(given)) return { ok: false, message: tooMuch };
   const parsed = connectSpecSchema.safeParse(given);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const spec = parsed.data;
@@ -62,8 +63,8 @@ export const readSpec = ({ metadata, spec: given }: Written): Read => {
     ...scaleRules(spec.dynamicAllocation, 0),
     ...scaleOddities(spec.dynamicAllocation),
     ...confRules(spec.sparkConf ?? {}, metadata.namespace ?? "default"),
-    ...memoryProblem("spec.server.memory", spec.server.memory),
-    ...memoryProblem("spec.executor.memory", spec.executor.memory),
+    ...memoryProblem("spec.server.memory", spec.server.memory, spec.sparkVersion),
+    ...memoryProblem("spec.executor.memory", spec.executor.memory, spec.sparkVersion),
     ...(server === undefined ? [noImage("server")] : []),
     ...(executor === undefined ? [noImage("executor")] : []),
   ];

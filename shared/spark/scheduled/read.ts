@@ -1,11 +1,11 @@
 /** The door: a schedule's spec as the API server keeps it, read, or one message of what to change. */
 import * as z from "zod";
 import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule.ts";
-import { digestOf, isTooDeep } from "../../core/json.ts";
+import { digestOf, isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
 import { explain } from "../schema/explain.ts";
-import { tooDeep } from "../schema/parse.ts";
+import { tooMuch } from "../schema/parse.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";
 
@@ -43,7 +43,7 @@ export const suspends = ({ spec }: Written): boolean => isRecord(spec) && spec["
 
 /** Digest of what the times of the runs depend on. */
 export const timingOf = ({ spec }: Stored): string =>
-  isRecord(spec) && !isTooDeep(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
+  isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
 
 const nameProblem = (name: string): string | undefined => {
   if (name.length > longestName)
@@ -55,7 +55,7 @@ const wrong = (reason: string): Read => ({ ok: false, reason });
 
 /** `now` decides nothing but whether the schedule ever comes. */
 export const readSpec = (object: Written, now: number): Read => {
-  if (isTooDeep(object["spec"])) return wrong(tooDeep);
+  if (isTooMuch(object["spec"])) return wrong(tooMuch);
   const parsed = shape.safeParse(object["spec"]);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;

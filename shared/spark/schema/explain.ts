@@ -52,7 +52,7 @@ const shown = 3;
 
 /** One message for everything that a schema found wrong below `root`: the first three, and how many more there are. */
 export const explain = (error: { readonly issues: readonly Issue[] }, root = "spec"): string => {
-  const sayings = error.issues.map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
-  const more = sayings.length - shown;
-  return `${sayings.slice(0, shown).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  const sayings = error.issues.slice(0, shown).map((issue) => `${pathOf(issue.path, root)} ${sayingOf(issue)}`);
+  const more = error.issues.length - shown;
+  return `${sayings.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 };

@@ -1,5 +1,5 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
-import { isTooDeep } from "../../core/json.ts";
+import { isTooMuch } from "../../core/json.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
 import { explain } from "./explain.ts";
 import { brokenRules } from "./rules.ts";
@@ -13,12 +13,12 @@ type Application = {
   readonly [field: string]: unknown;
 };
 
-export const tooDeep =
-  "spec holds fields within fields hundreds of levels deep: nothing that Spark or Kubernetes reads is";
+export const tooMuch =
+  "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no application needs that";
 
 /** Types first, for rules are only meant for what is typed. */
 export const parseSpec = (application: Application): ParsedSpec => {
-  if (isTooDeep(application["spec"])) return { ok: false, message: tooDeep };
+  if (isTooMuch(application["spec"])) return { ok: false, message: tooMuch };
   const typed = specSchema.safeParse(application["spec"]);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;

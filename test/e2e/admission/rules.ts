@@ -47,7 +47,7 @@ const refused: readonly (readonly [string, object, RegExp])[] = [
     application("x", { nodeSelector: { a: "b" }, driver: { nodeSelector: { a: "b" } } }),
     /node selector cannot be defined at both/,
   ],
-  ["a size", application("x", { driver: { memory: "1Gi" } }), /spec\.driver\.memory/],
+  ["a size", application("x", { driver: { memory: "1.5g" } }), /spec\.driver\.memory/],
   ["templates of Spark 2", application("x", { sparkVersion: "2.4.8", driver: { template: {} } }), /spec\.sparkVersion/],
   [
     "bounds of dynamic allocation",

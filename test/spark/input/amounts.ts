@@ -16,7 +16,7 @@ const sizes: readonly Row[] = [
   warns(
     "B05 memory of nothing",
     { driver: { memory: "0" } },
-    /spark\.driver\.memory: "0" is not a size that Spark reads/,
+    /spark\.driver\.memory: "0" is not a size in bytes that Spark reads/,
   ),
   refuses("B05 executor's memory", { executor: { memory: "2Gi" } }, /^spec\.executor\.memory: "2Gi" is not a size/),
   refuses(

@@ -191,10 +191,25 @@ const others: readonly Row[] = [
     status: { applicationState: { state: "NONSENSE" }, driverInfo: 5 },
   },
   { ...runs("B23 a status that is a text", {}, () => true), status: "RUNNING" },
+  refuses(
+    "B08 a million arguments that are numbers",
+    { arguments: Array.from({ length: 1_000_000 }, () => 1) },
+    /^spec holds more than 50,000 values/,
+  ),
+  refuses(
+    "B08 100,000 variables",
+    { driver: { env: Array.from({ length: 100_000 }, () => ({ name: "V" })) } },
+    /^spec holds more than 50,000 values/,
+  ),
+  refuses(
+    "B08 40,000 arguments that are numbers",
+    { arguments: Array.from({ length: 40_000 }, () => 1) },
+    /^spec\.arguments\[0\] must be a string.*; and 39997 more$/,
+  ),
   {
     name: "B08 5,000 objects within each other",
     spec: changed({ driver: { template: JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`) } }),
-    says: /^spec holds fields within fields hundreds of levels deep/,
+    says: /^spec holds more than 50,000 values/,
     door: "refuses",
   },
 ];

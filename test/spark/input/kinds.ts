@@ -1,0 +1,106 @@
+/** Bad ScheduledSparkApplications and SparkConnects: B01, B05, B06, B13, B19, B27 of the catalogue. */
+import { good } from "../admission/reviews.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type KindRow = {
+  readonly name: string;
+  readonly kind: "ScheduledSparkApplication" | "SparkConnect";
+  readonly spec: unknown;
+  readonly metadata: Fields;
+  /** The message at the door, as a refusal or a warning, and in the status alike. */
+  readonly says: RegExp;
+};
+
+export const goodSchedule: Fields = { schedule: "@every 5m", template: good };
+
+const schedule = (name: string, changes: Fields, says: RegExp, named = "nightly"): KindRow => ({
+  ...{ name, says, kind: "ScheduledSparkApplication", metadata: { name: named } },
+  spec: { ...goodSchedule, ...changes },
+});
+
+const crons: readonly (readonly [string, string])[] = [
+  ["nothing", ""],
+  ["blanks", "   "],
+  ["a word", "whenever"],
+  ["four fields", "* * * *"],
+  ["six fields", "0 0 0 * * *"],
+  ["an ISO duration", "P1Y"],
+  ["every -5m", "@every -5m"],
+  ["every 1e9h", "@every 1e9h"],
+  ["every so often", "@every sometimes"],
+  ["30 February", "0 0 30 2 *"],
+  ["minute 60", "60 * * * *"],
+  ["hour 24", "0 24 * * *"],
+  ["a step of 0", "*/0 * * * *"],
+  ["a range backwards", "30-10 * * * *"],
+  ["full-width digits", "５ * * * *"],
+  ["a line break", "* * *\n* *x"],
+  ["100,000 characters", "1,".repeat(50_000)],
+];
+
+const schedules: readonly KindRow[] = [
+  ...crons.map(([what, text]) => schedule(`B19 a schedule of ${what}`, { schedule: text }, /^spec\.schedule/)),
+  schedule("B19 no schedule", { schedule: undefined }, /^spec\.schedule is missing: add it \(a string\)$/),
+  schedule("B19 a schedule by number", { schedule: 5 }, /^spec\.schedule must be a string, not a number/),
+  schedule("B19 a time zone by path", { timeZone: "../../etc/passwd" }, /[Tt]ime ?[Zz]one/),
+  schedule("B19 a time zone of nowhere", { timeZone: "Mars/Olympus" }, /[Tt]ime ?[Zz]one/),
+  schedule("B19 a policy of its own", { concurrencyPolicy: "Queue" }, /^spec\.concurrencyPolicy must be /),
+  schedule(
+    "B19 a limit as text",
+    { successfulRunHistoryLimit: "3" },
+    /^spec\.successfulRunHistoryLimit must be a number/,
+  ),
+  schedule("B06 a name too long for its runs'", {}, /^metadata\.name is 60 characters long/, "a".repeat(60)),
+];
+
+export const goodConnect: Fields = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: {}, executor: {} };
+
+const connect = (name: string, changes: Fields, says: RegExp, named = "connect"): KindRow => ({
+  ...{ name, says, kind: "SparkConnect", metadata: { name: named } },
+  spec: { ...goodConnect, ...changes },
+});
+
+const whole = (name: string, spec: unknown, says: RegExp): KindRow => ({
+  ...{ name, spec, says, kind: "SparkConnect", metadata: { name: "connect" } },
+});
+
+const deep: unknown = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
+
+const connects: readonly KindRow[] = [
+  whole("B01 no spec of a SparkConnect", undefined, /^spec is missing/),
+  whole("B01 a list for a SparkConnect", [], /^spec must be an object, not an array$/),
+  connect("B01 no server", { server: undefined }, /^spec\.server is missing/),
+  connect("B01 no executor", { executor: undefined }, /^spec\.executor is missing/),
+  connect("B01 no version", { sparkVersion: "" }, /^spec\.sparkVersion is empty/),
+  connect("B27 a version without quotes", { sparkVersion: 4.1 }, /^spec\.sparkVersion must be a string, not a number/),
+  connect("B05 a server's size", { server: { memory: "1Gi" } }, /^spec\.server\.memory: "1Gi" is not a size/),
+  connect("B05 executors' size", { executor: { memory: "1.5g" } }, /^spec\.executor\.memory: "1\.5g" is not a size/),
+  connect(
+    "B03 fewer executors than none",
+    { executor: { instances: -1 } },
+    /^spec\.executor\.instances must be at least 0$/,
+  ),
+  connect("B20 no image", { image: undefined }, /^image is not specified: set spec\.image/),
+  connect("B14 a master", { sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master" is not allowed/),
+  connect(
+    "B14 another namespace",
+    { sparkConf: { "spark.kubernetes.namespace": "x" } },
+    /^sparkConf key "spark\.kubernetes\.namespace"/,
+  ),
+  connect(
+    "B04 bounds",
+    { dynamicAllocation: { enabled: true, minExecutors: 3, maxExecutors: 2 } },
+    /minExecutors \(3\) is greater/,
+  ),
+  connect(
+    "B15 a template of Spark 2",
+    { sparkVersion: "2.4.8", server: { template: {} } },
+    /^spec\.sparkVersion 2\.4\.8/,
+  ),
+  connect("B08 5,000 objects within each other", { server: { template: deep } }, /^spec holds more than 50,000 values/),
+  connect("B06 dots", {}, /^metadata\.name "a\.b" must start/, "a.b"),
+  connect("B06 57 characters", {}, /^metadata\.name is 57 characters long/, "a".repeat(57)),
+];
+
+export const kindRows: readonly KindRow[] = [...schedules, ...connects];

@@ -1,5 +1,6 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
 import type { Key } from "./key.ts";
+import type { Measure } from "./measure.ts";
 import type { Obj, Resource, Stored } from "./object.ts";
 import type { Decision, View } from "./plan.ts";
 
@@ -34,6 +35,8 @@ export type Operator<Memory> = {
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
+  /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
+  readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
   /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */
   readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
 };

@@ -35,13 +35,13 @@ export const writeStatus = async (
 /** Writes the status if it says something new. `memo` is absent when the server kept all of it. */
 const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<{ memo?: StatusMemo } | undefined> => {
   const { world, message, operator, sight } = run;
-  if (plan.status === undefined || sight.object === undefined) return undefined;
-  const patch = statusPatch(sight.object, plan.status, held.record?.status);
+  const { object, now } = sight;
+  const { status: wished } = plan;
+  if (wished === undefined || object === undefined) return undefined;
+  const patch = statusPatch(object, wished, held.record?.status);
   if (patch === undefined) return undefined;
-  const memo = await writeStatus(world.cluster, objectRef(message, operator), sight.object, {
-    patch,
-    wished: plan.status,
-  });
+  const memo = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
+  world.meter?.(operator.measuresOf?.(object, wished, now) ?? []);
   return { memo };
 };
 

@@ -54,6 +54,7 @@ const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
   if (world.inCharge?.(message, labelsOf(observed)) === false) return { did: "nothing", why: "not ours to run" };
   if (observed.see === "unreadable") {
     world.report("error", unusable, { key: textOf(message), error: observed.error });
+    world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: 1, of: {} }]);
     return { did: "stopped", why: observed.error };
   }
   const { sight } = observed;

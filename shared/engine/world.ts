@@ -1,5 +1,6 @@
 /** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
 import type { Key } from "../core/key.ts";
+import type { Meter } from "../core/measure.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Checkpoints, Clock, Cluster, Queue, Report } from "./ports.ts";
@@ -13,6 +14,8 @@ export type World = {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly report: Report;
+  /** Where figures go; absent: nowhere. */
+  readonly meter?: Meter;
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
   /** UID of the cluster's kube-system namespace. */
   readonly clusterUid: string;

@@ -7,10 +7,15 @@ const name = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[
 const namespace = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** The hono app; the same behind a host, a container and an HTTP function. */
-export const apiApp = ({ ready, kinds, trigger, verify }: DoorParts): Hono => {
+export const apiApp = ({ ready, kinds, trigger, verify, scrape }: DoorParts): Hono => {
   const app = new Hono();
   app.get("/healthz", (c) => c.text("ok"));
   app.get("/readyz", (c) => (ready() ? c.text("ok") : c.text("watches are not synced yet", 503)));
+  app.get("/metrics", async (c) => {
+    if (scrape === undefined) return c.json({ error: "this function keeps no figures" }, 404);
+    const { text, type } = await scrape();
+    return c.body(text, 200, { "content-type": type });
+  });
   app.use("/reconcile/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.post("/reconcile/:kind/:namespace/:name", async (c) => {
     if (verify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);

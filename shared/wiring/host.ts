@@ -13,6 +13,7 @@ import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
+import { type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openWorld, operatorsFor } from "./world.ts";
@@ -27,6 +28,8 @@ export type HostSettings = {
   readonly selector: string | undefined;
   readonly timing: Timing;
   readonly spark: Options;
+  /** How figures are called; absent: as upstream without any flag. */
+  readonly naming?: Naming;
   /** Steps at once. */
   readonly concurrency: number;
   readonly resyncMs: number;
@@ -43,6 +46,8 @@ export type Host = {
   /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
   kinds(): readonly string[];
+  /** The figures as Prometheus reads them. */
+  scrape(): Promise<Scrape>;
   depth(): { readonly ready: number; readonly delayed: number; readonly busy: number };
   /** Stops watching, finishes the steps in flight, and resolves. */
   drain(graceMs: number): Promise<void>;
@@ -52,25 +57,35 @@ export type Host = {
 const asideMs = 5_000;
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
-  const { transport, cluster, namespaces, selector, timing } = settings;
+  const { cluster, namespaces, selector, timing, naming = upstreamNaming } = settings;
   const report = calm(settings.report, Date.now);
-  const queue = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
+  const metering = openMetering({ naming, transport: settings.transport, namespaces, now: Date.now });
+  const transport = metering.counted(settings.transport);
+  const embedded = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
+  const queue = metering.timed(embedded);
   const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const { shadow } = settings;
-  const world = { ...opened, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };
+  const { meter } = metering;
+  const world = { ...opened, meter, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };
   const scope = { transport, queue, cluster, namespaces, selector, operators };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const standing = await standingFor(settings, operators, report, again);
   const step = async (messages: readonly Message[]): Promise<boolean> => {
     const group = operators.find(({ kind }) => kind === messages[0]?.kind)?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
-    const ending = await take(world, messages);
+    const ending = await metering.step(messages, () => take(world, messages));
     const [first] = messages;
     report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
     return ending !== undefined;
   };
-  const workers = startWorkers({ queue, take: step, parallel: settings.concurrency, againMs: 1_000, now: Date.now });
+  const workers = startWorkers({
+    queue: embedded,
+    take: step,
+    parallel: settings.concurrency,
+    againMs: 1_000,
+    now: Date.now,
+  });
   const forwarder: Forwarder = startForwarder({
     transport,
     operators,
@@ -89,8 +104,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
       const key = { cluster, kind, namespace, name };
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
     },
+    scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
-    depth: () => ({ ...queue.depth(), busy: workers.busy() }),
+    depth: () => ({ ...embedded.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
       standing?.stop();
       await sweeping.stop();

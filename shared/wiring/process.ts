@@ -11,10 +11,11 @@ import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
-import { optionsOf } from "./configuration/spark.ts";
+import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { lookoutFor } from "./lookout.ts";
+import type { Scrape } from "./metering.ts";
 import { tellPlans } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
@@ -22,6 +23,8 @@ export type DoorParts = {
   readonly ready: () => boolean;
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
+  /** The figures as Prometheus reads them; absent where none are kept. */
+  readonly scrape?: () => Promise<Scrape>;
   /** Undefined without a secret: then no trigger is taken. */
   readonly verify: ((signed: Signed, given: string) => boolean) | undefined;
 };
@@ -148,6 +151,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     namespaces,
     selector: selector === "" ? undefined : selector,
     spark: optionsOf(configuration),
+    naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
     concurrency,
     resyncMs,
@@ -170,19 +174,22 @@ const secretOf = async (path: string | undefined): Promise<string | undefined> =
 const serve = async (
   process: Process,
   { listen }: Configuration,
-  { ready, kinds, trigger }: Host,
+  { ready, kinds, trigger, scrape }: Host,
   secret: string | undefined,
 ): Promise<void> => {
   const verify = (signed: Signed, given: string): boolean => verified(secret ?? "", signed, given, Date.now());
   const app = process.door({
     ready,
     kinds,
+    scrape,
     trigger: (key, event) => trigger(key, digest(event)),
     verify: secret === undefined ? undefined : verify,
   });
   const server = createServer(getRequestListener(app.fetch));
   const address = await listening(server, listen);
-  process.print(`rekindle host: serving http://${address}/healthz /readyz${secret === undefined ? "" : " /reconcile"}`);
+  process.print(
+    `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile"}`,
+  );
   await process.stopped;
   process.print("rekindle host: draining");
   server.close();

@@ -4,6 +4,7 @@ import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { sqsQueue } from "../adapters/sqs/queue.ts";
+import { emfMeter } from "../adapters/telemetry/emf.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
@@ -42,7 +43,8 @@ export const openTaking = (
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
   const parts = { ...desk, transport, timing, operators: operatorsFor(timing, sparkOptionsIn(env)) };
-  const world = once(async () => ({ ...(await openWorld(parts)), inCharge: chargeOf(settings) }));
+  const meter = emfMeter((line) => console.log(line), Date.now);
+  const world = once(async () => ({ ...(await openWorld(parts)), meter, inCharge: chargeOf(settings) }));
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);
     // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.

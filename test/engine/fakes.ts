@@ -173,6 +173,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
         ? { ok: true, memory: { count: stored.count } }
         : { ok: false, error: "no toy's memory" },
     decide: (_, view) => stage.decide(view),
+    measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
     heldUp: (object, message) =>
       object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
   };

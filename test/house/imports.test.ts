@@ -30,6 +30,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "zod",
       "yaml",
       "pino",
+      "prom-client",
       "@kubernetes/client-node",
       "@aws-sdk/client-sqs",
       "@peculiar/x509",

@@ -7,6 +7,7 @@ import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
+import { measuresOf } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
@@ -60,4 +61,5 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   heldUp,
+  measuresOf,
 });

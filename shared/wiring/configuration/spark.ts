@@ -1,6 +1,7 @@
 /** What a deployment decides for its SparkApplications: settings named as upstream's controller flags. */
 import * as z from "zod";
 import type { Options } from "../../spark/companions/options.ts";
+import type { Naming } from "../metering.ts";
 import { count, json, list, text, yesOrNo } from "./shapes.ts";
 
 const texts = z.record(z.string(), z.string(), { error: 'write JSON such as [{"key": "value"}]' });
@@ -16,6 +17,13 @@ const annotations = json(
 const tls = json(
   z.array(z.record(z.string(), z.unknown()), { error: 'write JSON such as [{"secretName": "name"}]' }).default([]),
 );
+
+const rising = (values: readonly number[]): boolean =>
+  values.length > 0 && values.every((value, at) => Number.isFinite(value) && value > (values[at - 1] ?? 0));
+
+const buckets = list
+  .transform((texts) => texts.map(Number))
+  .refine(rising, { error: "write growing numbers separated by commas" });
 
 export const sparkKeys = {
   enableUiService: yesOrNo.prefault("true").describe("a Service of the web UI beside every driver"),
@@ -37,6 +45,14 @@ export const sparkKeys = {
     .prefault("0")
     .describe("delete ended applications that say nothing of it after so many seconds; 0 keeps them"),
   maxTrackedExecutorPerApp: count(100_000).prefault("1000").describe("executors that a status tells of"),
+  metricsPrefix: text.prefault("").describe("stands before the names of applications' figures, with an underscore"),
+  metricsLabels: list
+    .prefault("")
+    .describe("labels of applications by which their figures are told apart, or `namespace`; Unknown where absent"),
+  metricsJobSubmitLatencyBuckets: buckets.prefault("0.5,1,2,4,8,16,32,64,128,256").describe("seconds, increasing"),
+  metricsJobStartLatencyBuckets: buckets
+    .prefault("30,60,90,120,150,180,210,240,270,300")
+    .describe("seconds, increasing"),
 } as const;
 
 const shape = z.object(sparkKeys);
@@ -55,6 +71,13 @@ export const optionsOf = (values: Values): Options => ({
   driverPdb: values.enableDriverPdb,
   defaultTimeToLiveSeconds: values.defaultTimeToLiveSeconds,
   trackedExecutors: values.maxTrackedExecutorPerApp,
+});
+
+export const namingOf = (values: Values): Naming => ({
+  prefix: values.metricsPrefix,
+  labels: values.metricsLabels,
+  submitBuckets: values.metricsJobSubmitLatencyBuckets,
+  startBuckets: values.metricsJobStartLatencyBuckets,
 });
 
 const variableOf = (name: string): string =>

@@ -63,7 +63,7 @@ const placeText = (value: unknown): string => {
 const shown = (key: KeyName, value: unknown): string => {
   if (value === undefined) return "";
   if (key === "admissionReach" || key === "admissionSecret") return placeText(value);
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(",");
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(",");
   if (typeof value === "object") return JSON.stringify(value);
   return key.endsWith("Ms") ? spanText(Number(value)) : String(value);
 };

@@ -22,7 +22,6 @@ const noSubmitter = ignored("submissions are made in this process, without a ser
 const noLimiter = ignored("bursts are coalesced per application; --concurrency and --parallel bound the rest");
 const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
 const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
-const figures = ignored("figures keep upstream's names and bounds, without a deployment's own");
 
 /** In the order of upstream's help. */
 export const rows: readonly Row[] = [
@@ -67,10 +66,10 @@ export const rows: readonly Row[] = [
   { flag: "metric-tls-min-version", ...oneDoor },
   { flag: "metrics-bind-address", ...oneDoor },
   { flag: "metrics-endpoint", ...oneDoor },
-  { flag: "metrics-job-start-latency-buckets", ...figures },
-  { flag: "metrics-job-submit-latency-buckets", ...figures },
-  { flag: "metrics-labels", ...figures },
-  { flag: "metrics-prefix", ...figures },
+  { flag: "metrics-job-start-latency-buckets", ...same },
+  { flag: "metrics-job-submit-latency-buckets", ...same },
+  { flag: "metrics-labels", ...same },
+  { flag: "metrics-prefix", ...same },
   { flag: "namespace-selector", ...refused("name the namespaces: --namespaces=a,b; none means all", "") },
   { flag: "namespaces", ...same },
   { flag: "pprof-bind-address", ...ignored("start Node with --inspect to look into the process") },

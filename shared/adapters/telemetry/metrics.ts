@@ -1,0 +1,84 @@
+/** Figures as Prometheus reads them, kept by prom-client; every one is there from the beginning, at 0. */
+import { Counter, Gauge, Histogram, Registry, Summary } from "prom-client";
+import type { Figure, Labels, Measure, Meter } from "../../core/measure.ts";
+
+/** A figure, the labels that tell it apart, and what stands before its name. */
+export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
+
+/** As upstream: everything that Prometheus does not take becomes an underscore. */
+export const validName = (prefix: string, name: string): string => {
+  const whole = prefix === "" ? name : `${prefix}_${name}`;
+  return whole.replaceAll(/[^a-zA-Z0-9_]/g, "_").replace(/^(?=\d)/, "_");
+};
+
+type Kept = {
+  readonly labels: readonly string[];
+  readonly add: (labels: Record<string, string>, value: number) => void;
+  readonly reset: () => void;
+};
+
+const opened = ({ figure, labels, prefix }: Family, registry: Registry): Kept => {
+  const labelNames = labels.map((label) => validName("", label));
+  const options = { name: validName(prefix, figure.name), help: figure.help, labelNames, registers: [registry] };
+  switch (figure.kind) {
+    case "counter": {
+      const counter = new Counter(options);
+      return { labels, add: (of, value) => counter.inc(of, value), reset: () => counter.reset() };
+    }
+    case "gauge": {
+      const gauge = new Gauge(options);
+      return { labels, add: (of, value) => gauge.inc(of, value), reset: () => gauge.reset() };
+    }
+    case "summary": {
+      const summary = new Summary({ ...options, percentiles: [] });
+      return { labels, add: (of, value) => summary.observe(of, value), reset: () => summary.reset() };
+    }
+    case "histogram": {
+      const histogram = new Histogram({ ...options, ...(figure.buckets ? { buckets: [...figure.buckets] } : {}) });
+      return { labels, add: (of, value) => histogram.observe(of, value), reset: () => histogram.reset() };
+    }
+  }
+};
+
+/** A label that an application has not is Unknown, as upstream. */
+const valuesOf = (labels: readonly string[], of: Labels): Record<string, string> =>
+  Object.fromEntries(labels.map((label) => [validName("", label), of[label] ?? "Unknown"]));
+
+export type Metrics = {
+  readonly meter: Meter;
+  /** The gauges are what `standing` says now; everything else is what was told. */
+  render(standing: readonly Measure[]): Promise<string>;
+  readonly contentType: string;
+};
+
+/** Counters and gauges begin at 0; a distribution begins when there is something in it. */
+const zeroed = (kept: Kept, { figure: { kind } }: Family): void => {
+  if (kind === "counter" || kind === "gauge") kept.add(valuesOf(kept.labels, {}), 0);
+};
+
+export const openMetrics = (families: readonly Family[]): Metrics => {
+  const registry = new Registry();
+  const kept = new Map(families.map((family) => [family.figure.name, opened(family, registry)]));
+  const all = families.flatMap((family) => {
+    const one = kept.get(family.figure.name);
+    return one === undefined ? [] : [{ family, one }];
+  });
+  for (const { family, one } of all) zeroed(one, family);
+  const add = ({ name, value, of }: Measure): void => {
+    const one = kept.get(name);
+    if (one !== undefined) one.add(valuesOf(one.labels, of), value);
+  };
+  return {
+    meter: (measures) => measures.forEach(add),
+    render: async (standing) => {
+      for (const { family, one } of all) {
+        if (family.figure.kind !== "gauge") continue;
+        one.reset();
+        zeroed(one, family);
+      }
+      standing.forEach(add);
+      return await registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+};

@@ -1,0 +1,51 @@
+/** A figure that something happened with: what it is called, whose it is, and how much. */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export type Measure = {
+  /** Counted: so many more. Observed: one more value of a distribution. */
+  readonly do: "count" | "observe";
+  readonly name: string;
+  readonly value: number;
+  /** Labels by which a deployment may tell figures apart: the object's own, and its namespace. */
+  readonly of: Labels;
+};
+
+/** Where figures go. Telling them never fails what they are about. */
+export type Meter = (measures: readonly Measure[]) => void;
+
+/** How a figure is kept; buckets in its own unit. */
+export type Figure = {
+  readonly name: string;
+  readonly help: string;
+  readonly kind: "counter" | "gauge" | "summary" | "histogram";
+  readonly buckets?: readonly number[];
+};
+
+/** Our own figures, beside upstream's: of the engine and of the queue. */
+export const ownFigures = [
+  { name: "rekindle_steps_total", help: "Steps by how they ended", kind: "counter" },
+  {
+    name: "rekindle_step_duration_seconds",
+    help: "Time of a step",
+    kind: "histogram",
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+  },
+  {
+    name: "rekindle_queue_age_seconds",
+    help: "Time that a key waited for its step",
+    kind: "histogram",
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 900],
+  },
+  { name: "rekindle_api_requests_total", help: "Requests to the API server", kind: "counter" },
+  { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
+] as const satisfies readonly Figure[];
+
+/** Labels of our own figures, whatever a deployment tells its applications apart by. */
+export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], readonly string[]>> = {
+  rekindle_steps_total: ["ending"],
+  rekindle_step_duration_seconds: [],
+  rekindle_queue_age_seconds: [],
+  rekindle_api_requests_total: ["method", "code"],
+  rekindle_recovery_errors_total: [],
+};

@@ -9,6 +9,7 @@ import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
+import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
@@ -56,6 +57,8 @@ export type Host = {
 /** How long another controller may lead before we notice: `rekindle migrate` counts on it. */
 const asideMs = 5_000;
 
+const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, namespaces, selector, timing, naming = upstreamNaming } = settings;
   const report = calm(settings.report, Date.now);
@@ -65,9 +68,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const queue = metering.timed(embedded);
   const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
-  const { shadow } = settings;
-  const { meter } = metering;
-  const world = { ...opened, meter, inCharge: chargeOf(settings), ...(shadow === undefined ? {} : { shadow }) };
+  const world = { ...opened, meter: metering.meter, inCharge: chargeOf(settings), ...shadowOf(settings) };
   const scope = { transport, queue, cluster, namespaces, selector, operators };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const standing = await standingFor(settings, operators, report, again);

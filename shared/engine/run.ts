@@ -3,6 +3,7 @@ import type { Message } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
+import type { Turn } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /** What the step has stored so far; a save replaces it. */
@@ -15,4 +16,6 @@ export type Run = {
   readonly sight: Sight;
   /** Monotonic time at which the step began. */
   readonly began: number;
+  /** Its place among those that submit; absent where nothing bounds them. */
+  readonly turn?: Turn | undefined;
 };

@@ -36,12 +36,15 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   if (world.inCharge?.(message, undefined) === false) return { did: "nothing", why: "not ours to run" };
-  const call: Call = { world, message, operator, began: world.clock.monotonic() };
+  const turn = world.turns?.();
+  const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
     // A shadow saves nothing, and so would never find out.
     return await taken(call, message.fresh === true && world.shadow === undefined);
   } catch (cause) {
     return await comeBack(world, message, understood(world, message, cause));
+  } finally {
+    turn?.leave();
   }
 };
 
@@ -66,6 +69,10 @@ const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
 /** Until something is saved, that there was no record may have been presumed wrongly; nothing has been touched then. */
 const isPresuming = ({ sight }: Run, held: Held): boolean => sight.presumed && held.version === undefined;
 
+/** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
+const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =>
+  plan.fenced === true && (await turn?.enter()) === "waited";
+
 const proceed = async (run: Run): Promise<Ending> => {
   const { sight } = run;
   let held: Held = { record: sight.record, version: sight.version };
@@ -79,6 +86,7 @@ const proceed = async (run: Run): Promise<Ending> => {
         run.world.shadow(run.message, plan);
         return { did: "nothing", why: "shadow mode" };
       }
+      if (await hasWaited(run, plan)) return await taken(run, false);
       const done = await carryOut(run, held, plan);
       if (done.did === "raced") return await (isPresuming(run, held) ? taken(run, false) : raced(run));
       writes += done.writes;

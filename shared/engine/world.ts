@@ -5,6 +5,7 @@ import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Checkpoints, Clock, Cluster, Queue, Report } from "./ports.ts";
 import type { Timing } from "./settings.ts";
+import type { Turns } from "./turns.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -25,6 +26,8 @@ export type World = {
    * undefined while nobody has looked. Absent: in charge of everything.
    */
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean;
+  /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
+  readonly turns?: Turns;
   /** Shadow mode: given a plan, tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
 };

@@ -73,6 +73,14 @@ const variables = {
     variable: "REKINDLE_HOME",
     shape: z.string().regex(name, { error: "a namespace is needed" }).default("rekindle"),
   },
+  maxSubmissions: {
+    variable: "REKINDLE_MAX_SUBMISSIONS",
+    shape: z
+      .string()
+      .regex(/^[1-9]\d{0,2}$/, { error: "a number from 1 to 999 is needed" })
+      .default("16")
+      .transform(Number),
+  },
   windowMs: {
     variable: "REKINDLE_WINDOW",
     shape: z

@@ -9,6 +9,7 @@ import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
 import type { Timing } from "../engine/settings.ts";
+import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
@@ -33,6 +34,8 @@ export type HostSettings = {
   readonly naming?: Naming;
   /** Steps at once. */
   readonly concurrency: number;
+  /** Of these, so many may submit at once. */
+  readonly maxSubmissions: number;
   readonly resyncMs: number;
   readonly visibilityMs: number;
   /** Shadow mode: plans are told, nothing is written. */
@@ -68,7 +71,8 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const queue = metering.timed(embedded);
   const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
-  const world = { ...opened, meter: metering.meter, inCharge: chargeOf(settings), ...shadowOf(settings) };
+  const turns = openTurns(settings.maxSubmissions);
+  const world = { ...opened, turns, meter: metering.meter, inCharge: chargeOf(settings), ...shadowOf(settings) };
   const scope = { transport, queue, cluster, namespaces, selector, operators };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const standing = await standingFor(settings, operators, report, again);

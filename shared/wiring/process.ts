@@ -142,7 +142,7 @@ const scopeText = ({ namespaces, selector, dryRun }: Configuration): string =>
   ].join("; ");
 
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
-  const { cluster, namespaces, selector, concurrency, resyncMs, dryRun } = configuration;
+  const { cluster, namespaces, selector, concurrency, maxSubmissions, resyncMs, dryRun } = configuration;
   const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
   return {
     transport,
@@ -154,6 +154,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
     concurrency,
+    maxSubmissions,
     resyncMs,
     visibilityMs: 90_000,
     shadow: dryRun ? tellPlans(process.print) : undefined,

@@ -10,6 +10,7 @@ import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
+import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { chargeOf } from "./charge.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
@@ -39,12 +40,16 @@ export type Take = (delivered: readonly Delivered[], remainingMs: number) => Pro
 export const openTaking = (
   env: Environment,
 ): { readonly take: Take; readonly fifo: string; readonly report: Report } => {
-  const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "delay");
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "selector", "fifo", "delay", "maxSubmissions"] as const),
+  );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
   const parts = { ...desk, transport, timing, operators: operatorsFor(timing, sparkOptionsIn(env)) };
   const meter = emfMeter((line) => console.log(line), Date.now);
-  const world = once(async () => ({ ...(await openWorld(parts)), meter, inCharge: chargeOf(settings) }));
+  const turns = openTurns(settings.maxSubmissions);
+  const world = once(async () => ({ ...(await openWorld(parts)), meter, turns, inCharge: chargeOf(settings) }));
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);
     // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.

@@ -14,9 +14,9 @@ import { ensure } from "../setup/ensure.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
 
-const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
-const application = (name: string): object => ({
+export const application = (name: string): object => ({
   apiVersion: "sparkoperator.k8s.io/v1beta2",
   kind: "SparkApplication",
   metadata: { name, namespace: "default" },
@@ -33,7 +33,7 @@ const application = (name: string): object => ({
 });
 
 /** CPU seconds used so far and the highest resident size, in MiB, by the kernel's account. */
-const account = async (host: HostProcess): Promise<{ cpu: number; peak: number }> => {
+export const account = async (host: Pick<HostProcess, "pid">): Promise<{ cpu: number; peak: number }> => {
   const stat = (await readFile(`/proc/${host.pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
   const status = await readFile(`/proc/${host.pid}/status`, "utf8");
   const peak = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;

@@ -97,7 +97,7 @@ const handsOn = ({ transport, handle }: Simulator): Hands => {
 };
 
 const settings = {
-  ...{ cluster: "default", namespaces: [], selector: undefined, timing, concurrency: 16 },
+  ...{ cluster: "default", namespaces: [], selector: undefined, timing, concurrency: 16, maxSubmissions: 16 },
   ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
 };
 

@@ -51,6 +51,7 @@ export const keys = {
     .describe("where records are kept: as objects beside each application"),
   queue: choice("embedded").prefault("embedded").describe("what carries the keys: a queue inside the process"),
   concurrency: count(256).prefault("16").describe("keys in work at once"),
+  maxSubmissions: count(256).prefault("16").describe("submissions under way at once; more wait, in their order"),
   parallel: count(64).prefault("8").describe("writes in flight at once within one step"),
   resyncMs: duration.prefault("5m").describe("how often everything is looked at again, event or not"),
   stepMs: duration.prefault("20s").describe("a step leaves before this"),

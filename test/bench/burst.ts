@@ -1,0 +1,122 @@
+/**
+ * `npm run bench -- submit --burst N`: N SparkApplications at once on the simulator, behind HTTP, and the built host as a
+ * process of its own. Shown is what a burst costs the host's memory as it goes on, and that no key waits for all others.
+ */
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
+import { serveSimulator } from "../../shared/simulator/serve.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { build, type HostProcess, startHost } from "../e2e/installed.ts";
+import type { Figure } from "./figures.ts";
+import { account, application, applications } from "./submit.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
+
+const crds = async (): Promise<readonly unknown[]> =>
+  Promise.all((await readdir(folder)).map(async (file) => parse(await readFile(join(folder, file), "utf8"))));
+
+const nameOf = (index: number): string => `bench-${index + 1}`;
+
+/** Labels of a driver pod that has just been made. */
+const driverLabels = ({ type, table, object }: Change): Readonly<Record<string, string>> | undefined => {
+  if (type !== "ADDED" || table !== "pods") return undefined;
+  const { labels } = object.metadata;
+  return labels?.["spark-role"] === "driver" ? labels : undefined;
+};
+
+/** Applications by their drivers, in the order in which these came; a second driver of one is a failure. */
+const openArrivals = (
+  simulator: Simulator,
+): { readonly order: readonly string[]; readonly twice: readonly string[] } => {
+  const order: string[] = [];
+  const twice: string[] = [];
+  const seen = new Set<string>();
+  simulator.subscribe((change: Change) => {
+    const labels = driverLabels(change);
+    const name = labels?.["sparkoperator.k8s.io/app-name"];
+    if (name === undefined) return;
+    (seen.has(name) ? twice : order).push(name);
+    seen.add(name);
+  });
+  return { order, twice };
+};
+
+/** A little at a time: the host asks the same process, between. */
+const createAll = async (simulator: Simulator, count: number): Promise<void> => {
+  for (let index = 0; index < count; index++) {
+    const body = JSON.stringify(application(nameOf(index)));
+    const headers = { "content-type": "application/json" };
+    const answer = simulator.handle({ method: "POST", path: applications, headers, body });
+    if (answer.status !== 201) throw new Error(`create ${nameOf(index)}: ${answer.body}`);
+    if (index % 20 === 19) await sleep(1);
+  }
+};
+
+/** Resident size now, in MiB. */
+const resident = async ({ pid }: HostProcess): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
+};
+
+type Sample = { readonly drivers: number; readonly mebibytes: number };
+
+const longestMs = 1_200_000;
+
+const until = async (host: HostProcess, count: number, drivers: () => number): Promise<readonly Sample[]> => {
+  const samples: Sample[] = [];
+  const began = performance.now();
+  while (drivers() < count) {
+    await sleep(1_000);
+    if (host.exited()) throw new Error("the host ended");
+    if (performance.now() - began > longestMs) throw new Error(`${drivers()} of ${count} drivers after 20 minutes`);
+    samples.push({ drivers: drivers(), mebibytes: await resident(host) });
+  }
+  return samples;
+};
+
+/** The largest number of applications that were created later than another and had their driver before it. */
+const overtaken = (order: readonly string[]): number => {
+  const created = order.map((name) => Number(name.replace("bench-", "")) - 1);
+  return Math.max(0, ...created.map((index, at) => at - index));
+};
+
+/** The highest sample while so many drivers came. */
+const highest = (samples: readonly Sample[], from: number, to: number): number =>
+  Math.max(0, ...samples.flatMap(({ drivers, mebibytes }) => (drivers >= from && drivers <= to ? [mebibytes] : [])));
+
+/** Throws when an application has no driver or two. */
+export const benchBurst = async (count: number): Promise<readonly Figure[]> => {
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-burst-"));
+  const simulator = openSimulator({ start: Date.now(), crds: await crds(), nodes: [] });
+  const served = await serveSimulator(simulator);
+  try {
+    const kubeconfig = join(dir, "kubeconfig");
+    await writeFile(kubeconfig, served.kubeconfig);
+    const arrivals = openArrivals(simulator);
+    const host = startHost(kubeconfig, join(dir, "host.log"), ["--log-level", "warn", "--max-submissions", "8"]);
+    await sleep(3_000);
+    const began = performance.now();
+    const creating = createAll(simulator, count);
+    const samples = await until(host, count, () => arrivals.order.length);
+    const seconds = (performance.now() - began) / 1_000;
+    await creating;
+    const { peak } = await account(host);
+    const code = await host.stop();
+    if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${dir}`);
+    if (arrivals.twice.length > 0) throw new Error(`two drivers: ${arrivals.twice.join(", ")}`);
+    const growth = highest(samples, count / 2, count) - highest(samples, 0, count / 2);
+    return [
+      { name: `burst.${count}.until-all-drivers`, value: seconds, unit: "s", aim: count / 20 },
+      { name: "burst.host-peak-rss", value: peak, unit: "MiB", aim: 250 },
+      { name: "burst.second-half-grows-by", value: growth, unit: "MiB", aim: 25 },
+      { name: "burst.most-overtaken", value: overtaken(arrivals.order), unit: "applications", aim: count / 10 },
+    ];
+  } finally {
+    await served.close();
+  }
+};

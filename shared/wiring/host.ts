@@ -75,7 +75,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const world = { ...opened, turns, meter: metering.meter, inCharge: chargeOf(settings), ...shadowOf(settings) };
   const scope = { transport, queue, cluster, namespaces, selector, operators };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const standing = await standingFor(settings, operators, report, again);
+  const standing = await standingFor(settings, operators, again);
   const step = async (messages: readonly Message[]): Promise<boolean> => {
     const group = operators.find(({ kind }) => kind === messages[0]?.kind)?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
@@ -121,11 +121,10 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   };
 };
 
-/** When the other one has gone, everything is looked at again: what was heard meanwhile was let go. */
+/** Each time is told, however soon it comes again. When the other one has gone, everything is looked at again: what was heard meanwhile was let go. */
 const standingFor = async (
-  { lookout: look }: HostSettings,
+  { lookout: look, report }: HostSettings,
   operators: readonly Operator<unknown>[],
-  report: Report,
   again: () => Promise<unknown>,
 ): Promise<Standing | undefined> => {
   if (look === undefined) return undefined;

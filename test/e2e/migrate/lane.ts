@@ -90,7 +90,7 @@ const apply = async ({ stage }: Story): Promise<readonly string[]> => {
 const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readonly string[]> => {
   const { cluster } = stage;
   await create(stage, "after", 2);
-  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
+  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 200_000);
   must(stateOf(app) === "COMPLETED", `${name} ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
   const drivers = [...witness.drivers().values()].flatMap((uids) => [...uids]);
   must(String(drivers) === driver, `drivers of ${name}: ${drivers.join(", ")}, not only ${driver}`);
@@ -107,7 +107,7 @@ const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readon
     ),
   );
   must(String(states) === "left-done COMPLETED,left-suspended SUSPENDED,left-failing FAILING", String(states));
-  const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 120_000);
+  const after = await awaitState(cluster.api, "after", ["COMPLETED", "FAILED"], 200_000);
   must(stateOf(after) === "COMPLETED", `a new application ended ${stateOf(after)}`);
   const executors = Object.values(app.status?.executorState ?? {});
   return [
@@ -120,6 +120,7 @@ const adopts = async ({ stage, driver, witness, atRest }: Story): Promise<readon
 const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> => {
   const { cluster, kubeflow } = stage;
   const names = [name, "left-done", "left-suspended", "left-failing", "after"];
+  await sleep(3_000);
   const versions = await versionsOf(stage, names);
   const began = Date.now();
   await migrate(stage, "--undo", "--yes");
@@ -131,7 +132,7 @@ const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> =
   must(String(await versionsOf(stage, names)) === String(versions), "the way back touched applications");
   const records = await kubectl(cluster, ["get", "checkpoints.rekindle.dev", "-A", "-o", "name"]);
   must(records.trim() === "", `checkpoints are left: ${records}`);
-  const refused = await cluster.kubectl(["create", "-f", "-"], {
+  const refused = await cluster.kubectl(["create", "--validate=false", "-f", "-"], {
     input: JSON.stringify({
       apiVersion: "sparkoperator.k8s.io/v1beta2",
       kind: "SparkApplication",
@@ -178,7 +179,7 @@ export const migrateLane = async (recorded: string): Promise<readonly Result[]> 
   const witness = observe(stage.cluster.api, name);
   const results: Result[] = [];
   try {
-    const driver = await leaveRunning(stage, name, 6_000);
+    const driver = await leaveRunning(stage, name, 4_500);
     const atRest = await leaveAtRest(stage);
     await stage.kubeflow.registerWebhooks();
     const host = startHost(stage.kubeconfigs.host, log);

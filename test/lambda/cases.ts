@@ -1,7 +1,7 @@
 /** What an environment does as Lambda does it: answers, errors, time, freezing, deaths; schedules and URLs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as checked, setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Fate } from "./fates.ts";
 import { doneOf } from "./partial.ts";
@@ -123,6 +123,34 @@ const killed: Case = {
   },
 };
 
+/** Keeps this process from reading anything for so long. */
+const deafFor = (ms: number): void => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
+/** Its answer is on its way, and not yet heard, when it is stopped: whoever hears it must let it go on. */
+const answering: Case = {
+  name: "stopped just as it answers, it goes on with the next one",
+  run: (scene) => {
+    let asked = 0;
+    const fates = (): Fate => (asked++ === 1 ? { do: "stall", afterMs: 60, forMs: 20 } : { do: "live" });
+    return withToy(scene, { fates }, async ({ lambda, ledger }) => {
+      await lambda.invoke({});
+      const answered = lambda.invoke({ lastMs: 30 });
+      await sleep(15);
+      // After this the timers come first, and then what was said meanwhile.
+      await checked();
+      deafFor(200);
+      const next = answered.then(() => lambda.invoke({})).then(({ ended }) => ended);
+      const ended = await Promise.race([next, sleep(5_000, "never")]);
+      must(ended === "answered" && ledger.entries.length === 3, `the next one ended ${ended}`);
+      must(ledger.stalls.length === 1, "it was not stopped");
+      return [];
+    });
+  },
+};
+
 const crowd: Case = {
   name: "one invocation per environment, and no more environments than allowed",
   run: (scene) =>
@@ -169,4 +197,4 @@ const asked: Case = {
     }),
 };
 
-export const cases: readonly Case[] = [partial, life, frozen, late, broken, killed, crowd, scheduled, asked];
+export const cases: readonly Case[] = [partial, life, frozen, late, broken, killed, answering, crowd, scheduled, asked];

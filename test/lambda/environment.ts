@@ -116,6 +116,8 @@ class Box implements Environment {
       return await Promise.race([reply, this.#program.gone.then(() => undefined)]);
     } finally {
       over.abort();
+      // Stopped between its answer and the next question, it would never come to ask.
+      this.#program.thaw();
     }
   }
 

@@ -6,6 +6,7 @@ import { pods } from "../../kube/resources.ts";
 import type { Companion } from "../companions/companion.ts";
 import { companionsOf, type RareKind, rareIn } from "../companions/retinue.ts";
 import { type Submission, submit } from "../submission/submit.ts";
+import { standIn } from "../submission/versions.ts";
 import { subjectOf } from "./accompanied.ts";
 import { unsubmitted } from "./chronicle.ts";
 import type { Memory, State } from "./memory.ts";
@@ -93,28 +94,36 @@ const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
   return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
 };
 
-/** An annotation that is out of range stops nothing: the default holds, and this is told. */
-const ignored = ({ object }: Scene, { attempt }: Memory, message: string): Effect => ({
+const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message: string): Effect => ({
   do: "record",
   about: object,
   resource: sparkApplications,
   occasion: `${attempt} ${message}`,
   type: "Warning",
-  reason: "RekindleAnnotationIgnored",
+  reason,
   message,
 });
+
+/** What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are others'. */
+const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
+  const { problems } = policiesOf(scene.object);
+  const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
+  return [
+    ...problems.map((problem) => warning(scene, memory, "RekindleAnnotationIgnored", problem)),
+    ...(other === undefined ? [] : [warning(scene, memory, "RekindleSparkVersionUnknown", other)]),
+  ];
+};
 
 const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
   const { uid } = scene.view;
   const { companions, before, driver } = submission;
-  const { problems } = policiesOf(scene.object);
   const first = [
     ...before.map((object) => creation(object, uid)),
     ...companions.map((companion) => accompaniment(companion, uid)),
   ];
   return planOf(scene, withRare(memory, companions), undefined, {
     fenced: true,
-    stages: [first, [creation(driver, uid)], problems.map((problem) => ignored(scene, memory, problem))],
+    stages: [first, [creation(driver, uid)], warnings(scene, memory)],
     waitsFor: `driver pod ${submission.driverPodName} to start`,
   });
 };

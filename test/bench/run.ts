@@ -4,20 +4,24 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N | --burst N] | functions [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | functions [--json FILE]
 
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
-  submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host;
+  submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
+             with --admission also its webhooks and quota enforcement;
              with --burst N on the simulator: memory as it goes on, and how far a key is overtaken`;
 
-type Sizes = { readonly count: number; readonly burst: number | undefined };
+type Sizes = { readonly count: number; readonly burst: number | undefined; readonly admission: boolean };
 
-const measure = async (name: string | undefined, { count, burst }: Sizes): Promise<readonly Figure[] | undefined> => {
+const measure = async (
+  name: string | undefined,
+  { count, burst, admission }: Sizes,
+): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
-  if (name === "submit") return (await import("./submit.ts")).benchSubmit(count);
+  if (name === "submit") return (await import("./submit.ts")).benchSubmit(count, admission);
   return undefined;
 };
 
@@ -28,10 +32,12 @@ const main = async (): Promise<number> => {
       json: { type: "string" },
       count: { type: "string", default: "1000" },
       burst: { type: "string" },
+      admission: { type: "boolean", default: false },
       help: { type: "boolean", short: "h" },
     },
   });
-  const sizes = { count: Number(values.count), burst: values.burst === undefined ? undefined : Number(values.burst) };
+  const burst = values.burst === undefined ? undefined : Number(values.burst);
+  const sizes = { count: Number(values.count), burst, admission: values.admission };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

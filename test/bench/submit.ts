@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../cluster/api.ts";
 import { startCluster } from "../cluster/cluster.ts";
-import { build, type HostProcess, install, startHost } from "../e2e/installed.ts";
+import { admissionByUrl, build, type HostProcess, install, installAdmission, startHost } from "../e2e/installed.ts";
 import { ensure } from "../setup/ensure.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
@@ -76,8 +76,15 @@ const submitted = async (api: Api, count: number): Promise<void> => {
   throw new Error("not every application came to SUBMITTED");
 };
 
+/** How many have the restart policy that only admission writes. */
+const defaulted = async (api: Api): Promise<number> => {
+  const shape = z.object({ items: z.array(z.object({ spec: z.looseObject({}) })) });
+  const { items } = shape.parse((await api.call("GET", applications)).body);
+  return items.filter(({ spec }) => spec["restartPolicy"] !== undefined).length;
+};
+
 /** Throws when work was wrong or missing; slow is only slow. */
-export const benchSubmit = async (count: number): Promise<readonly Figure[]> => {
+export const benchSubmit = async (count: number, admission: boolean): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
@@ -86,8 +93,9 @@ export const benchSubmit = async (count: number): Promise<readonly Figure[]> => 
   try {
     const kubeconfig = await install(cluster, undefined);
     await countFlow(cluster.api);
-    const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
-    await sleep(3_000);
+    if (admission) await installAdmission(cluster);
+    const host = startHost(kubeconfig, log, ["--log-level", "warn", ...(admission ? admissionByUrl : [])]);
+    await sleep(5_000);
     const [before, requests] = [await account(host), await dispatched(cluster.api)];
     const began = performance.now();
     const creating = createAll(cluster.api, count);
@@ -101,6 +109,7 @@ export const benchSubmit = async (count: number): Promise<readonly Figure[]> => 
     const seconds = (performance.now() - began) / 1_000;
     await creating;
     await submitted(cluster.api, count);
+    if ((await defaulted(cluster.api)) !== (admission ? count : 0)) throw new Error("admission did not answer for all");
     await sleep(2_000);
     const after = await account(host);
     const asked = (await dispatched(cluster.api)) - requests;

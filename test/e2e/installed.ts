@@ -57,6 +57,18 @@ export const install = async (plane: ControlPlane, upstreamCrds: string | undefi
   return await plane.kubeconfigOf("rekindle", "rekindle");
 };
 
+/** The rights and the Service that admission takes beside a host. */
+export const installAdmission = async (plane: ControlPlane): Promise<void> =>
+  applied(plane, await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default"]));
+
+/** Flags of a host whose admission the API server calls by its address. */
+export const admissionByUrl: readonly string[] = [
+  "--admission",
+  "--admission-quota",
+  "--admission-listen=127.0.0.1:19443",
+  "--admission-reach=https://127.0.0.1:19443",
+];
+
 export type HostProcess = {
   readonly pid: number;
   /** SIGKILL, and resolves when it is gone. */

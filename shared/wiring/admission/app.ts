@@ -2,6 +2,8 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type AdmissionRequest, answerTo, readReview, type Verdict } from "../../kube/admission.ts";
+import { isRecord } from "../../kube/answers.ts";
+import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
 
@@ -30,14 +32,29 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
   }
 };
 
-/** `quotas` is asked about what is otherwise allowed; absent: no quota is enforced. */
-export const admissionApp = (quotas?: Quotas): Hono => {
+export type Admits = {
+  /** Asked about what is otherwise allowed; absent: no quota is enforced. */
+  readonly quotas?: Quotas | undefined;
+  /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
+  readonly selects?: Selects | undefined;
+};
+
+const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
+  const labels = (object ?? oldObject)?.metadata["labels"];
+  const pairs = isRecord(labels) ? Object.entries(labels) : [];
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+};
+
+const pass: Verdict = { allowed: true, patch: [], warnings: [] };
+
+export const admissionApp = ({ quotas, selects = () => true }: Admits = {}): Hono => {
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
       const request = readReview(parsed(await c.req.text()));
       if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
-      return c.json(answerTo(request, await judge(request)));
+      const isOurs = request.kind.kind === "Pod" || selects(labelsOf(request));
+      return c.json(answerTo(request, isOurs ? await judge(request) : pass));
     });
   };
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));

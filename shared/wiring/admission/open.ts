@@ -2,6 +2,7 @@
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
+import { selectorOf } from "../../kube/selector.ts";
 import type { Configuration } from "../configuration.ts";
 import { givenCertificates, sharedCertificates } from "./certificates.ts";
 import { quotasOf } from "./quotas.ts";
@@ -34,7 +35,10 @@ export const openAdmission = (
     certificates:
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces }),
-    quotas: configuration.admissionQuota ? quotasOf(transport) : undefined,
+    admits: {
+      quotas: configuration.admissionQuota ? quotasOf(transport) : undefined,
+      selects: selectorOf(configuration.selector),
+    },
     report,
     everyMs,
   });

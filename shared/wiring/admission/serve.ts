@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import type { Registration } from "../../cli/installation/webhooks.ts";
 import type { Report } from "../../engine/ports.ts";
-import { admissionApp, type Quotas } from "./app.ts";
+import { type Admits, admissionApp } from "./app.ts";
 import type { Certificates, Served } from "./certificates.ts";
 
 export type Admission = {
@@ -15,7 +15,7 @@ export type Admission = {
   readonly certificates: Certificates;
   /** Tells the API server of the door, and whom to trust for it; gives how many objects it had to write. */
   readonly register: (ca: Registration["ca"]) => Promise<number>;
-  readonly quotas: Quotas | undefined;
+  readonly admits: Admits;
   readonly report: Report;
   /** How often certificate and registration are looked after. */
   readonly everyMs: number;
@@ -41,9 +41,9 @@ const listening = (server: Server, { hostname, port }: Admission["listen"]): Pro
     });
   });
 
-const opened = (served: Served, quotas: Quotas | undefined): Server => {
+const opened = (served: Served, admits: Admits): Server => {
   const { cert, key } = served;
-  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, getRequestListener(admissionApp(quotas).fetch));
+  const server = createServer({ cert, key, minVersion: "TLSv1.2" }, getRequestListener(admissionApp(admits).fetch));
   server.requestTimeout = requestMs;
   server.headersTimeout = requestMs;
   server.maxConnections = 512;
@@ -94,7 +94,7 @@ const lookAfter = (admission: Admission, server: Server, first: Served) => {
 /** Serves, then registers. Throws what is wrong at the start in one line. */
 export const serveAdmission = async (admission: Admission): Promise<OpenAdmission> => {
   const served = await admission.certificates();
-  const server = opened(served, admission.quotas);
+  const server = opened(served, admission.admits);
   const port = await listening(server, admission.listen);
   const close = async (): Promise<void> => {
     server.closeIdleConnections();

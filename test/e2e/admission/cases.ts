@@ -1,6 +1,6 @@
 /** Admission on a real API server: registered by URL and by Service, away and back, its rules without it, and its end. */
 import * as z from "zod";
-import { type HostProcess, rekindle, startHost } from "../installed.ts";
+import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost } from "../installed.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
 import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
 import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
@@ -13,7 +13,7 @@ const admitting = async <T>(
   args: readonly string[],
   work: (host: HostProcess) => Promise<T>,
 ): Promise<T> => {
-  const host = startHost(scene.kubeconfig, scene.hostLog, ["--admission", "--admission-quota", ...args]);
+  const host = startHost(scene.kubeconfig, scene.hostLog, args);
   try {
     await until("the API server asks admission", async () => {
       if (host.exited()) throw new Error("the host ended of itself");
@@ -25,21 +25,13 @@ const admitting = async <T>(
   }
 };
 
-/** The rights and the Service that admission takes beside a host. */
-const install = async ({ cluster }: Scene): Promise<void> => {
-  const text = await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default"]);
-  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
-  must(code === 0, stderr);
-};
-
-const byUrl = ["--admission-listen=127.0.0.1:19443", "--admission-reach=https://127.0.0.1:19443"] as const;
 const webhook = /admission webhook "spark\.rekindle\.dev" denied the request/;
 
 const registeredHost: Case = {
   name: "a host that registers itself by URL refuses, defaults, limits and counts",
   run: async (scene) => {
-    await install(scene);
-    return await admitting(scene, byUrl, async () => [
+    await installAdmission(scene.cluster);
+    return await admitting(scene, admissionByUrl, async () => [
       await refuses(scene, webhook),
       await defaulted(scene),
       await limitedExecutor(scene),
@@ -66,7 +58,7 @@ const gone: Case = {
         "jsonpath={.metadata.uid} {.data.tls\\.crt}",
       ]);
     const before = await secret();
-    return await admitting(scene, byUrl, async () => {
+    return await admitting(scene, admissionByUrl, async () => {
       must((await secret()) === before, "the certificate was made anew");
       return [`taken after ${ms} ms; one certificate for both hosts`];
     });
@@ -87,7 +79,9 @@ const byService: Case = {
     };
     await scene.cluster.api.call("POST", "/apis/discovery.k8s.io/v1/namespaces/rekindle/endpointslices", slice);
     await kubectl(scene.cluster, ["delete", "secret", "rekindle-admission", "-n", "rekindle"]);
-    return await admitting(scene, ["--admission-listen=10.244.0.1:19444"], async () => [await refuses(scene, webhook)]);
+    return await admitting(scene, ["--admission", "--admission-listen=10.244.0.1:19444"], async () => [
+      await refuses(scene, webhook),
+    ]);
   },
 };
 

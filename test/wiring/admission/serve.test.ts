@@ -52,7 +52,7 @@ const onScene = (act: (scene: Scene) => Promise<void>) => async (): Promise<void
         ...{ names: ["127.0.0.1"], now },
       }),
       register: (ca) => register(transport, { reach: { url: `https://127.0.0.1:${port}` }, ca, namespaces: [] }),
-      quotas: undefined,
+      admits: {},
       report: (level, message, fields = {}) => void lines.push({ level, message, fields }),
       everyMs,
     });

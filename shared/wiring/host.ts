@@ -15,7 +15,7 @@ import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
-import { type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
+import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openWorld, operatorsFor } from "./world.ts";
@@ -62,6 +62,25 @@ const asideMs = 5_000;
 
 const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
 
+type Stepping = {
+  readonly world: World;
+  readonly metering: Metering;
+  readonly standing: Standing | undefined;
+  readonly operators: readonly Operator<unknown>[];
+};
+
+/** Takes messages of one key; true when they are done, which those that are another controller's are, too. */
+const stepping =
+  ({ world, metering, standing, operators }: Stepping) =>
+  async (messages: readonly Message[]): Promise<boolean> => {
+    const [first] = messages;
+    const group = operators.find(({ kind }) => kind === first?.kind)?.resource.group;
+    if (standing?.aside(group ?? "") === true) return true;
+    const ending = await metering.step(messages, () => take(world, messages));
+    world.report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
+    return ending !== undefined;
+  };
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, namespaces, selector, timing, naming = upstreamNaming } = settings;
   const report = calm(settings.report, Date.now);
@@ -76,14 +95,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const scope = { transport, queue, cluster, namespaces, selector, operators };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const standing = await standingFor(settings, operators, again);
-  const step = async (messages: readonly Message[]): Promise<boolean> => {
-    const group = operators.find(({ kind }) => kind === messages[0]?.kind)?.resource.group;
-    if (standing?.aside(group ?? "") === true) return true;
-    const ending = await metering.step(messages, () => take(world, messages));
-    const [first] = messages;
-    report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
-    return ending !== undefined;
-  };
+  const step = stepping({ world, metering, standing, operators });
   const workers = startWorkers({
     queue: embedded,
     take: step,

@@ -20,6 +20,7 @@ export type Scenario = {
   readonly name: string;
   readonly what: string;
   readonly spec: Readonly<Record<string, unknown>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly scripts: Scripts;
   readonly acts: readonly Act[];
   /** Pods of somebody else that stand from the beginning. */
@@ -157,6 +158,16 @@ export const scenarios: readonly Scenario[] = [
       restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 },
     },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+    breadth: "part",
+  },
+  {
+    name: "lateness",
+    what: "an image cannot be pulled in time: the driver is given up, which spends no retry, and the next one completes",
+    spec: base,
+    annotations: { "rekindle.dev/driver-start-timeout": "30s", "rekindle.dev/restart-on": "infrastructure" },
+    scripts: { [appName]: [{ pull: "fails" }, { jobMs: 2_000 }] },
     acts: [],
     ends: "COMPLETED",
     breadth: "part",

@@ -148,8 +148,10 @@ const asked = (stage: Stage, method: string, path: string, type: string, body?: 
 };
 
 /** The user applies the application. */
-export const userApplies = (stage: Stage): void =>
-  asked(stage, "POST", applications, "application/json", manifest(appName, stage.theatre.scenario.spec));
+export const userApplies = (stage: Stage): void => {
+  const { spec, annotations } = stage.theatre.scenario;
+  asked(stage, "POST", applications, "application/json", manifest(appName, spec, annotations));
+};
 
 export const userDoes = (stage: Stage, act: Act): void => {
   stage.log(`a user: ${act.says}`);

@@ -41,11 +41,11 @@ const reasonOf = (pod: Stored | undefined): string => {
   return why === undefined ? "" : `: ${why}`;
 };
 
-/** `rekindle.dev/driver-start-timeout`: counted from the submission. */
+/** `rekindle.dev/driver-start-timeout`: counted from when its pod was made, which may be long after it was planned. */
 export const driverLateness = ({ policies, view }: Scene, driver: Driver, pod: Stored | undefined): Lateness => {
   const { driverStartMs } = policies;
   if (driverStartMs === undefined) return undefined;
-  const until = driver.submittedAt + driverStartMs;
+  const until = (instantOf(pod?.metadata.creationTimestamp) ?? driver.submittedAt) + driverStartMs;
   if (view.now < until) return { is: "waiting", until };
   const error = `driver did not start within ${spanText(driverStartMs)}${reasonOf(pod)}`;
   return { is: "late", end: { endedAt: view.now, error, cause: delayOf(pod, "driverStart") } };

@@ -30,7 +30,7 @@ export const spans = {
     annotation: "rekindle.dev/driver-start-timeout",
     least: 10 * second,
     most: 24 * hour,
-    meaning: "a driver that is not running so long after its submission is ended, and its run has failed",
+    meaning: "a driver that is not running so long after its pod was made is ended, and its run has failed",
   },
   executorStartMs: {
     form: "duration",

@@ -167,6 +167,12 @@ describe("a driver that does not start", () => {
     assert.ok(last.stages.flat().map(said).includes("delete pods spark-pi-driver if it is driver-1"));
   });
 
+  test("has its time from when its pod was made, however long ago it was planned", () => {
+    const made = { ...stuck, metadata: { ...stuck.metadata, creationTimestamp: "2026-11-02T07:59:50Z" } };
+    const { plan } = decided({ object: annotated(asked), memory, pods: [made] });
+    assert.deepEqual([plan.memory.state.phase, plan.wakeAt], ["SUBMITTED", eight + 50_000]);
+  });
+
   test("is waited for as upstream does if nobody asks", () => {
     const { plan } = decided({ object: application(), memory, pods: [stuck], now: eight + 86_400_000 });
     assert.deepEqual([plan.memory.state.phase, plan.wakeAt], ["SUBMITTED", undefined]);

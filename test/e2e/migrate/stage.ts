@@ -5,6 +5,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { type Audit, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { leftBy } from "../../support/left.ts";
+import { migratorRules } from "../../support/migrator.ts";
 import { install } from "../installed.ts";
 import { applyAll, installKubeflow, type Kubeflow, stored } from "./kubeflow.ts";
 
@@ -19,28 +20,6 @@ export type Stage = {
 };
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
-
-const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]) => ({
-  apiGroups: [apiGroup],
-  resources,
-  verbs,
-});
-
-/** As infra/README.md says. */
-const migratorRules = [
-  rule("apps", ["deployments"], ["get", "list", "patch"]),
-  rule("coordination.k8s.io", ["leases"], ["get", "list", "create", "update", "delete"]),
-  rule("", ["configmaps"], ["get", "list", "create", "update", "delete"]),
-  rule(
-    "admissionregistration.k8s.io",
-    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-    ["list", "create", "delete"],
-  ),
-  rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["list"]),
-  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["list"]),
-  rule("rekindle.dev", ["checkpoints"], ["list", "delete"]),
-  { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
-];
 
 const migrator = async (cluster: Cluster): Promise<string> => {
   const metadata = { name: "migrator" };

@@ -1,0 +1,23 @@
+/** The rights that `rekindle migrate` needs, as its users are told: tried on a real API server, and held against what it asks. */
+
+const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]) => ({
+  apiGroups: [apiGroup],
+  resources,
+  verbs,
+});
+
+/** As infra/README.md says. */
+export const migratorRules = [
+  rule("apps", ["deployments"], ["get", "list", "patch"]),
+  rule("coordination.k8s.io", ["leases"], ["get", "list", "create", "update", "delete"]),
+  rule("", ["configmaps"], ["list", "create", "update", "delete"]),
+  rule(
+    "admissionregistration.k8s.io",
+    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    ["list", "create", "delete"],
+  ),
+  rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["list"]),
+  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["list"]),
+  rule("rekindle.dev", ["checkpoints"], ["list", "delete"]),
+  { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
+];

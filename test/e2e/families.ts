@@ -4,6 +4,11 @@ import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import type { Case } from "./scene.ts";
+import { connects } from "./spark/connected.ts";
+import { upstreamFiles } from "./spark/examples.ts";
+import { suspendedAndResumed } from "./spark/interrupted.ts";
+import { badOnes } from "./spark/refused.ts";
+import { scalesUp } from "./spark/scaled.ts";
 import { tools as toolCases } from "./tools.ts";
 
 /** Whose CRDs are installed. */
@@ -54,6 +59,26 @@ const tools: Family = {
   cases: () => ({ cases: toolCases, skipped: 0 }),
 };
 
-export const families: Readonly<Record<string, Family>> = { main, admission, tools };
+const spark: Family = {
+  about: "the Spark family: upstream's examples, a schedule, Connect, suspension, bad applications",
+  needs: ["connect"],
+  crds: ["ours"],
+  cases: ({ recorded }) => ({
+    cases: [
+      badOnes,
+      suspendedAndResumed,
+      scalesUp,
+      ...(recorded === undefined
+        ? []
+        : [
+            connects(join(recorded, "examples", "sparkconnect", "spark-connect.yaml")),
+            upstreamFiles(join(recorded, "examples")),
+          ]),
+    ],
+    skipped: recorded === undefined ? 2 : 0,
+  }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main, spark, admission, tools };
 
 export const familyNames: readonly string[] = Object.keys(families);

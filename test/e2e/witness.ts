@@ -14,13 +14,14 @@ const pod = z.object({
 
 const pods = z.object({ items: z.array(pod) });
 
-const application = z.object({
+export const application = z.object({
   metadata: z.object({ uid: z.string() }),
   status: z
     .object({
       applicationState: z.object({ state: z.string(), errorMessage: z.string().optional() }).optional(),
       executionAttempts: z.number().optional(),
       submissionAttempts: z.number().optional(),
+      terminationTime: z.string().nullish(),
       driverInfo: z.object({ podName: z.string().optional() }).optional(),
       executorState: z.record(z.string(), z.string()).optional(),
     })

@@ -1,4 +1,5 @@
 /** All parts there are. A new one is a file of its own and a word in this list. */
+import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
 import { lambda } from "./lambda.ts";
@@ -7,7 +8,7 @@ import { queue } from "./queue.ts";
 import { spark } from "./spark.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, lambda, queue];
+export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

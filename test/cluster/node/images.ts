@@ -1,6 +1,6 @@
 /** Which software of this machine answers for which image name; every other name cannot be pulled. */
-import { existsSync, realpathSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
 
 export type Bind = { readonly from: string; readonly to: string };
 
@@ -22,7 +22,7 @@ const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const sparkHome = "/opt/spark";
 const javaHome = "/opt/java/openjdk";
 const entrypoint = "/opt/entrypoint.sh";
-const parts = ["bin", "sbin", "jars", "python", "examples", "data", "licenses"];
+const parts = ["bin", "jars", "python", "examples", "data", "licenses"];
 
 /** Absolute path of a program; the agent hands pods' environments to programs and must not search by theirs. */
 export const programPath = (name: string): string => {
@@ -33,6 +33,13 @@ export const programPath = (name: string): string => {
 };
 
 const jdk = (): string => dirname(dirname(realpathSync(programPath("java"))));
+
+/** Its own scripts one by one, so that those which the Python package lacks can stand beside them. */
+const scripts = (home: string): Bind[] => {
+  const own = readdirSync(join(home, "sbin")).map((name) => join(home, "sbin", name));
+  const added = ["start-connect-server.sh", "stop-connect-server.sh"].map((name) => join(import.meta.dirname, name));
+  return [...own, ...added].map((from) => ({ from, to: `${sparkHome}/sbin/${basename(from)}` }));
+};
 
 const sparkImage = (cache: string, version: string): Image | undefined => {
   const home = join(cache, "spark", version);
@@ -54,9 +61,10 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
     binds: [
       { from: jdk(), to: javaHome },
       ...there.map((part) => ({ from: join(home, part), to: `${sparkHome}/${part}` })),
+      ...scripts(home),
       { from: join(import.meta.dirname, "spark-entrypoint.sh"), to: entrypoint },
     ],
-    writable: [`${sparkHome}/work-dir`],
+    writable: [`${sparkHome}/work-dir`, `${sparkHome}/logs`],
   };
 };
 

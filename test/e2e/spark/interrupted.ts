@@ -1,0 +1,48 @@
+/** Suspended in the middle and resumed: another attempt of the same application, and nothing of the first left meanwhile. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "../scene.ts";
+import { awaitState, driverLog, observe } from "../witness.ts";
+
+const name = "spark-pi-long";
+const manifest = join(import.meta.dirname, "..", "manifests", `${name}.yaml`);
+
+const suspend = ({ cluster }: Scene, value: boolean): Promise<string> => {
+  const patch = JSON.stringify({ spec: { suspend: value } });
+  return kubectl(cluster, ["patch", "sparkapplication", name, "--type=merge", "-p", patch]);
+};
+
+export const suspendedAndResumed: Case = {
+  name: "suspended in mid-run and resumed: one more attempt, to the right end",
+  run: (scene) =>
+    running(scene, async () => {
+      const { cluster } = scene;
+      const witness = observe(cluster.api, name);
+      try {
+        await kubectl(cluster, ["apply", "-f", manifest]);
+        await awaitState(cluster.api, name, ["RUNNING"], 240_000);
+        await suspend(scene, true);
+        await awaitState(cluster.api, name, ["SUSPENDED"], 120_000);
+        await sleep(2_000);
+        const left = await kubectl(cluster, [
+          "get",
+          "pods",
+          "-l",
+          `sparkoperator.k8s.io/app-name=${name}`,
+          "-o",
+          "name",
+        ]);
+        must(left === "", `while suspended there are ${left}`);
+        await suspend(scene, false);
+        const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 480_000);
+        must(app.status?.applicationState?.state === "COMPLETED", `ended ${JSON.stringify(app.status)}`);
+        must(app.status?.executionAttempts === 2, `${app.status?.executionAttempts} executions, expected 2`);
+        must(pi.test(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? "")), "its log does not say Pi");
+        onlyOneDriver(witness, 2);
+        return [witness.states().join(" → ")];
+      } finally {
+        await witness.stop();
+        await kubectl(cluster, ["delete", "sparkapplication", name, "--ignore-not-found"]);
+      }
+    }),
+};

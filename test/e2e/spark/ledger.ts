@@ -1,0 +1,141 @@
+/** One look at all Spark pods and applications at a time, from outside, kept by application: a book to check claims against. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Api } from "../../cluster/api.ts";
+import { type Application, application, stateOf } from "../witness.ts";
+
+const container = z.looseObject({
+  name: z.string(),
+  resources: z
+    .object({
+      requests: z.record(z.string(), z.string()).default({}),
+      limits: z.record(z.string(), z.string()).default({}),
+    })
+    .default({ requests: {}, limits: {} }),
+  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).default([]),
+  volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
+});
+
+const pod = z.object({
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    labels: z.record(z.string(), z.string()).default({}),
+    annotations: z.record(z.string(), z.string()).default({}),
+  }),
+  spec: z.looseObject({
+    containers: z.array(container),
+    volumes: z.array(z.looseObject({ name: z.string() })).default([]),
+  }),
+  status: z.looseObject({ phase: z.string().default("") }).default({ phase: "" }),
+});
+
+export type Pod = z.infer<typeof pod>;
+
+const pods = z.object({ items: z.array(pod) });
+const named = application.and(z.object({ metadata: z.object({ name: z.string() }) }));
+const applications = z.object({ items: z.array(named) });
+
+/** All that was seen of one application, also when it is gone. */
+export type Page = {
+  readonly states: string[];
+  last: Application | undefined;
+  /** UIDs of driver pods by submission id. */
+  readonly drivers: Map<string, Set<string>>;
+  /** The newest look at each pod, by UID. */
+  readonly pods: Map<string, Pod>;
+  mostDrivers: number;
+  mostExecutors: number;
+  gone: boolean;
+};
+
+const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
+
+const blank = (): Page => ({
+  states: [],
+  last: undefined,
+  drivers: new Map(),
+  pods: new Map(),
+  mostDrivers: 0,
+  mostExecutors: 0,
+  gone: false,
+});
+
+const enter = (page: Page, found: readonly Pod[]): void => {
+  const drivers = found.filter(({ metadata }) => metadata.labels["spark-role"] === "driver");
+  const executors = found.filter(({ metadata }) => metadata.labels["spark-role"] === "executor");
+  for (const one of found) page.pods.set(one.metadata.uid, one);
+  for (const { metadata } of drivers) {
+    const id = metadata.labels["sparkoperator.k8s.io/submission-id"] ?? "";
+    page.drivers.set(id, (page.drivers.get(id) ?? new Set()).add(metadata.uid));
+  }
+  page.mostDrivers = Math.max(page.mostDrivers, drivers.filter((one) => !isOver(one)).length);
+  page.mostExecutors = Math.max(page.mostExecutors, executors.filter((one) => !isOver(one)).length);
+};
+
+const podsPath = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent("sparkoperator.k8s.io/launched-by-spark-operator=true")}`;
+const applicationsPath = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+export type Ledger = {
+  /** The page of an application; an empty one when nothing was seen of it yet. */
+  of(name: string): Page;
+  /** The same, unless the book can no longer be kept: then that is what there is to say. */
+  during<T>(work: Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+};
+
+/** Looks every 200 ms until it is stopped. */
+export const openLedger = (api: Api): Ledger => {
+  const pages = new Map<string, Page>();
+  const of = (name: string): Page => {
+    const page = pages.get(name) ?? blank();
+    pages.set(name, page);
+    return page;
+  };
+  const look = async (): Promise<void> => {
+    const answers = [await api.call("GET", podsPath), await api.call("GET", applicationsPath)];
+    // A kind whose definition is a moment old is not served yet.
+    if (answers.some(({ status }) => status === 404)) return;
+    const found = pods.parse(answers[0]?.body).items;
+    const apps = applications.parse(answers[1]?.body).items;
+    const byApp = Map.groupBy(found, (one) => one.metadata.labels["sparkoperator.k8s.io/app-name"] ?? "");
+    for (const [name, some] of byApp) enter(of(name), some);
+    for (const page of pages.values()) page.gone = true;
+    for (const app of apps) {
+      const page = of(app.metadata.name);
+      page.gone = false;
+      page.last = app;
+      const state = stateOf(app);
+      if (state !== "" && page.states.at(-1) !== state) page.states.push(state);
+    }
+  };
+  let stopped = false;
+  // A server under load may fail to answer; one that does not answer twenty times is not under load.
+  const lookAgain = async (failures: number): Promise<number> => {
+    try {
+      await look();
+      return 0;
+    } catch (cause) {
+      if (failures >= 20) throw new Error("the ledger cannot read the cluster", { cause });
+      return failures + 1;
+    }
+  };
+  const loop = (async () => {
+    let failures = 0;
+    while (!stopped) {
+      failures = await lookAgain(failures);
+      await sleep(200);
+    }
+  })();
+  // Never resolves; rejects when the book can no longer be kept.
+  const broken = loop.then(() => new Promise<never>(() => {}));
+  broken.catch(() => {});
+  return {
+    of,
+    during: (work) => Promise.race([work, broken]),
+    stop: async () => {
+      stopped = true;
+      await loop.catch(() => {});
+    },
+  };
+};

@@ -1,7 +1,7 @@
 /** `rekindle delete`: removes applications, and with them their pods. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
-import type { Stored } from "../core/object.ts";
+import { isLabelValue, type Stored } from "../core/object.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { exits, Refused } from "./failure.ts";
 import { objectOf } from "./hold.ts";
@@ -49,14 +49,16 @@ export const remove = async ({ transport }: Session, { target, uid }: Going): Pr
   await openCluster(transport).remove({ resource: kind.resource, namespace: key.namespace, name: key.name }, { uid });
 };
 
+/** Executors are owned by their driver, and go after it: they are told by their labels, as long as nobody has taken the name. */
 const isLeft = async ({ transport }: Session, { target, uid }: Going): Promise<boolean> => {
   const { kind, key } = target;
   const cluster = openCluster(transport);
   const { value } = await cluster.get({ resource: kind.resource, namespace: key.namespace, name: key.name });
-  if (value?.metadata.uid === uid) return true;
+  if (value !== undefined) return value.metadata.uid === uid;
   const labels = kind.podLabels(key.name);
+  if (!Object.values(labels).every(isLabelValue)) return false;
   const { value: pods } = await cluster.list({ do: "list", resource: podResource, namespace: key.namespace, labels });
-  return pods.some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false);
+  return pods.length > 0;
 };
 
 const againMs = 1_000;

@@ -196,7 +196,7 @@ const airflow: Case = {
 
 /** Ours, built: what a user types from submission to deletion. */
 const ours: Case = {
-  name: "rekindle submit --wait, log, event, status, forward, delete, built, under a user's account",
+  name: "rekindle submit --watch, log, event, status, delete --wait, built, under a user's account",
   run: (scene) =>
     running(scene, async () => {
       const tool = await toolOn(scene);

@@ -133,9 +133,19 @@ describe("rekindle status", () => {
     const terminal = await open();
     const told: unknown = JSON.parse((await terminal.run("status", "a", "-o", "json")).out);
     assert.deepEqual(Object.keys(Object(told)), [
-      ...["kind", "namespace", "name", "state", "attempts", "waitsFor", "since", "do", "details", "pods"].filter(
-        (key) => key !== "attempts",
-      ),
+      ...[
+        "kind",
+        "namespace",
+        "name",
+        "state",
+        "attempts",
+        "waitsFor",
+        "since",
+        "do",
+        "details",
+        "history",
+        "pods",
+      ].filter((key) => key !== "attempts"),
     ]);
     assert.equal((await terminal.run("status", "a", "-o", "name")).out, "sparkapplication.sparkoperator.k8s.io/a");
   });

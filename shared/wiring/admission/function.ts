@@ -11,5 +11,5 @@ export const openAdmissionApp = async (env: Environment): Promise<ReturnType<typ
   const { httpsTransport } = await import("../../adapters/kubernetes/https.ts");
   const { quotasOf } = await import("./quotas.ts");
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-admission" });
-  return admissionApp({ quotas: quotasOf(transport), selects });
+  return admissionApp({ quotas: quotasOf(transport, Date.now), selects });
 };

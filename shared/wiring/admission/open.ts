@@ -36,7 +36,7 @@ export const openAdmission = (
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces }),
     admits: {
-      quotas: configuration.admissionQuota ? quotasOf(transport) : undefined,
+      quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
     },
     report,

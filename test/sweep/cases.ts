@@ -61,7 +61,10 @@ const fewArrivals: readonly number[] = [...upTo(4), ...upTo(160, 8, 8)];
  * `whole`: everything everywhere. `part`, for what other scenarios show already but for the state that it happens in:
  * one refusal of a kind per place, and two invocations against each other at every third call of the second.
  */
-type Making = { readonly rehearsal: Rehearsal; readonly name: string; readonly breadth: "whole" | "part" };
+type Making = Pick<Scenario, "name" | "breadth"> & {
+  readonly rehearsal: Rehearsal;
+  readonly without: readonly string[];
+};
 
 const placeOf = ({ by, what, phase }: Call): string => `${by} ${what} ${phase}`;
 
@@ -70,7 +73,7 @@ const firsts = (calls: readonly Call[]): readonly Call[] => [
   ...new Map(calls.toReversed().map((call) => [placeOf(call), call])).values(),
 ];
 
-const atCalls = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
+const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[] => {
   const { calls, scenes } = rehearsal;
   const brief: ReadonlySet<string> = new Set(breadth === "whole" ? [] : troubles.map((trouble) => trouble.name));
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
@@ -97,7 +100,8 @@ const atCalls = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
       }),
     ),
   );
-  const out = outages.flatMap((one) =>
+  const lasting = outages.filter((one) => !without.includes(one.name));
+  const out = lasting.flatMap((one) =>
     calls.filter(one.hits).map(
       (call): Case => ({
         id: `${name}/${one.name}/${call.n}`,
@@ -191,10 +195,14 @@ const acting: ReadonlySet<string> = new Set([
   "POST services",
   "DELETE services",
   "DELETE configmaps",
+  "POST configmaps",
+  "PATCH configmaps",
+  "POST sparkapplications",
+  "DELETE sparkapplications",
 ]);
 
 /** All cases of a scenario, in an order that never changes. */
-export const batchesOf = (rehearsal: Rehearsal, { name, breadth }: Scenario): readonly Batch[] => {
-  const making = { rehearsal, name, breadth };
+export const batchesOf = (rehearsal: Rehearsal, { name, breadth, without = [] }: Scenario): readonly Batch[] => {
+  const making = { rehearsal, name, breadth, without };
   return [atCalls(making), atMessages(making), atEvents(making), ...series(making)];
 };

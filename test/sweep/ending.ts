@@ -23,12 +23,20 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
   },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
+  {
+    what: "ids and hashes of a schedule's run",
+    reason: "derived from its UID, which is drawn later when a fault costs draws; each run is judged by the invariants",
+  },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const epoch = /\b1[789]\d{11}\b/g;
+const anyUuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const hash = /(?<![0-9a-f])(?=\d*[a-f])[0-9a-f]{16,64}(?![0-9a-f])/g;
+/** A run is named after its time, in nanoseconds. */
+const ofRun = /-\d{19}\b/;
 const address = /\b10\.244\.\d+\.\d+\b/g;
 const projected = /kube-api-access-[a-z0-9]{5}/g;
 const container = /containerd:\/\/[0-9a-f]{64}/g;
@@ -48,6 +56,9 @@ const plain = (text: string, identities: Identities, parts: readonly (readonly [
     .replace(container, "<container>")
     .replace(projected, "kube-api-access");
 };
+
+/** What is derived from the UID of a run. */
+const derived = (text: string): string => text.replace(anyUuid, "<id>").replace(hash, "<id>");
 
 /** Names made of half a UID: Spark's executors and their config map. */
 const partsOf = (identities: Identities): readonly (readonly [string, string])[] =>
@@ -92,14 +103,23 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
   const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
-    return [id, plain(JSON.stringify(canonical(object, counters[object.kind])), identities, parts)];
+    const text = plain(JSON.stringify(canonical(object, counters[object.kind])), identities, parts);
+    if (!ofRun.test(text)) return [id, text];
+    return [`${derived(id)}${table === "events" ? ` ${String(object["reason"])}` : ""}`, derived(text)];
   };
   const entries = everything(store).map(({ table, object }) => {
     const entry = texts.get(object) ?? textOf(table, object);
     texts.set(object, entry);
     return entry;
   });
-  return new Map(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = entries.toSorted(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
+  const met = new Map<string, number>();
+  const named = sorted.map(([id, text]): [string, string] => {
+    const nth = (met.get(id) ?? 0) + 1;
+    met.set(id, nth);
+    return [nth === 1 ? id : `${id} #${nth}`, text];
+  });
+  return new Map(named);
 };
 
 const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {

@@ -56,10 +56,14 @@ export type Subject = {
   readonly name: string;
   /** Texts that nobody may tell. */
   readonly canaries: readonly string[];
+  /** It is one of several that are watched together: whose a write was is judged for all of them at once. */
+  readonly together?: boolean;
 };
 
 export type Oracle = {
   hear(change: Change, actor: Actor, now: number): void;
+  /** Whether the change was the engine's to do, for the sake of this subject. */
+  permits(change: Change): boolean;
   /** A line of a report or a message, as text. */
   said(text: string, where: string): void;
   /** The run is over: the last word on what is there. */
@@ -252,13 +256,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     hear: (change, actor, now) => {
       const { table, object, type } = change;
       checkStrays(now);
-      if (actor === "engine" && !permitted(change))
+      if (actor === "engine" && subject.together !== true && !permitted(change))
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, now);
       if (table === "pods") hearPod(change, now);
       if (table === "events" && actor === "engine") checkSecret(object, "an event");
     },
+    permits: permitted,
     said: (text, where) => {
       if (secretIn(text) !== undefined) blame(`I8: a secret stands in ${where}`);
     },

@@ -4,6 +4,7 @@ import type { Case } from "./cases.ts";
 import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
+import { sweptOf } from "./kinds.ts";
 import { appName, namespace } from "./scenarios.ts";
 import type { Scene } from "./scene.ts";
 import { cluster, Stage } from "./stage.ts";
@@ -11,6 +12,7 @@ import type { Theatre } from "./theatre.ts";
 
 /** The fault-free run, and the moments from which cases fork. */
 export type Rehearsal = {
+  /** Of its own steps and of resyncs: those of applications that it makes are other scenarios'. */
   readonly calls: readonly Call[];
   readonly messages: readonly Posted[];
   readonly events: number;
@@ -39,7 +41,7 @@ const hourMs = 3_600_000;
 /** After the end: a delivery, a copy, a resync, every later timer. None of them may write. */
 const disturb = async (stage: Stage): Promise<readonly string[]> => {
   const { writes } = stage;
-  const message = { cluster, kind: "SparkApplication", namespace, name: appName, reason: "trigger" };
+  const message = { cluster, kind: sweptOf(stage.theatre.scenario).kind, namespace, name: appName, reason: "trigger" };
   const troubled = (what: string): readonly string[] =>
     stage.writes === writes ? [] : [`quiet: ${what} wrote ${stage.writes - writes} time(s) after the end`];
   stage.post.send(message, "trigger");
@@ -68,10 +70,16 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   const stage = new Stage(theatre, theatre.opening, noFault, { onScene: (scene) => scenes.push(scene) });
   const violations = await played(stage);
   const { calls, messages } = stage;
-  const rest = { calls: [...calls], messages: [...messages], events: stage.count.events, scenes };
+  const own = (name: string | undefined): boolean => name === appName || theatre.scenario.kind === undefined;
+  const rest = {
+    calls: calls.filter(({ by, key }) => by === "resync" || own(key)),
+    messages: messages.filter(({ message }) => own(message.name)),
+    events: stage.count.events,
+    scenes,
+  };
   const ending = endingOf(theatre.simulator.store, stage.identities);
   const phase =
-    theatre.simulator.store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${appName}`) === undefined
+    theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`) === undefined
       ? "gone"
       : stage.oracle.phase();
   const helped = stage.lateWrites > 0 ? ["end: without a fault, it came to its end only by a resync"] : [];

@@ -3,6 +3,7 @@
 import type { Scripts } from "../../shared/simulator/script.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
+import type { SweptName } from "./kinds.ts";
 
 /** Something that happens once, so long after a change of the world that it waits for. */
 export type Act = {
@@ -18,6 +19,8 @@ export type Act = {
 
 export type Scenario = {
   readonly name: string;
+  /** What the application under test is; a SparkApplication unless it says so. */
+  readonly kind?: SweptName;
   readonly what: string;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -27,6 +30,8 @@ export type Scenario = {
   readonly strangers?: readonly string[];
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
+  /** Families of faults that outlast its own times: what they change is meant. */
+  readonly without?: readonly string[];
   /** Everything everywhere, or of what others show already only a part: see `cases.ts`. */
   readonly breadth: "whole" | "part";
 };
@@ -64,6 +69,17 @@ const stateIs =
   (change: Change): boolean =>
     change.table === "sparkapplications.sparkoperator.k8s.io" &&
     textAt(change.object, "status", "applicationState", "state") === state;
+
+/** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
+const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
+
+const isApplied =
+  (plural: string) =>
+  ({ type, table, object }: Change): boolean =>
+    type === "ADDED" && table === `${plural}.sparkoperator.k8s.io` && object.metadata.name === appName;
+
+const isReady = ({ table, object }: Change): boolean =>
+  table === "sparkconnects.sparkoperator.k8s.io" && textAt(object, "status", "state") === "Ready";
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -193,6 +209,68 @@ export const scenarios: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
+    breadth: "part",
+  },
+  {
+    name: "schedule",
+    what: "a schedule's time comes, and comes again, and then it is suspended",
+    kind: "ScheduledSparkApplication",
+    spec: { schedule: "*/12 * * * *", template: base },
+    scripts: {},
+    acts: [
+      {
+        says: "suspend, between the second time and the third",
+        when: isApplied("scheduledsparkapplications"),
+        afterMs: 30 * 60_000,
+        do: { act: "patch", spec: { suspend: true } },
+      },
+    ],
+    ends: "Scheduled",
+    // Of several times that pass meanwhile, one run makes up.
+    without: ["outage-20m"],
+    breadth: "part",
+  },
+  {
+    name: "replacement",
+    what: "a schedule replaces the run that never ends by the next one",
+    kind: "ScheduledSparkApplication",
+    spec: { schedule: "*/12 * * * *", concurrencyPolicy: "Replace", template: { ...base, executor: { instances: 1 } } },
+    scripts: { [runAt(12)]: [{ hangs: true }], [runAt(24)]: [{ hangs: true }] },
+    acts: [
+      {
+        says: "suspend, between the second time and the third",
+        when: isApplied("scheduledsparkapplications"),
+        afterMs: 30 * 60_000,
+        do: { act: "patch", spec: { suspend: true } },
+      },
+    ],
+    ends: "Scheduled",
+    // Of several times that pass meanwhile, one run makes up.
+    without: ["outage-20m"],
+    breadth: "part",
+  },
+  {
+    name: "connect",
+    what: "a Connect server's template changes, then its pod is deleted, and it is ready again",
+    kind: "SparkConnect",
+    spec: {
+      sparkVersion: "4.1.1",
+      image: "docker.io/apache/spark:4.1.1",
+      sparkConf: { "spark.ssl.keyPassword": "changeit" },
+      server: { cores: 1, memory: "512m", template: { spec: { serviceAccount: "spark" } } },
+      executor: { instances: 1 },
+    },
+    scripts: {},
+    acts: [
+      {
+        says: "kubectl patch: another template",
+        when: isReady,
+        afterMs: 2_000,
+        do: { act: "patch", spec: { executor: { template: { spec: { nodeSelector: { disk: "ssd" } } } } } },
+      },
+      { says: "kubectl delete pod", when: isReady, afterMs: 40_000, do: { act: "remove", pod: `${appName}-server` } },
+    ],
+    ends: "Ready",
     breadth: "part",
   },
 ];

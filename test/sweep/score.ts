@@ -57,11 +57,12 @@ export const openScore = (): Score => {
     permitted.set(name, known);
   };
   return {
-    expect: (_scenario, { rehearsal }, isWanted) => {
+    expect: (_scenario, { rehearsal, theatre }, isWanted) => {
+      const { without = [] } = theatre.scenario;
       for (const call of rehearsal.calls) {
         sites.add(siteFor(call));
         for (const { name, applies } of reaching)
-          if (isWanted(name) && applies(call)) wanted.add(`${siteFor(call)} × ${name}`);
+          if (isWanted(name) && !without.includes(name) && applies(call)) wanted.add(`${siteFor(call)} × ${name}`);
       }
     },
     add: (scenario, outcome) => {

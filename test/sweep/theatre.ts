@@ -1,11 +1,11 @@
 /** Where the runs of one scenario are played: one simulator, set back for each, and what stands in it from the beginning. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { identityOf } from "./ending.ts";
-import { openOracle } from "./oracle.ts";
+import { type Swept, sweptOf } from "./kinds.ts";
 import { type Act, appName, canaries, namespace, type Scenario } from "./scenarios.ts";
 import type { Scene } from "./scene.ts";
 import type { Stage } from "./stage.ts";
@@ -21,18 +21,18 @@ export type Theatre = {
   audience: ((change: Change) => void) | undefined;
 };
 
-const crds = ["rekindle.dev_checkpoints", "sparkoperator.k8s.io_sparkapplications"].map((name): unknown =>
-  parse(readFileSync(join(import.meta.dirname, `../../infra/crds/${name}.yaml`), "utf8")),
-);
+const folder = join(import.meta.dirname, "../../infra/crds");
+const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
 
-const applications = `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
-
-const manifest = (name: string, spec: unknown, annotations: Readonly<Record<string, string>> = {}): object => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace, annotations },
-  spec,
-});
+const manifest = (
+  { kind, version, plural }: Swept,
+  name: string,
+  spec: unknown,
+  annotations: Readonly<Record<string, string>> = {},
+): readonly [path: string, body: object] => [
+  `/apis/sparkoperator.k8s.io/${version}/namespaces/${namespace}/${plural}`,
+  { apiVersion: `sparkoperator.k8s.io/${version}`, kind, metadata: { name, namespace, annotations }, spec },
+];
 
 const pods = `/api/v1/namespaces/${namespace}/pods`;
 
@@ -50,7 +50,7 @@ const gatedPod = (name: string, labels: Readonly<Record<string, string>>): objec
 const stranger = `${appName}-other`;
 
 /** Objects of others that carry names and labels like ours, and owners that are not ours. */
-const bystanders = (spec: unknown): readonly (readonly [path: string, body: object])[] => {
+const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
   const labels = {
     "sparkoperator.k8s.io/app-name": appName,
     "sparkoperator.k8s.io/launched-by-spark-operator": "true",
@@ -61,7 +61,7 @@ const bystanders = (spec: unknown): readonly (readonly [path: string, body: obje
       `/api/v1/namespaces/${namespace}/serviceaccounts`,
       { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
     ],
-    [applications, manifest(stranger, spec, { "rekindle.dev/paused": "true" })],
+    manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }),
     [
       pods,
       gatedPod(`${appName}-impostor`, {
@@ -105,13 +105,13 @@ const post = (simulator: Simulator, path: string, body: object): void => {
 export const openTheatre = (scenario: Scenario): Theatre => {
   const simulator = openSimulator({ crds, nodes: [{ name: "node-1" }], scripts: scenario.scripts });
   const { store, clock } = simulator;
-  for (const [path, body] of bystanders(scenario.spec)) post(simulator, path, body);
+  for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   clock.advanceTo(clock.now() + 10_000);
   const identities = new Map<string, string>();
   for (const table of store.tables())
     for (const object of store.list(table)) identities.set(object.metadata.uid, identityOf(table, object));
-  const oracle = openOracle({ namespace, name: appName, canaries });
+  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });
   const start = clock.now();
   const theatre: Theatre = {
     scenario,
@@ -149,14 +149,16 @@ const asked = (stage: Stage, method: string, path: string, type: string, body?: 
 
 /** The user applies the application. */
 export const userApplies = (stage: Stage): void => {
-  const { spec, annotations } = stage.theatre.scenario;
-  asked(stage, "POST", applications, "application/json", manifest(appName, spec, annotations));
+  const { scenario } = stage.theatre;
+  const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
+  asked(stage, "POST", path, "application/json", body);
 };
 
 export const userDoes = (stage: Stage, act: Act): void => {
   stage.log(`a user: ${act.says}`);
   const { do: what } = act;
-  const path = `${applications}/${appName}`;
+  const [collection] = manifest(sweptOf(stage.theatre.scenario), appName, {});
+  const path = `${collection}/${appName}`;
   if (what.act === "delete") asked(stage, "DELETE", path, "application/json");
   else if (what.act === "patch") asked(stage, "PATCH", path, "application/merge-patch+json", { spec: what.spec });
   else if (what.act === "remove") asked(stage, "DELETE", `${pods}/${what.pod}`, "application/json");

@@ -46,10 +46,19 @@ const retimed = ({ object, memory, asked, now }: Scene): Memory => {
   return { ...rest, timing, ...(nextRun === undefined ? {} : { nextRun }) };
 };
 
-/** A run that was decided on and is there is no more to be created. */
+/** Runs that the newest one takes the place of, as long as there are any. */
+const replacedBy = ({ starting, lastRun }: Memory, runs: Runs): readonly Stored[] => {
+  const newest = starting ?? lastRun;
+  return newest?.replaces === true ? runs.unfinished.filter(({ metadata }) => metadata.name !== newest.name) : [];
+};
+
+/** A run that was decided on and is there is no more to be created; and whom it replaces need not be known for ever. */
 const seen = (memory: Memory, runs: Runs): Memory => {
   const { starting, ...rest } = memory;
-  return starting !== undefined && runs.has(starting.name) ? { ...rest, lastRun: starting } : memory;
+  const made = starting !== undefined && runs.has(starting.name) ? { ...rest, lastRun: starting } : memory;
+  if (made.lastRun?.replaces !== true || made.starting !== undefined || replacedBy(made, runs).length > 0) return made;
+  const { replaces: _, ...lastRun } = made.lastRun;
+  return { ...made, lastRun };
 };
 
 type Pruned = { readonly kept: Kept; readonly removals: readonly Effect[]; readonly again: number };
@@ -77,7 +86,12 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
   return {
     ...rest,
     memory,
-    stages: [...stages, history.removals, warning(scene.object, status)].filter((stage) => stage.length > 0),
+    stages: [
+      replacedBy(memory, scene.runs).map(removal),
+      ...stages,
+      history.removals,
+      warning(scene.object, status),
+    ].filter((stage) => stage.length > 0),
     status,
     ...(Number.isFinite(wakeAt) ? { wakeAt } : rests === true ? { rests } : {}),
   };
@@ -86,12 +100,15 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
 const waiting = (scene: Scene, memory: Memory, waitsFor = "its next run"): Plan<Memory> =>
   planOf(scene, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
 
-/** Creates the run that was decided on; `before` is done first. The next step sees it, and only then it counts as made. */
-const starting = (scene: Scene, memory: Memory, before: readonly Effect[]): Plan<Memory> => {
+/**
+ * Creates the run that was decided on; those that it replaces are ended first, also by a step after a death. The next
+ * step sees it, and only then it counts as made.
+ */
+const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
   const { object, asked } = scene;
   const run = memory.starting;
   if (run === undefined) return waiting(scene, memory);
-  const stages = [before, [creation(object, asked.template, run.name)]];
+  const stages = [[creation(object, asked.template, run.name)]];
   const at = memory.nextRun ?? Number.POSITIVE_INFINITY;
   return planOf(scene, memory, { stages, at, again: true, waitsFor: `its run ${run.name} to be created` });
 };
@@ -112,7 +129,8 @@ const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
     const waitsFor = `${others[0]?.metadata.name} to be replaceable`;
     return planOf(scene, memory, { stages: [], at: settled, waitsFor });
   }
-  return starting(scene, { ...next, starting: { name, tick, at: now } }, others.map(removal));
+  const replaces = others.length > 0 ? { replaces: true } : {};
+  return starting(scene, { ...next, starting: { name, tick, at: now, ...replaces } });
 };
 
 /** A run that the server does not take is given up and told; the next time tries anew. */
@@ -135,11 +153,7 @@ const go = (scene: Scene): Plan<Memory> => {
   if (memory.starting !== undefined) {
     // What passed while it could not be created was missed with it.
     const missed = memory.nextRun !== undefined && memory.nextRun <= now;
-    return starting(
-      scene,
-      missed ? { ...memory, ...following(asked.schedule, memory.nextRun ?? now, now) } : memory,
-      [],
-    );
+    return starting(scene, missed ? { ...memory, ...following(asked.schedule, memory.nextRun ?? now, now) } : memory);
   }
   return memory.nextRun !== undefined && memory.nextRun <= now
     ? due(scene, memory, memory.nextRun)

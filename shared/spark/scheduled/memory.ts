@@ -5,7 +5,13 @@ import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 
 /** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
-const run = z.object({ name: z.string(), tick: z.number(), at: z.number() });
+const run = z.object({
+  name: z.string(),
+  tick: z.number(),
+  at: z.number(),
+  /** Others are still to be ended for it. */
+  replaces: z.boolean().optional(),
+});
 
 const memory = z.object({
   /** Digest of schedule and time zone that `nextRun` was computed from; "" when it has to be computed anew. */

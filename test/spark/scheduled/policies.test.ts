@@ -60,6 +60,30 @@ describe("concurrency", () => {
     });
   }
 
+  test("Replace ends what it replaces also when it was saved by another step, which died", () => {
+    const object = schedule({ concurrencyPolicy: "Replace" });
+    const runs = [run("08:00:00", "RUNNING")];
+    const { memory } = planned({ object, memory: waiting, now: at("09:00:00"), runs });
+    const plan = planned({ object, memory, now: at("09:00:30"), runs });
+    assert.deepEqual(said(plan), ["delete 08:00:00 at 7", "create 09:00:00"]);
+    const both = planned({ object, memory, now: at("09:00:40"), runs: [...runs, run("09:00:00", "RUNNING")] });
+    assert.deepEqual(said(both), ["delete 08:00:00 at 7"]);
+    const alone = planned({ object, memory: both.memory, now: at("09:00:50"), runs: [run("09:00:00", "RUNNING")] });
+    assert.deepEqual(
+      [said(alone), both.memory.lastRun?.replaces, alone.memory.lastRun?.replaces],
+      [[], true, undefined],
+    );
+  });
+
+  test("Replace that was Allow until now ends nobody before the next time", () => {
+    const object = schedule({ concurrencyPolicy: "Replace" });
+    const runs = ["06:00:00", "07:00:00"].map((time) => run(time, "RUNNING"));
+    assert.deepEqual(
+      said(planned({ object, memory: { ...waiting, lastRun: taken("07:00:00") }, now: at("08:30:00"), runs })),
+      [],
+    );
+  });
+
   test("Replace lets 16 s pass before it deletes what might still be created", () => {
     const object = schedule({ concurrencyPolicy: "Replace", schedule: "@every 5s" });
     const memory = { timing: timingOf(object), nextRun: at("09:00:05"), lastRun: taken("09:00:00") };

@@ -5,8 +5,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Built, openPackage } from "../cli/built.ts";
 import { type Api, openApi } from "../cluster/api.ts";
-import { rekindle } from "./installed.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, observe, read, stateOf } from "./witness.ts";
 
@@ -120,35 +120,16 @@ const kueue: Case = {
     }),
 };
 
-/** Both real, both under the user's account: the wait begins before the application has any status. */
-const waited: Case = {
-  name: "kubectl wait --for=jsonpath: until it has completed, and until it is deleted",
-  run: (scene) =>
-    running(scene, async () => {
-      const tool = await toolOn(scene);
-      const { kubeconfig } = tool;
-      const wait = (condition: string) =>
-        scene.cluster.kubectl(["wait", `--for=${condition}`, "sparkapplication/waited", "--timeout=120s"], {
-          kubeconfig,
-        });
-      await created(
-        tool,
-        bodyOf("waited", 10, { timeToLiveSeconds: 5 }),
-        "?fieldManager=kubectl-create&fieldValidation=Strict",
-      );
-      const gone = wait("delete");
-      const done = await wait("jsonpath={.status.applicationState.state}=COMPLETED");
-      must(done.code === 0, `wait for COMPLETED: ${done.stderr}`);
-      const ended = await gone;
-      must(ended.code === 0, `wait for deletion: ${ended.stderr}`);
-      tool.api.close();
-      return [done.stdout.trim(), ended.stdout.trim()];
-    }),
+/** The real kubectl waits, under the user's account; the wait begins before the application has any status. */
+const waitOn = async ({ cluster }: Scene, { kubeconfig }: Tool, args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await cluster.kubectl(["wait", ...args, "--timeout=180s"], { kubeconfig });
+  must(code === 0, `kubectl wait ${args.join(" ")}: ${stderr}`);
+  return stdout.trim();
 };
 
 /** The operator's calls, in their order: create, state, the driver by name, its log, its mark, deletion. */
 const airflow: Case = {
-  name: "Airflow: creates, finds the driver by the task's labels, reads its log, deletes",
+  name: "Airflow: creates, finds the driver by the task's labels, reads its log, deletes; kubectl wait sees both ends",
   run: (scene) =>
     running(scene, async () => {
       const tool = await toolOn(scene);
@@ -157,10 +138,12 @@ const airflow: Case = {
       const both = { labels, cores: 1, memory: "512m", env: [], envFrom: [], volumeMounts: [], tolerations: [] };
       const roles = { driver: { ...both, serviceAccount: "spark" }, executor: { ...both, instances: 1 } };
       await created(tool, bodyOf("compute-x1", 10, { ...roles, labels, volumes: [] }));
-      const done = (state: string): boolean => state !== "" && state !== "SUBMITTED";
+      const wait = (condition: string) => waitOn(scene, tool, ["sparkapplication/compute-x1", `--for=${condition}`]);
+      const done = wait("jsonpath={.status.applicationState.state}=COMPLETED");
+      const gone = wait("delete");
       await api.until(
         `${applications}/compute-x1/status`,
-        ({ body }) => done(Object(body).status?.applicationState?.state ?? ""),
+        ({ body }) => !["", "SUBMITTED"].includes(Object(body).status?.applicationState?.state ?? ""),
         120_000,
       );
       const selector = [...Object.entries(labels).map(([key, value]) => `${key}=${value}`), "already_checked!=True"];
@@ -189,48 +172,89 @@ const airflow: Case = {
       const deleted = await api.call("DELETE", `${applications}/compute-x1`);
       must(deleted.status === 200, `the deletion was answered ${deleted.status}`);
       await api.until(`${pods}/compute-x1-driver`, ({ status }) => status === 404, 60_000);
+      const told = [await done, await gone];
       api.close();
-      return ["created, found, read, marked, deleted"];
+      return ["created, found, read, marked, deleted", ...told];
     }),
+};
+
+const submission = (at: readonly string[], properties: string): readonly string[] => [
+  ...["submit", ...at, "--application", "typed", "--class", "org.apache.spark.examples.SparkPi"],
+  ...["--image", "docker.io/apache/spark:4.1.1", "--service-account", "spark", "--num-executors", "1"],
+  ...["--properties-file", properties, "--watch", "--timeout", "4m"],
+  ...["local:///opt/spark/examples/jars/spark-examples.jar", "1000"],
+];
+
+/** The real driver's REST API through our port, the API server's pod proxy, and the pod's own. */
+const forwarded = async (built: Built, at: readonly string[]): Promise<void> => {
+  const page = built.start(["forward", ...at, "typed", "--port", "0"]);
+  let answer = "";
+  for (let left = 300; left > 0 && !answer.includes('"attempts"'); left--) {
+    const [url] = /http:\S+/.exec(page.out()) ?? [];
+    const asked = url === undefined ? undefined : await fetch(`${url}api/v1/applications`).catch(() => undefined);
+    answer = (await asked?.text()) ?? page.err();
+    await sleep(200);
+  }
+  page.interrupt();
+  const { code } = await page.ended;
+  must(answer.includes('"attempts"') && code === 0, `forward ended with ${code}: ${answer}`);
+};
+
+const afterwards = async (built: Built, at: readonly string[]): Promise<string> => {
+  const said = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await built.run([args[0] ?? "", ...at, ...args.slice(1)]);
+    must(code === 0, `rekindle ${args.join(" ")} ended with ${code}: ${err}`);
+    return out;
+  };
+  must((await said("log", "typed", "--tail", "20")) !== "", "log said nothing");
+  const events = await said("event", "typed");
+  must(/SparkApplicationSubmitted/.test(events), `event said: ${events}`);
+  const status = await said("status", "typed");
+  const removed = await said("delete", "typed", "--wait");
+  must(removed.includes("deleted"), `delete said: ${removed}`);
+  return status.split("\n")[0] ?? "";
 };
 
 /** Ours, built: what a user types from submission to deletion. */
 const ours: Case = {
-  name: "rekindle submit --watch, log, event, status, delete --wait, built, under a user's account",
+  name: "rekindle submit --watch, forward, log, event, status, delete --wait, built, under a user's account",
   run: (scene) =>
     running(scene, async () => {
       const tool = await toolOn(scene);
-      const at = ["--kubeconfig", tool.kubeconfig, "-n", "default"];
+      tool.api.close();
       const file = join(scene.hostLog, "..", "defaults.conf");
       await writeFile(file, "spark.driver.memory 512m\nspark.executor.memory 512m\n");
-      const submitted = await rekindle([
-        ...["submit", ...at, "--application", "typed", "--class", "org.apache.spark.examples.SparkPi"],
-        ...["--image", "docker.io/apache/spark:4.1.1", "--service-account", "spark", "--num-executors", "1"],
-        ...["--properties-file", file, "--watch", "--timeout", "3m"],
-        ...["local:///opt/spark/examples/jars/spark-examples.jar", "10"],
-      ]);
-      must(pi.test(submitted) && submitted.includes("COMPLETED"), `submit --watch said: ${submitted.slice(-500)}`);
-      const app = await read(scene.cluster.api, "typed");
-      must(app.status?.executionAttempts === 1, "ran more than once");
-      const log = await rekindle(["log", ...at, "typed", "--tail", "20"]);
-      const events = await rekindle(["event", ...at, "typed"]);
-      must(/SparkApplicationSubmitted/.test(events), `event said: ${events}`);
-      const status = await rekindle(["status", ...at, "typed"]);
-      const removed = await rekindle(["delete", ...at, "typed", "--wait"]);
-      must(log !== "" && removed.includes("deleted"), `delete said: ${removed}`);
-      const left = await kubectl(scene.cluster, [
-        "get",
-        "pods",
-        "-l",
-        "sparkoperator.k8s.io/app-name=typed",
-        "-o",
-        "name",
-      ]);
-      must(left === "", `left: ${left}`);
-      tool.api.close();
-      return [status.split("\n")[0] ?? ""];
+      const pack = await openPackage();
+      const built = pack.at(tool.kubeconfig);
+      const at = ["-n", "default"];
+      try {
+        const submitted = built.start(submission(at, file));
+        await sleep(3_000);
+        await awaitState(scene.cluster.api, "typed", ["RUNNING"], 120_000);
+        await forwarded(built, at);
+        const { code, out, err } = await submitted.ended;
+        must(
+          code === 0 && pi.test(out) && out.includes("COMPLETED"),
+          `submit ended with ${code}: ${out.slice(-500)}${err}`,
+        );
+        const app = await read(scene.cluster.api, "typed");
+        must(app.status?.executionAttempts === 1, "ran more than once");
+        const status = await afterwards(built, at);
+        const left = await kubectl(scene.cluster, [
+          "get",
+          "pods",
+          "-l",
+          "sparkoperator.k8s.io/app-name=typed",
+          "-o",
+          "name",
+        ]);
+        must(left === "", `left: ${left}`);
+        return [status];
+      } finally {
+        pack.remove();
+      }
     }),
 };
 
 /** All of them. */
-export const tools: readonly Case[] = [kueue, waited, airflow, ours];
+export const tools: readonly Case[] = [kueue, airflow, ours];

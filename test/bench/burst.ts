@@ -45,13 +45,16 @@ const openArrivals = (
   return { order, twice };
 };
 
+const post = ({ handle }: Simulator, path: string, object: object): void => {
+  const headers = { "content-type": "application/json" };
+  const { status, body } = handle({ method: "POST", path, headers, body: JSON.stringify(object) });
+  if (status !== 201) throw new Error(`POST ${path}: ${body}`);
+};
+
 /** A little at a time: the host asks the same process, between. */
 const createAll = async (simulator: Simulator, count: number): Promise<void> => {
   for (let index = 0; index < count; index++) {
-    const body = JSON.stringify(application(nameOf(index)));
-    const headers = { "content-type": "application/json" };
-    const answer = simulator.handle({ method: "POST", path: applications, headers, body });
-    if (answer.status !== 201) throw new Error(`create ${nameOf(index)}: ${answer.body}`);
+    post(simulator, applications, application(nameOf(index)));
     if (index % 20 === 19) await sleep(1);
   }
 };
@@ -93,6 +96,11 @@ export const benchBurst = async (count: number): Promise<readonly Figure[]> => {
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-burst-"));
   const simulator = openSimulator({ start: Date.now(), crds: await crds(), nodes: [] });
+  post(simulator, "/api/v1/namespaces/default/serviceaccounts", {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "spark", namespace: "default" },
+  });
   const served = await serveSimulator(simulator);
   try {
     const kubeconfig = join(dir, "kubeconfig");

@@ -251,4 +251,13 @@ export const mutants: readonly Mutant[] = [
     scenarios: ["completion"],
     fault: "5.*|timeout.*|outage.*",
   },
+  {
+    name: "replaced-once",
+    promise: "a run that is replaced is ended, whatever died or was not true in between",
+    file: "shared/spark/scheduled/decide.ts",
+    find: "const newest = starting ?? lastRun;",
+    replace: "const newest = starting ?? (lastRun?.replaces === true ? undefined : lastRun);",
+    scenarios: ["replacement"],
+    fault: "404-named",
+  },
 ];

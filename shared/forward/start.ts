@@ -75,6 +75,23 @@ const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, 
   searches.add(done);
 };
 
+/** The same trouble is told again after this long; in between it is for whoever looks for details. */
+const toldAgainMs = 1_800_000;
+
+/** True when an error was not told lately. */
+const openTold = (now: () => number) => {
+  const at = new Map<string, number>();
+  return {
+    isNews: (error: string): boolean => {
+      const last = at.get(error);
+      if (last !== undefined && now() - last < toldAgainMs) return false;
+      at.set(error, now());
+      return true;
+    },
+    forget: (): void => at.clear(),
+  };
+};
+
 const following = (
   settings: ForwarderSettings,
   course: Course,
@@ -86,10 +103,12 @@ const following = (
   const { loop, trail } = course;
   const { resource, selector, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
+  const told = openTold(now);
   let troubled = false;
   const well = (): void => {
     if (troubled) report("info", "watching again", what);
     troubled = false;
+    told.forget();
   };
   return {
     ...{ transport, resource, selector, trim, now, random, pause, signal },
@@ -106,11 +125,11 @@ const following = (
     },
     troubled: (cause, waitMs) => {
       const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;
-      const level = spared && troubled ? "debug" : "warn";
+      const error = cause instanceof Error ? cause.message : String(cause);
+      const isNews = told.isNews(error) && !(spared && troubled);
       troubled = true;
       if (spared) listed(0);
-      const error = cause instanceof Error ? cause.message : String(cause);
-      report(level, "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
+      report(isNews ? "warn" : "debug", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
     },
   };
 };

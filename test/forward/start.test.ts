@@ -141,3 +141,31 @@ describe("the forwarder", () => {
     await forwarder.stop();
   });
 });
+
+describe("a server that is away", () => {
+  it("is told of at once and every half hour, whatever number of tries that is", async () => {
+    let now = 0;
+    let tries = 0;
+    const warned: number[] = [];
+    const away = async (): Promise<never> => {
+      throw new Error("connect ECONNREFUSED");
+    };
+    const { run } = start({
+      transport: { send: away, stream: away },
+      operators: [{ ...operator, watches: operator.watches.slice(0, 1) }],
+      now: () => now,
+      report: (level) => {
+        if (level === "warn") warned.push(now);
+      },
+      pause: async () => {
+        now += 60_000;
+        tries += 1;
+        await settled();
+      },
+    });
+    const forwarder = run();
+    await until(() => tries > 100);
+    assert.deepEqual(warned.slice(0, 3), [0, 1_800_000, 3_600_000]);
+    await forwarder.stop();
+  });
+});

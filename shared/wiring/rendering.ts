@@ -2,6 +2,8 @@
 import type { Rendered } from "../cli/tools.ts";
 import type { Obj } from "../core/object.ts";
 import { isRecord } from "../kube/answers.ts";
+import { configMap, serverPod, service } from "../spark/connect/objects.ts";
+import { readSpec } from "../spark/connect/read.ts";
 import { parseSpec } from "../spark/schema/parse.ts";
 import { submit } from "../spark/submission/submit.ts";
 
@@ -22,22 +24,39 @@ const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> =
 const inCluster = "https://kubernetes.default.svc";
 
 /** The objects of one attempt, the driver pod last. The time of submission is left at 0, so that the same input gives the same text. */
-export const render = (object: Obj, { attempt, uid }: Rendering): Rendered => {
-  const application = applications[object.kind]?.(object);
-  if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };
+const submission = (application: Obj, { attempt, uid }: Rendering): Rendered => {
   const read = parseSpec(application);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {}, annotations = {} } = application.metadata;
   const app = { name, namespace, uid, labels, annotations };
   const made = submit({ app, spec: read.spec, attempt, submittedAt: 0, apiServer: inCluster });
-  if ("refused" in made) return made;
-  return { objects: [...made.before, made.driver], notes: made.notes };
+  return "refused" in made ? made : { objects: [...made.before, made.driver], notes: made.notes };
+};
+
+/** A SparkConnect's config map, service and server pod. */
+const connection = (object: Obj, { uid }: Rendering): Rendered => {
+  const read = readSpec(object);
+  if (!read.ok) return { refused: read.message };
+  const { name, namespace = "default", labels = {} } = object.metadata;
+  const server = { name, namespace, labels, spec: read.spec, apiServer: inCluster };
+  const owner = { ...object, metadata: { ...object.metadata, namespace, uid, resourceVersion: "0" } };
+  return {
+    objects: [configMap(owner, server), service(owner, server), serverPod(owner, server, read.images)],
+    notes: [],
+  };
+};
+
+export const render = (object: Obj, rendering: Rendering): Rendered => {
+  if (object.kind === "SparkConnect") return connection(object, rendering);
+  const application = applications[object.kind]?.(object);
+  if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };
+  return submission(application, rendering);
 };
 
 /** What would be said of it at submission; undefined when nothing, or when it is none of ours. */
 export const problemWith = (object: Obj): string | undefined => {
-  if (applications[object.kind] === undefined || !object.apiVersion.startsWith("sparkoperator.k8s.io/"))
-    return undefined;
+  const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
+  if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;
   const name = object.metadata.name ?? "generated";
   const rendered = render({ ...object, metadata: { ...object.metadata, name } }, { attempt: 1, uid: "u" });
   return "refused" in rendered ? rendered.refused : undefined;

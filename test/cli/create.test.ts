@@ -173,6 +173,21 @@ describe("rekindle render", () => {
   });
 });
 
+describe("rekindle render, of a SparkConnect", () => {
+  const connect = (server: unknown) => ({
+    ...{ apiVersion: "sparkoperator.k8s.io/v1alpha1", kind: "SparkConnect", metadata: { name: "c" } },
+    spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server, executor: { instances: 1 } },
+  });
+
+  test("prints config map, service and server; a wrong one is refused with its field", async () => {
+    const { out, err } = await openTerminal().run("render", "-f", file("connect.yaml", connect({ memory: "1g" })));
+    const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
+    assert.deepEqual(kinds, ["ConfigMap", "Service", "Pod"], err);
+    const wrong = await openTerminal().run("render", "-f", file("odd.yaml", connect({ memory: "x" })));
+    assert.match(wrong.err, /odd\.yaml: SparkConnect c: spec\.server\.memory: "x"/);
+  });
+});
+
 describe("rekindle submit", () => {
   const line = [
     ...["submit", "--master", "k8s://https://example:6443", "--deploy-mode", "cluster", "--name", "Spark Pi"],

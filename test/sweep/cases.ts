@@ -16,7 +16,7 @@ import {
   troubles,
 } from "./faults.ts";
 import type { Rehearsal } from "./player.ts";
-import type { Scenario } from "./scenarios.ts";
+import type { Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
 
 export type Case = {
@@ -58,6 +58,7 @@ const arrivals: readonly number[] = [...upTo(8), ...upTo(160, 12, 4)];
 const fewArrivals: readonly number[] = [...upTo(4), ...upTo(160, 8, 8)];
 
 /**
+ * `thin`: deaths everywhere, one refusal of a few kinds per place, and races at the saves.
  * `whole`: everything everywhere. `part`, for what other scenarios show already but for the state that it happens in:
  * one refusal of a kind per place, and two invocations against each other at every third call of the second.
  */
@@ -73,9 +74,21 @@ const firsts = (calls: readonly Call[]): readonly Call[] => [
   ...new Map(calls.toReversed().map((call) => [placeOf(call), call])).values(),
 ];
 
+/** What a thin scenario is put to. */
+const thinly: ReadonlySet<string> = new Set([
+  ...["crash-before", "crash-after", "host-crash-after", "409", "404-named", "500", "timeout-applied", "pause-12s"],
+  ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
+]);
+
+/** The families that a scenario of this breadth is put to. */
+export const isPutTo = (breadth: Scenario["breadth"], family: string): boolean =>
+  breadth !== "thin" || thinly.has(family);
+
 const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[] => {
   const { calls, scenes } = rehearsal;
-  const brief: ReadonlySet<string> = new Set(breadth === "whole" ? [] : troubles.map((trouble) => trouble.name));
+  const brief: ReadonlySet<string> = new Set(
+    breadth === "whole" ? [] : [...troubles, ...(breadth === "thin" ? pauses : [])].map((trouble) => trouble.name),
+  );
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const named = [...deaths, ...troubles, ...pauses].flatMap(({ name: family, applies, verdict }) =>
     (brief.has(family) ? firsts(calls.filter(applies)) : calls.filter(applies)).map(
@@ -102,7 +115,7 @@ const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[]
   );
   const lasting = outages.filter((one) => !without.includes(one.name));
   const out = lasting.flatMap((one) =>
-    calls.filter(one.hits).map(
+    (breadth === "thin" ? firsts(calls.filter(one.hits)) : calls.filter(one.hits)).map(
       (call): Case => ({
         id: `${name}/${one.name}/${call.n}`,
         family: one.name,
@@ -128,12 +141,14 @@ const atMessages = ({ rehearsal, name }: Making): readonly Case[] =>
     ),
   );
 
-const atEvents = ({ rehearsal, name }: Making): readonly Case[] => {
+const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
   const { events, scenes } = rehearsal;
   const all = Array.from({ length: events }, (_, index) => index + 1);
+  const longest = breadth === "thin" ? 2 : longestGap;
+  const isOuter = (first: number, last: number): boolean => first === 1 || last === events;
   const windows = all.flatMap((first) =>
     all
-      .filter((last) => last >= first && (last - first < longestGap || first === 1 || last === events))
+      .filter((last) => last >= first && (last - first < longest || (breadth !== "thin" && isOuter(first, last))))
       .map((last) => [first, last] as const),
   );
   return windows.flatMap(([first, last]): readonly Case[] => {
@@ -159,7 +174,7 @@ const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   const { calls, scenes } = rehearsal;
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const steps = calls.filter(({ by }) => by === "step");
-  const [seconds, ways] = breadth === "whole" ? [upTo(60), arrivals] : [upTo(60, 1, 3), fewArrivals];
+  const [seconds, ways] = breadth === "part" ? [upTo(60, 1, 3), fewArrivals] : [upTo(60), arrivals];
   const make = (family: string, call: Call, ks: readonly number[], faultFor: (k: number) => Fault): Series => ({
     ks,
     at: (k) => ({
@@ -201,8 +216,20 @@ const acting: ReadonlySet<string> = new Set([
   "DELETE sparkapplications",
 ]);
 
+const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
+
+/** Of two invocations of a thin scenario: the first waits at a save, the second at every fifth call. */
+const thinned = (batch: Batch): readonly Batch[] => {
+  if (!("ks" in batch)) return [batch.filter(({ family }) => isPutTo("thin", family))];
+  const first = batch.at(1);
+  return isPutTo("thin", first.family) && isSave(first)
+    ? [{ ...batch, ks: batch.ks.slice(1).filter((k) => k % 5 === 2) }]
+    : [];
+};
+
 /** All cases of a scenario, in an order that never changes. */
 export const batchesOf = (rehearsal: Rehearsal, { name, breadth, without = [] }: Scenario): readonly Batch[] => {
   const making = { rehearsal, name, breadth, without };
-  return [atCalls(making), atMessages(making), atEvents(making), ...series(making)];
+  const all: readonly Batch[] = [atCalls(making), atMessages(making), atEvents(making), ...series(making)];
+  return breadth === "thin" ? all.flatMap(thinned) : all;
 };

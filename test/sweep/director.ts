@@ -1,6 +1,6 @@
 /** What happens next on a stage: the next delivery, or whatever is due first; until nothing is left to happen. */
+import { userApplies, userDoes } from "./acts.ts";
 import { type Stage, settle } from "./stage.ts";
-import { userApplies, userDoes } from "./theatre.ts";
 
 /** What is still going on after so much of this has not converged. */
 const mostInvocations = 400;
@@ -42,10 +42,14 @@ const keepAppointments = async (stage: Stage): Promise<void> => {
   if (due.length > 0) await settle();
 };
 
+/** Nothing is under way that a fork would not have: calls, appointments, a watch that is broken. */
+const isQuiet = ({ down, flights, agenda, watchingIs }: Stage): boolean =>
+  !down && flights.size === 0 && agenda.length === 0 && watchingIs === "on";
+
 const turn = async (stage: Stage): Promise<void> => {
   const { theatre, post } = stage;
   for (const sending of stage.down ? [] : post.due()) stage.send("forwarder", sending.message, sending.dedupeId);
-  if (!stage.down && stage.flights.size === 0) stage.onScene?.(stage.scene());
+  if (isQuiet(stage)) stage.onScene?.(stage.scene());
   const delivery = stage.down ? undefined : post.receive();
   if (delivery !== undefined) return stage.deliver(delivery);
   theatre.simulator.clock.advanceTo(nextDue(stage));

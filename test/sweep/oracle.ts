@@ -11,45 +11,13 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
+ * I10. A run that is under way shows nothing of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
+import { type Facts, fresh, type Pod } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "./fields.ts";
 
 export type Actor = "engine" | "user" | "cluster";
-
-type Pod = {
-  readonly role: "driver" | "executor";
-  readonly app: string;
-  readonly attempt: number;
-  readonly driver: string;
-  live: boolean;
-  /** A body that no record knows, and since when it stands without being ended. */
-  stray: number | undefined;
-};
-
-/** All that is remembered of a run; plain data, so that a fork is a copy. */
-type Facts = {
-  violations: string[];
-  uid: string | undefined;
-  gone: boolean;
-  phase: string;
-  generation: number;
-  /** What a run depends on, as text, and since when it is so. */
-  run: string;
-  specChangedAt: number;
-  /** When a user last changed, suspended or deleted it. */
-  stoppedAt: number;
-  ended: { phase: string; run: string } | undefined;
-  attempt: number;
-  recordGeneration: number;
-  plannedAt: number | undefined;
-  plannedSeenAt: number;
-  recorded: boolean;
-  /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
-  driverAttempt: number | undefined;
-  pods: Map<string, Pod>;
-  born: { attempt: number; at: number; stray: boolean }[];
-};
 
 export type Subject = {
   readonly namespace: string;
@@ -80,31 +48,12 @@ const longestStrayMs = 3_000;
 const apps = "sparkapplications.sparkoperator.k8s.io";
 const checkpoints = "checkpoints.rekindle.dev";
 const final = new Set(["COMPLETED", "FAILED"]);
+const underWay = new Set(["SUBMITTED", "RUNNING"]);
 /** What a run may consist of. */
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps"],
   ...["ingresses.networking.k8s.io", "poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
-
-const fresh = (): Facts => ({
-  violations: [],
-  uid: undefined,
-  gone: false,
-  phase: "",
-  generation: 0,
-  run: "",
-  specChangedAt: 0,
-  stoppedAt: 0,
-  ended: undefined,
-  attempt: 0,
-  recordGeneration: 0,
-  plannedAt: undefined,
-  plannedSeenAt: 0,
-  recorded: false,
-  driverAttempt: undefined,
-  pods: new Map(),
-  born: [],
-});
 
 /** What a run depends on, as text. */
 const runOf = (object: Change["object"]): string =>
@@ -139,6 +88,17 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     facts.phase = phase;
   };
 
+  /** I10: a run that is under way shows nothing of the one before. */
+  const checkAttempt = (object: Change["object"]): void => {
+    if (!underWay.has(facts.phase)) return;
+    if (textAt(object, "status", "terminationTime")) blame(`I10: ${facts.phase} shows when an earlier run ended`);
+    const shown = Object.keys(Object(at(object, "status", "executorState")));
+    const earlier = [...facts.pods.values()].filter(
+      ({ name, attempt }) => shown.includes(name) && attempt !== 0 && attempt !== facts.attempt,
+    );
+    for (const { name, attempt } of earlier) blame(`I10: ${facts.phase} shows ${name} of attempt ${attempt}`);
+  };
+
   const hearApp = ({ type, object }: Change, now: number): void => {
     const { uid, deletionTimestamp } = object.metadata;
     if (type === "DELETED") {
@@ -154,6 +114,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     Object.assign(facts, { generation, run });
     hearPhase(object, run);
     checkSecret(object["status"], "a status");
+    checkAttempt(object);
   };
 
   const checkRecord = (object: Change["object"]): void => {
@@ -181,7 +142,8 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     Object.assign(facts, { recorded: true, attempt, recordGeneration: generation, plannedAt, driverAttempt });
   };
 
-  const bodies = (attempt: number): number => facts.born.filter((one) => one.attempt === attempt).length;
+  const bodies = (attempt: number): Facts["born"] =>
+    facts.born.filter((one) => one.app === facts.uid && one.attempt === attempt);
   const live = (): readonly Pod[] => [...facts.pods.values()].filter((pod) => pod.live && pod.app === facts.uid);
 
   const born = (pod: Pod, now: number): void => {
@@ -189,10 +151,10 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (live().some((one) => one.role === "driver")) blame(`I1: a second driver lives (attempt ${attempt})`);
     if (live().some((one) => one.role === "executor"))
       blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
-    facts.born.push({ attempt, at: now, stray: facts.driverAttempt !== attempt });
-    const before = facts.born.find((one) => one.attempt === attempt);
+    facts.born.push({ app: pod.app, attempt, at: now, stray: facts.driverAttempt !== attempt });
+    const [before, second] = bodies(attempt);
     const stopped = facts.gone || facts.stoppedAt > (before?.at ?? 0);
-    if (bodies(attempt) > 1 && !stopped) blame(`I1: attempt ${attempt} got a second body`);
+    if (second !== undefined && !stopped) blame(`I1: attempt ${attempt} got a second body`);
     if (!facts.recorded) blame(`I1: the driver of attempt ${attempt} stands in no record`);
     else if (attempt !== facts.attempt)
       blame(`I1: a driver of attempt ${attempt} comes while attempt ${facts.attempt} is recorded`);
@@ -207,26 +169,33 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         blame(`I1: a stray driver of attempt ${attempt} is let run`);
   };
 
-  const appear = (object: Change["object"], now: number): void => {
+  /** Submitted by another controller, before our time: ours to follow, and nobody's plan. */
+  const adopt = (): void => {
+    if (live().some(({ role }) => role === "driver")) blame("I1: a second driver lives");
+    facts.adopted += 1;
+  };
+
+  const appear = (object: Change["object"], actor: Actor, now: number): void => {
     const { uid } = object.metadata;
     const role = roleOf(object);
     const owners = ownersOf(object);
     if (role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
       const attempt = Number(object.metadata.labels?.["rekindle.dev/attempt"] ?? 0);
       const stray = facts.driverAttempt === attempt ? undefined : now;
-      const pod: Pod = { role, app: facts.uid, attempt, driver: uid, live: true, stray };
-      born(pod, now);
-      facts.pods.set(uid, pod);
+      const pod: Pod = { role, name: object.metadata.name, app: facts.uid, attempt, driver: uid, live: true, stray };
+      if (actor === "engine") born(pod, now);
+      else adopt();
+      facts.pods.set(uid, actor === "engine" ? pod : { ...pod, stray: undefined });
     }
     const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
     if (role === "executor" && driver !== undefined)
-      facts.pods.set(uid, { ...driver, role, live: true, stray: undefined });
+      facts.pods.set(uid, { ...driver, role, name: object.metadata.name, live: true, stray: undefined });
   };
 
-  const hearPod = ({ type, object }: Change, now: number): void => {
+  const hearPod = ({ type, object }: Change, actor: Actor, now: number): void => {
     const known = facts.pods.get(object.metadata.uid);
     if (known === undefined) {
-      if (type === "ADDED") appear(object, now);
+      if (type === "ADDED") appear(object, actor, now);
       return;
     }
     known.live = type !== "DELETED" && !isOver(object);
@@ -243,9 +212,13 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     return bare(object) === bare(before);
   };
 
+  const isExpired = (object: Change["object"]): boolean =>
+    final.has(facts.phase) && numberAt(object, "spec", "timeToLiveSeconds") !== undefined;
+
   const permitted = (change: Change): boolean => {
     const { type, table, object, before } = change;
     if (table === checkpoints) return isRecord(object);
+    if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
     if (table === apps) return isSubject(object) && type === "MODIFIED" && sameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
     if (!accompanying.has(table)) return false;
@@ -260,7 +233,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, now);
-      if (table === "pods") hearPod(change, now);
+      if (table === "pods") hearPod(change, actor, now);
       if (table === "events" && actor === "engine") checkSecret(object, "an event");
     },
     permits: permitted,
@@ -278,10 +251,8 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         return;
       }
       const executions = numberAt(app, "status", "executionAttempts") ?? 0;
-      const firsts = facts.born.filter(
-        (one, index, all) => all.findIndex(({ attempt }) => attempt === one.attempt) === index,
-      );
-      const made = firsts.filter(({ at: time, stray }) => time >= facts.specChangedAt && !stray).length;
+      const firsts = facts.born.filter((one) => one.app === facts.uid && bodies(one.attempt)[0] === one);
+      const made = firsts.filter(({ at: time, stray }) => time >= facts.specChangedAt && !stray).length + facts.adopted;
       if (final.has(facts.phase) && executions !== made)
         blame(`I3: ${executions} execution(s) told, ${made} attempt(s) made`);
       const times = [

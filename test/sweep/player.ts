@@ -5,7 +5,7 @@ import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
 import { sweptOf } from "./kinds.ts";
-import { appName, namespace } from "./scenarios.ts";
+import { appName, namespace } from "./plot.ts";
 import type { Scene } from "./scene.ts";
 import { cluster, Stage } from "./stage.ts";
 import type { Theatre } from "./theatre.ts";

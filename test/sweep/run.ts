@@ -2,15 +2,17 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
+import { isPutTo } from "./cases.ts";
 import { forgotten } from "./ending.ts";
 import { play } from "./player.ts";
 import { runPool } from "./pool.ts";
-import { scenarios } from "./scenarios.ts";
+import { families, scenarios } from "./scenarios.ts";
 import { openScore, type Score, spread } from "./score.ts";
-import { caseOf, type Outcome, prepare, type Unit, unitsOf } from "./units.ts";
+import { caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 
-const help = `npm run sweep [-- [--scenario NAME…] [--fault REGEX] [--case ID] [--first] [--threads N] [--json FILE]]
+const help = `npm run sweep [-- [--family NAME] [--scenario NAME…] [--fault REGEX] [--case ID] [--first] [--threads N] [--json FILE]]
 
+  --family NAME    only the scenarios of this family: spark
   --scenario NAME  only this one; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it
@@ -19,10 +21,11 @@ const help = `npm run sweep [-- [--scenario NAME…] [--fault REGEX] [--case ID]
   --json FILE      writes the result as data, too
 
 Scenarios:
-${scenarios.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n")}`;
+${scenarios.map(({ name, what, upstream }) => `  ${name.padEnd(20)} ${what}${upstream === undefined ? "" : ` (${upstream})`}`).join("\n")}`;
 
 type Values = {
   readonly scenario: readonly string[];
+  readonly family: string | undefined;
   readonly fault: string | undefined;
   readonly first: boolean;
   readonly threads: number;
@@ -70,7 +73,7 @@ const ofScenario = (score: Score, name: string, began: number): string => {
   const { cases, violations, invocations } = score.of(name);
   const { median, worst } = spread(invocations);
   const many = `${String(cases).padStart(6)} cases ${String(violations).padStart(4)} violations`;
-  return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(11)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
+  return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(20)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
 };
 
 const summary = (score: Score): void => {
@@ -98,16 +101,23 @@ const openProgress = () => {
   };
 };
 
+const namesIn = ({ scenario, family }: Pick<Values, "scenario" | "family">): readonly string[] => {
+  if (scenario.length > 0) return scenario;
+  const chosen = family === undefined ? scenarios : families[family];
+  if (chosen === undefined) throw new Error(`no family ${family}; there are ${Object.keys(families).join(", ")}`);
+  return chosen.map(({ name }) => name);
+};
+
 type Planned = { readonly units: readonly Unit[]; readonly left: Map<string, number> };
 
 /** Plays every scenario once without a fault, and cuts the rest into pieces. */
 const plan = async (values: Values, score: Score): Promise<Planned> => {
-  const names = values.scenario.length > 0 ? values.scenario : scenarios.map(({ name }) => name);
-  const families = values.fault === undefined ? undefined : new RegExp(`^(${values.fault})$`);
+  const names = namesIn(values);
+  const faults = values.fault === undefined ? undefined : new RegExp(`^(${values.fault})$`);
   const units: Unit[] = [];
   const left = new Map<string, number>();
   for (const name of names) {
-    const played = await prepare(name, { families });
+    const played = await prepare(name, { families: faults });
     const { violations, calls } = played.rehearsal;
     const none = {
       id: `${name}/none`,
@@ -119,7 +129,8 @@ const plan = async (values: Values, score: Score): Promise<Planned> => {
       last: false,
     };
     score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
-    score.expect(name, played, (family) => families?.test(family) ?? true);
+    const { breadth } = scenarioNamed(name);
+    score.expect(name, played, (family) => isPutTo(breadth, family) && (faults?.test(family) ?? true));
     const own = unitsOf(name, played);
     left.set(name, own.length);
     units.push(...own);
@@ -142,15 +153,16 @@ const sweep = async (values: Values): Promise<void> => {
     progress(played, units.length, began);
     return !(values.first && score.violations().length > 0);
   };
-  const families = values.fault === undefined ? undefined : `^(${values.fault})$`;
-  await runPool({ units, threads: values.threads, families, told });
+  const faults = values.fault === undefined ? undefined : `^(${values.fault})$`;
+  await runPool({ units, threads: values.threads, families: faults, told });
   for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
   summary(score);
   finish(score, values, began);
 };
 
-const finish = (score: Score, { json, scenario }: Values, began: number): void => {
-  const names = scenario.length > 0 ? scenario : scenarios.map(({ name }) => name);
+const finish = (score: Score, values: Values, began: number): void => {
+  const { json } = values;
+  const names = namesIn(values);
   const totals = names.map((name) => score.of(name));
   const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
   const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
@@ -187,6 +199,7 @@ const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       scenario: { type: "string", multiple: true },
+      family: { type: "string" },
       fault: { type: "string" },
       case: { type: "string" },
       first: { type: "boolean" },
@@ -200,6 +213,7 @@ const main = async (): Promise<void> => {
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   await sweep({
     scenario: values.scenario ?? [],
+    family: values.family,
     fault: values.fault,
     first: values.first ?? false,
     threads,

@@ -1,74 +1,9 @@
-/** What runs: an application, how its pods fare, and what users do to it on the way. All in data. */
-
-import type { Scripts } from "../../shared/simulator/script.ts";
+/** What runs in the sweep of the Spark family. What upstream got wrong is in `upstream.ts`, other lives in `lives.ts`. */
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
-import type { SweptName } from "./kinds.ts";
-
-/** Something that happens once, so long after a change of the world that it waits for. */
-export type Act = {
-  readonly says: string;
-  readonly when: (change: Change) => boolean;
-  readonly afterMs: number;
-  readonly do:
-    | { readonly act: "delete" }
-    | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
-    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number }
-    | { readonly act: "remove"; readonly pod: string };
-};
-
-export type Scenario = {
-  readonly name: string;
-  /** What the application under test is; a SparkApplication unless it says so. */
-  readonly kind?: SweptName;
-  readonly what: string;
-  readonly spec: Readonly<Record<string, unknown>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly scripts: Scripts;
-  readonly acts: readonly Act[];
-  /** Pods of somebody else that stand from the beginning. */
-  readonly strangers?: readonly string[];
-  /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
-  readonly ends: string;
-  /** Families of faults that outlast its own times: what they change is meant. */
-  readonly without?: readonly string[];
-  /** Everything everywhere, or of what others show already only a part: see `cases.ts`. */
-  readonly breadth: "whole" | "part";
-};
-
-/** The application under test, and a namesake's that nobody may touch. */
-export const appName = "pi";
-export const namespace = "default";
-
-/** Secrets of the manifest: they belong into the driver's pod and conf, and nowhere else. */
-export const canaries = ["CANARY-env-7f3a", "CANARY-conf-9c1d"] as const;
-
-const base = {
-  type: "Scala",
-  mode: "cluster",
-  sparkVersion: "4.1.1",
-  image: "docker.io/apache/spark:4.1.1",
-  mainClass: "org.apache.spark.examples.SparkPi",
-  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
-  arguments: ["1000"],
-  sparkConf: { "spark.ssl.keyPassword": canaries[1] },
-  restartPolicy: { type: "Never" },
-  driver: { cores: 1, memory: "512m", serviceAccount: "spark", env: [{ name: "TOKEN", value: canaries[0] }] },
-  executor: { instances: 2, cores: 1, memory: "512m" },
-} as const;
-
-const isDriver = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "driver";
-const isExecutor = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "executor";
-const runs = (change: Change): boolean =>
-  change.table === "pods" && textAt(change.object, "status", "phase") === "Running";
-
-const driverRuns = (change: Change): boolean => runs(change) && isDriver(change);
-const executorRuns = (change: Change): boolean => runs(change) && isExecutor(change);
-const stateIs =
-  (state: string) =>
-  (change: Change): boolean =>
-    change.table === "sparkapplications.sparkoperator.k8s.io" &&
-    textAt(change.object, "status", "applicationState", "state") === state;
+import { lives } from "./lives.ts";
+import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { upstreamBugs } from "./upstream.ts";
 
 /** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
 const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
@@ -81,9 +16,10 @@ const isApplied =
 const isReady = ({ table, object }: Change): boolean =>
   table === "sparkconnects.sparkoperator.k8s.io" && textAt(object, "status", "state") === "Ready";
 
-export const scenarios: readonly Scenario[] = [
+const first: readonly Scenario[] = [
   {
     name: "completion",
+    upstream: "U2, U11 kubeflow#446, #440",
     what: "runs to completion",
     spec: base,
     scripts: { [appName]: [{ jobMs: 4_000 }] },
@@ -93,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "retry",
+    upstream: "U4 kubeflow#155",
     what: "the first driver fails, OnFailure brings a second that completes",
     spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
@@ -139,6 +76,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "refusal",
+    upstream: "U10 kubeflow#3174, #787",
     what: "the server refuses its driver, then the spec is mended",
     spec: { ...base, driver: { ...base.driver, labels: { team: "not a label value!" } } },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
@@ -155,6 +93,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "loss",
+    upstream: "U16 kubeflow#204",
     what: "an executor is killed while it runs, and Spark replaces it",
     spec: base,
     scripts: { [appName]: [{ jobMs: 8_000 }] },
@@ -274,3 +213,8 @@ export const scenarios: readonly Scenario[] = [
     breadth: "part",
   },
 ];
+
+export const scenarios: readonly Scenario[] = [...first, ...lives, ...upstreamBugs];
+
+/** What `--family` chooses. */
+export const families: Readonly<Record<string, readonly Scenario[]>> = { spark: scenarios };

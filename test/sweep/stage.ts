@@ -172,8 +172,15 @@ export class Stage {
     flight.dead = true;
     this.flights.delete(flight);
     this.fault.ended?.(flight.id, this.levers);
-    if (!host) return;
-    for (const other of this.flights) other.dead = true;
+    if (host) this.crash();
+  }
+
+  /** Whoever steps dies, and with them all that they held in memory; after a while they begin again. */
+  crash(): void {
+    for (const flight of this.flights) {
+      flight.dead = true;
+      this.fault.ended?.(flight.id, this.levers);
+    }
     this.flights.clear();
     this.down = true;
     this.watchingIs = "off";

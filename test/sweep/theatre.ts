@@ -6,9 +6,8 @@ import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { identityOf } from "./ending.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
-import { type Act, appName, canaries, namespace, type Scenario } from "./scenarios.ts";
+import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
-import type { Stage } from "./stage.ts";
 
 export type Theatre = {
   readonly scenario: Scenario;
@@ -24,7 +23,7 @@ export type Theatre = {
 const folder = join(import.meta.dirname, "../../infra/crds");
 const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
 
-const manifest = (
+export const manifest = (
   { kind, version, plural }: Swept,
   name: string,
   spec: unknown,
@@ -34,7 +33,7 @@ const manifest = (
   { apiVersion: `sparkoperator.k8s.io/${version}`, kind, metadata: { name, namespace, annotations }, spec },
 ];
 
-const pods = `/api/v1/namespaces/${namespace}/pods`;
+export const pods = `/api/v1/namespaces/${namespace}/pods`;
 
 /** A pod that no scheduler takes. */
 const gatedPod = (name: string, labels: Readonly<Record<string, string>>): object => ({
@@ -44,6 +43,30 @@ const gatedPod = (name: string, labels: Readonly<Record<string, string>>): objec
   spec: {
     containers: [{ name: "spark-kubernetes-driver", image: "busybox" }],
     schedulingGates: [{ name: "example.com/held" }],
+  },
+});
+
+/** As the Spark operator submits it, and its webhook leaves it: no confs to be read, and nothing of ours. */
+export const driverLeft = (name: string, uid: string): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name,
+    namespace,
+    labels: {
+      "sparkoperator.k8s.io/app-name": appName,
+      "sparkoperator.k8s.io/launched-by-spark-operator": "true",
+      "sparkoperator.k8s.io/submission-id": "2c5c8a39-submitted-by-upstream",
+      "spark-role": "driver",
+      "spark-app-selector": "spark-0123456789abcdef0123456789abcdef",
+    },
+    ownerReferences: [
+      { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: appName, uid, controller: true },
+    ],
+  },
+  spec: {
+    restartPolicy: "Never",
+    containers: [{ name: "spark-kubernetes-driver", image: "docker.io/apache/spark:4.1.1" }],
   },
 });
 
@@ -132,39 +155,4 @@ export const openTheatre = (scenario: Scenario): Theatre => {
   };
   simulator.subscribe((change) => theatre.audience?.(change));
   return theatre;
-};
-
-const asked = (stage: Stage, method: string, path: string, type: string, body?: object): void => {
-  const { simulator } = stage.theatre;
-  stage.actor = "user";
-  const answer = simulator.handle({
-    method,
-    path,
-    headers: { "content-type": type },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  stage.actor = "cluster";
-  if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
-};
-
-/** The user applies the application. */
-export const userApplies = (stage: Stage): void => {
-  const { scenario } = stage.theatre;
-  const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
-  asked(stage, "POST", path, "application/json", body);
-};
-
-export const userDoes = (stage: Stage, act: Act): void => {
-  stage.log(`a user: ${act.says}`);
-  const { do: what } = act;
-  const [collection] = manifest(sweptOf(stage.theatre.scenario), appName, {});
-  const path = `${collection}/${appName}`;
-  if (what.act === "delete") asked(stage, "DELETE", path, "application/json");
-  else if (what.act === "patch") asked(stage, "PATCH", path, "application/merge-patch+json", { spec: what.spec });
-  else if (what.act === "remove") asked(stage, "DELETE", `${pods}/${what.pod}`, "application/json");
-  else {
-    const { simulator } = stage.theatre;
-    const pod = simulator.store.list("pods").find(({ metadata }) => what.pod.test(metadata.name));
-    if (pod !== undefined) simulator.killPod(namespace, pod.metadata.name, { code: what.code });
-  }
 };

@@ -1,7 +1,8 @@
 /** The work of a sweep cut into pieces that any worker can take, and the one case that an id names. */
 import { type Batch, batchesOf, type Case, type Series } from "./cases.ts";
 import { play, type Rehearsal, rehearse, type Verdict } from "./player.ts";
-import { type Scenario, scenarios } from "./scenarios.ts";
+import type { Scenario } from "./plot.ts";
+import { scenarios } from "./scenarios.ts";
 import { openTheatre, type Theatre } from "./theatre.ts";
 
 /** Cases of one piece: a stretch of a list, or a series. */

@@ -1,0 +1,94 @@
+/** What users, and misfortune, do on a stage. */
+import { assertNever } from "../../shared/core/errors.ts";
+import { sweptOf } from "./kinds.ts";
+import { type Act, appName, namespace } from "./plot.ts";
+import { cluster, type Stage } from "./stage.ts";
+import { driverLeft, manifest, pods } from "./theatre.ts";
+
+const merge = "application/merge-patch+json";
+
+/** Path of the object that the scenario is about. */
+const oneOf = ({ theatre }: Stage): string => `${manifest(sweptOf(theatre.scenario), appName, {})[0]}/${appName}`;
+
+const asked = (stage: Stage, method: string, path: string, body?: object): void => {
+  const { simulator } = stage.theatre;
+  const type = method === "PATCH" ? merge : "application/json";
+  stage.actor = "user";
+  const answer = simulator.handle({
+    method,
+    path,
+    headers: { "content-type": type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  stage.actor = "cluster";
+  if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
+};
+
+/** The user applies the application; and what another controller had done for it by then. */
+export const userApplies = (stage: Stage): void => {
+  const { scenario, simulator } = stage.theatre;
+  const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
+  asked(stage, "POST", path, body);
+  const { left } = scenario;
+  if (left === undefined) return;
+  const uid = simulator.store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${appName}`)?.metadata.uid;
+  asked(stage, "POST", pods, driverLeft(left.driver, uid ?? ""));
+  if (left.status !== undefined) asked(stage, "PATCH", `${oneOf(stage)}/status`, { status: left.status });
+};
+
+const podLike = ({ theatre }: Stage, name: RegExp): string | undefined =>
+  theatre.simulator.store.list("pods").find(({ metadata }) => name.test(metadata.name))?.metadata.name;
+
+const unhear = (stage: Stage, ms: number): void => {
+  stage.watchingIs = "off";
+  stage.later(ms, () => stage.relist());
+};
+
+const trigger = (stage: Stage, times: number): void => {
+  const message = { cluster, kind: sweptOf(stage.theatre.scenario).kind, namespace, name: appName, reason: "trigger" };
+  for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
+};
+
+const record = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints/sparkapplication.${appName}`;
+
+export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
+  stage.log(`a user: ${says}`);
+  const { simulator } = stage.theatre;
+  switch (what.act) {
+    case "apply":
+      userApplies(stage);
+      break;
+    case "delete":
+      asked(stage, "DELETE", oneOf(stage));
+      break;
+    case "patch":
+      asked(stage, "PATCH", oneOf(stage), { spec: what.spec });
+      break;
+    case "annotate":
+      asked(stage, "PATCH", oneOf(stage), { metadata: { annotations: what.annotations } });
+      break;
+    case "remove":
+      asked(stage, "DELETE", `${pods}/${what.pod}`);
+      break;
+    case "record":
+      asked(stage, "PATCH", record, { spec: { memory: what.memory } });
+      break;
+    case "restart":
+      stage.crash();
+      break;
+    case "unhear":
+      unhear(stage, what.ms);
+      break;
+    case "trigger":
+      trigger(stage, what.times);
+      break;
+    case "kill":
+      simulator.killPod(namespace, podLike(stage, what.pod) ?? "", { code: what.code });
+      break;
+    case "evict":
+      simulator.evictPod(namespace, podLike(stage, what.pod) ?? "");
+      break;
+    default:
+      assertNever(what);
+  }
+};

@@ -1,0 +1,58 @@
+/** What the oracle remembers of a run: plain data, so that a fork is a copy. */
+
+export type Pod = {
+  readonly role: "driver" | "executor";
+  readonly name: string;
+  readonly app: string;
+  readonly attempt: number;
+  readonly driver: string;
+  live: boolean;
+  /** A body that no record knows, and since when it stands without being ended. */
+  stray: number | undefined;
+};
+
+export type Facts = {
+  violations: string[];
+  uid: string | undefined;
+  gone: boolean;
+  phase: string;
+  generation: number;
+  /** What a run depends on, as text, and since when it is so. */
+  run: string;
+  specChangedAt: number;
+  /** When a user last changed, suspended or deleted it. */
+  stoppedAt: number;
+  ended: { phase: string; run: string } | undefined;
+  attempt: number;
+  recordGeneration: number;
+  plannedAt: number | undefined;
+  plannedSeenAt: number;
+  recorded: boolean;
+  /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
+  driverAttempt: number | undefined;
+  pods: Map<string, Pod>;
+  born: { app: string; attempt: number; at: number; stray: boolean }[];
+  /** Drivers that another controller had submitted. */
+  adopted: number;
+};
+
+export const fresh = (): Facts => ({
+  violations: [],
+  uid: undefined,
+  gone: false,
+  phase: "",
+  generation: 0,
+  run: "",
+  specChangedAt: 0,
+  stoppedAt: 0,
+  ended: undefined,
+  attempt: 0,
+  recordGeneration: 0,
+  plannedAt: undefined,
+  plannedSeenAt: 0,
+  recorded: false,
+  driverAttempt: undefined,
+  pods: new Map(),
+  born: [],
+  adopted: 0,
+});

@@ -1,0 +1,87 @@
+/** What scenarios are made of: an application, how its pods fare, and what users do to it on the way. All in data. */
+
+import type { Scripts } from "../../shared/simulator/script.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { textAt } from "./fields.ts";
+import type { SweptName } from "./kinds.ts";
+
+/** Something that happens once, so long after a change of the world that it waits for. */
+export type Act = {
+  readonly says: string;
+  readonly when: (change: Change) => boolean;
+  readonly afterMs: number;
+  readonly do:
+    | { readonly act: "delete" }
+    | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
+    | { readonly act: "annotate"; readonly annotations: Readonly<Record<string, string>> }
+    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number }
+    | { readonly act: "evict"; readonly pod: RegExp }
+    | { readonly act: "remove"; readonly pod: string }
+    /** The application is applied once more. */
+    | { readonly act: "apply" }
+    /** Everybody who steps dies at once, and begins anew. */
+    | { readonly act: "restart" }
+    /** The watch breaks off, and lists anew after so long. */
+    | { readonly act: "unhear"; readonly ms: number }
+    /** So many calls for a step from outside. */
+    | { readonly act: "trigger"; readonly times: number }
+    /** The record, as another version would have written it. */
+    | { readonly act: "record"; readonly memory: Readonly<Record<string, unknown>> };
+};
+
+export type Scenario = {
+  readonly name: string;
+  /** What the application under test is; a SparkApplication unless it says so. */
+  readonly kind?: SweptName;
+  readonly what: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly scripts: Scripts;
+  readonly acts: readonly Act[];
+  /** Bugs of upstream's that it would bring to light: their numbers in the catalogue, and where they were reported. */
+  readonly upstream?: string;
+  /** Pods of somebody else that stand from the beginning. */
+  readonly strangers?: readonly string[];
+  /** What another controller left when the application was applied: its status, and its driver. */
+  readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
+  /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
+  readonly ends: string;
+  /** Families of faults that outlast its own times: what they change is meant. */
+  readonly without?: readonly string[];
+  /** Everything everywhere, or of what others show already only a part, or a thin one: see `cases.ts`. */
+  readonly breadth: "whole" | "part" | "thin";
+};
+
+/** The application under test, and a namesake's that nobody may touch. */
+export const appName = "pi";
+export const namespace = "default";
+
+/** Secrets of the manifest: they belong into the driver's pod and conf, and nowhere else. */
+export const canaries = ["CANARY-env-7f3a", "CANARY-conf-9c1d"] as const;
+
+export const base = {
+  type: "Scala",
+  mode: "cluster",
+  sparkVersion: "4.1.1",
+  image: "docker.io/apache/spark:4.1.1",
+  mainClass: "org.apache.spark.examples.SparkPi",
+  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+  arguments: ["1000"],
+  sparkConf: { "spark.ssl.keyPassword": canaries[1] },
+  restartPolicy: { type: "Never" },
+  driver: { cores: 1, memory: "512m", serviceAccount: "spark", env: [{ name: "TOKEN", value: canaries[0] }] },
+  executor: { instances: 2, cores: 1, memory: "512m" },
+} as const;
+
+export const isDriver = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "driver";
+export const isExecutor = ({ object }: Change): boolean => object.metadata.labels?.["spark-role"] === "executor";
+const runs = (change: Change): boolean =>
+  change.table === "pods" && textAt(change.object, "status", "phase") === "Running";
+
+export const driverRuns = (change: Change): boolean => runs(change) && isDriver(change);
+export const executorRuns = (change: Change): boolean => runs(change) && isExecutor(change);
+export const stateIs =
+  (state: string) =>
+  (change: Change): boolean =>
+    change.table === "sparkapplications.sparkoperator.k8s.io" &&
+    textAt(change.object, "status", "applicationState", "state") === state;

@@ -1,10 +1,11 @@
 /** Differences at the end that are meant: each names the field, and why no invocation could have done otherwise. */
 import type { Difference } from "./ending.ts";
+import type { Scenario } from "./plot.ts";
 
 export type Allowance = {
   readonly name: string;
   readonly reason: string;
-  readonly allows: (difference: Difference, family: string) => boolean;
+  readonly allows: (difference: Difference, family: string, scenario: Scenario) => boolean;
 };
 
 const isOf = (table: string, { id }: Difference): boolean => id.startsWith(`${table}/`);
@@ -30,6 +31,15 @@ const refusals: ReadonlySet<string> = new Set(["409", "409-exists", "404", "404-
 const lasting = /^(outage|read-only|quota)-/;
 
 export const allowances: readonly Allowance[] = [
+  {
+    name: "what was made for a driver before another controller's was found in its place",
+    reason:
+      "the driver's name is taken, and it is adopted; what had been made before it is owned, and goes with the run",
+    allows: (difference, _, { left }) =>
+      left !== undefined &&
+      ((isMissing(difference) && (isOf("services", difference) || isOf("configmaps", difference))) ||
+        difference.path.startsWith(".status.driverInfo.webUI")),
+  },
   {
     name: "an event of a passing phase is told in one run and not in the other",
     reason: "a late step finds the phase passed; what was saved is told, see chronicle.ts",

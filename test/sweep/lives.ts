@@ -118,7 +118,7 @@ export const lives: readonly Scenario[] = [
   {
     name: "mended",
     what: "its spec is mended while it waits for the next try",
-    spec: { ...base, restartPolicy: { ...rerun, onFailureRetryInterval: 120 } },
+    spec: { ...base, restartPolicy: { ...rerun, onFailureRetryInterval: 7_200 } },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
     acts: [
       {

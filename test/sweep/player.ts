@@ -5,7 +5,7 @@ import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
 import { sweptOf } from "./kinds.ts";
-import { appName, namespace } from "./plot.ts";
+import { appName, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
 import { cluster, Stage } from "./stage.ts";
 import type { Theatre } from "./theatre.ts";
@@ -90,10 +90,10 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
 
 type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly Allowed[] };
 
-const judge = (found: readonly Difference[], family: string): Judged => {
+const judge = (found: readonly Difference[], family: string, scenario: Scenario): Judged => {
   const judged = found.map((difference) => ({
     difference,
-    name: allowances.find((one) => one.allows(difference, family))?.name,
+    name: allowances.find((one) => one.allows(difference, family, scenario))?.name,
   }));
   return {
     blamed: judged.filter(({ name }) => name === undefined).map(({ difference }) => told(difference)),
@@ -116,6 +116,7 @@ export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, tr
   const { blamed, allowed } = judge(
     differences(rehearsal.ending, endingOf(theatre.simulator.store, stage.identities)),
     one.family,
+    theatre.scenario,
   );
   const noisy = violations.length > 0 ? [] : await disturb(stage);
   const left = stage.lateWrites > 0 && !needsResync.test(one.family);

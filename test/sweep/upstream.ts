@@ -14,7 +14,7 @@ const relabel = (says: string, when: (change: Change) => boolean): Scenario["act
   says,
   when,
   afterMs: 1,
-  do: { act: "annotate", annotations: { "example.com/touched": says } },
+  do: { act: "annotate", annotations: { [`example.com/${says.replaceAll(" ", "-")}`]: "yes" } },
 });
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
@@ -136,7 +136,7 @@ export const upstreamBugs: readonly Scenario[] = [
       relabel("at its record", appears("checkpoints.rekindle.dev")),
       relabel("at its driver", driverAppears),
       relabel("when its driver runs", driverRuns),
-      relabel("when it is told to run", stateIs("RUNNING")),
+      relabel("when it is told to be done", stateIs("COMPLETED")),
     ],
     ends: "COMPLETED",
     breadth: "thin",

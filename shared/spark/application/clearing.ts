@@ -22,6 +22,13 @@ const remaining = (
   return answer === undefined ? { look: [query] } : answer.filter((pod) => ownedBy(pod, view.uid));
 };
 
+/** Whose executors these are can be told after their driver has gone only by its UID. */
+const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
+  const { driver } = memory;
+  if (driver === undefined || driver.uid !== undefined || body === undefined) return memory;
+  return { ...memory, driver: { ...driver, uid: body.metadata.uid } };
+};
+
 /** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
 export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
   const { key, view, memory } = scene;
@@ -44,7 +51,7 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
     left.length === 0 && stage.length > 0
       ? { again: true }
       : { pollMs, waitsFor: `${left.length + others.length} object(s) of the last run to end` };
-  return planOf(scene, memory, found, { stages: [stage], ...waits });
+  return planOf(scene, knowing(memory, found), found, { stages: [stage], ...waits });
 };
 
 /** The application is gone: what it left is ended, and when nothing can come any more, so is the memory of it. */

@@ -2,6 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { uiOf } from "./accompanied.ts";
 import { causeOf } from "./causes.ts";
@@ -84,7 +85,9 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
   const applicationId = labelOf(pod, "spark-app-selector");
   const { name: podName, uid } = pod.metadata;
   const submissionId = labelOf(pod, submissionLabel) ?? driver.submissionId;
-  return { ...driver, submissionId, podName, uid, ...(applicationId === undefined ? {} : { applicationId }) };
+  const submittedAt = instantOf(pod.metadata.creationTimestamp) ?? driver.submittedAt;
+  const taken = { ...driver, submissionId, podName, uid, submittedAt };
+  return applicationId === undefined ? taken : { ...taken, applicationId };
 };
 
 /** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */

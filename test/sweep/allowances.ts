@@ -47,6 +47,11 @@ export const allowances: readonly Allowance[] = [
       isOf("events", difference) && passing.some((reason) => wholeOf(difference).includes(reason)),
   },
   {
+    name: "an event of the last moments of what was deleted",
+    reason: "who comes after the deletion finds nothing to tell about",
+    allows: (difference, _, { ends }) => ends === "gone" && isOf("events", difference) && difference.path === "",
+  },
+  {
     name: "an event that the server refuses is not told",
     reason: "telling is never in the way of doing: 403, 404, 409 and 422 to an event are not tried again",
     allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refusals.has(family),

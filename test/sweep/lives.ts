@@ -79,7 +79,7 @@ export const lives: readonly Scenario[] = [
     what: "runs again whenever it ends, until it is deleted",
     spec: { ...base, restartPolicy: { type: "Always" } },
     scripts: { [appName]: [{ jobMs: 2_000 }] },
-    acts: [{ says: "kubectl delete", when: driverRuns, afterMs: 60_000, do: { act: "delete" } }],
+    acts: [{ says: "kubectl delete", when: driverRuns, afterMs: 28_000, do: { act: "delete" } }],
     ends: "gone",
     breadth: "thin",
   },

@@ -56,7 +56,7 @@ const forward = async (work: Work, tools: Tools, options: Options): Promise<void
   await agreed(tools, options, `Stop kubeflow's operator in ${placeOf(session)} and take over?`);
   await leave(work);
   tools.print(
-    `done: ${unfinished(report)} unfinished application(s) are for a host of Rekindle now; one that runs takes them within seconds, else: rekindle host`,
+    `done: ${unfinished(report)} unfinished application(s) are for a host of Rekindle now; one that runs takes them within a minute of upstream's last write, else: rekindle host`,
   );
 };
 

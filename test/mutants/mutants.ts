@@ -21,6 +21,7 @@ const comeBack = "shared/engine/return.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
 const following = "shared/spark/application/following.ts";
 const submitting = "shared/spark/application/submitting.ts";
+const decide = "shared/spark/application/decide.ts";
 const clearing = "shared/spark/application/clearing.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -92,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "ended-driver-cleared-early",
     promise: "an ended driver keeps its name until no creation of it can arrive any more",
-    file: "shared/spark/application/decide.ts",
+    file: decide,
     find: "const due = Math.max(from, settledAt(scene));",
     replace: "const due = from;",
     scenarios: ["retry"],

@@ -5,7 +5,10 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
-import { type Mutant, mutants } from "./mutants.ts";
+import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { upstreamMutants } from "./upstream.ts";
+
+const mutants = [...engineMutants, ...upstreamMutants];
 
 const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]
 

@@ -117,6 +117,7 @@ const sending =
     const verdict = stage.register(flight, about);
     const n = stage.count.calls;
     stage.theatre.simulator.clock.advanceTo(stage.now() + latencyMs);
+    stage.meanwhile();
     const effect = (): HttpResponse => {
       if (verdict.do === "answer") return verdict.response(stage.now());
       if (verdict.do === "stale") return staleAnswer(stage.theatre.simulator, request, verdict.back);

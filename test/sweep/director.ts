@@ -46,6 +46,15 @@ const keepAppointments = async (stage: Stage): Promise<void> => {
 const isQuiet = ({ down, flights, agenda, watchingIs }: Stage): boolean =>
   !down && flights.size === 0 && agenda.length === 0 && watchingIs === "on";
 
+const actsDuring = (stage: Stage): void => {
+  for (const { at, index } of stage.armed) {
+    const act = stage.theatre.scenario.acts[index];
+    if (act?.during !== true || at > stage.now()) continue;
+    stage.armed = stage.armed.filter((one) => one.index !== index);
+    userDoes(stage, act);
+  }
+};
+
 const turn = async (stage: Stage): Promise<void> => {
   const { theatre, post } = stage;
   for (const sending of stage.down ? [] : post.due()) stage.send("forwarder", sending.message, sending.dedupeId);
@@ -60,6 +69,7 @@ const turn = async (stage: Stage): Promise<void> => {
 /** Lets everything happen that is to happen before the next resync. False when it never ends. */
 export const calm = async (stage: Stage): Promise<boolean> => {
   const until = stage.now() + longestMs;
+  stage.meanwhile = () => actsDuring(stage);
   while (!isIdle(stage)) {
     if (isStuck(stage)) for (const n of [...stage.held.keys()]) stage.levers.release(n);
     if (stage.count.invocations - stage.began > mostInvocations || stage.now() > until) return false;

@@ -10,6 +10,8 @@ export type Act = {
   readonly says: string;
   readonly when: (change: Change) => boolean;
   readonly afterMs: number;
+  /** It may also come between two calls of a step; others wait until no call is under way. */
+  readonly during?: boolean;
   readonly do:
     | { readonly act: "delete" }
     | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }

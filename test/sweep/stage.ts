@@ -59,6 +59,8 @@ export class Stage {
   /** Of these, those of steps that only a resync asked for. */
   lateWrites = 0;
   arrivedByClock = false;
+  /** What happens between two calls of a step. */
+  meanwhile: () => void = () => {};
   readonly mail = openMail();
   readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
   readonly calls: Call[] = [];

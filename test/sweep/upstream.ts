@@ -14,6 +14,7 @@ const relabel = (says: string, when: (change: Change) => boolean): Scenario["act
   says,
   when,
   afterMs: 1,
+  during: true,
   do: { act: "annotate", annotations: { [`example.com/${says.replaceAll(" ", "-")}`]: "yes" } },
 });
 
@@ -112,7 +113,15 @@ export const upstreamBugs: readonly Scenario[] = [
     what: "deleted while its driver is being submitted",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: [{ says: "kubectl delete", when: appears("checkpoints.rekindle.dev"), afterMs: 4, do: { act: "delete" } }],
+    acts: [
+      {
+        says: "kubectl delete",
+        when: appears("checkpoints.rekindle.dev"),
+        afterMs: 4,
+        during: true,
+        do: { act: "delete" },
+      },
+    ],
     ends: "gone",
     breadth: "part",
   },

@@ -29,7 +29,7 @@ export const upstreamMutants: readonly Mutant[] = [
     find: "planOf(scene, knowing(memory, found), found,",
     replace: "planOf(scene, knowing(memory, { ...found, driver: undefined }), found,",
     scenarios: ["U8-slow-to-end"],
-    fault: "crash-before",
+    fault: "crash-.*",
   },
   {
     name: "mended-in-vain",
@@ -38,7 +38,7 @@ export const upstreamMutants: readonly Mutant[] = [
     find: "if (unchanged || nothingRuns) return taken;",
     replace: 'if (unchanged || nothingRuns || memory.state.phase === "FAILED") return taken;',
     scenarios: ["refusal"],
-    fault: "crash-before",
+    fault: "crash-.*",
   },
   {
     name: "conflicts-are-errors",
@@ -47,7 +47,7 @@ export const upstreamMutants: readonly Mutant[] = [
     find: 'tries < 2 && since.lastedMs === 0 ? "debug" : "warn"',
     replace: 'tries < 2 && since.lastedMs === 0 ? "error" : "warn"',
     scenarios: ["U14-conflicts"],
-    fault: "crash-before",
+    fault: "crash-.*",
   },
   {
     name: "upgrade-invalidates",
@@ -56,6 +56,6 @@ export const upstreamMutants: readonly Mutant[] = [
     find: "memory.normaliser !== normaliser || memory.spec === spec;",
     replace: "memory.spec === spec;",
     scenarios: ["upgrade"],
-    fault: "crash-before",
+    fault: "crash-.*",
   },
 ];

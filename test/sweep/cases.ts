@@ -42,13 +42,16 @@ const latest = (scenes: readonly Scene[], before: (scene: Scene) => boolean): Sc
 };
 
 const relistMs = 500;
-const longestGap = 8;
+/** Events that a gap takes, at most; the longest of all begin or end with the run. */
+const gaps = { whole: 8, part: 3, thin: 2 } as const;
 const longestDeaf = 3;
 /** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
 const behindBy = [1, 2, 5, 16, 40] as const;
 
 /** A save waits so long before others go on, for whom there is news by then. */
 const newsMs = [400, 7_000] as const;
+
+const fewBehindBy = [2, 16] as const;
 
 const upTo = (last: number, from = 1, by = 1): readonly number[] =>
   Array.from({ length: Math.floor((last - from) / by) + 1 }, (_, index) => from + index * by);
@@ -60,7 +63,7 @@ const fewArrivals: readonly number[] = [...upTo(4), ...upTo(160, 8, 8)];
 /**
  * `thin`: deaths everywhere, one refusal of a few kinds per place, and races at the saves.
  * `whole`: everything everywhere. `part`, for what other scenarios show already but for the state that it happens in:
- * one refusal of a kind per place, and two invocations against each other at every third call of the second.
+ * one refusal, outage and pause of a kind per place, and two invocations against each other at every fifth call of the second.
  */
 type Making = Pick<Scenario, "name" | "breadth"> & {
   readonly rehearsal: Rehearsal;
@@ -76,7 +79,7 @@ const firsts = (calls: readonly Call[]): readonly Call[] => [
 
 /** What a thin scenario is put to. */
 const thinly: ReadonlySet<string> = new Set([
-  ...["crash-before", "crash-after", "host-crash-after", "409", "404-named", "500", "timeout-applied", "pause-12s"],
+  ...["crash-after", "host-crash-after", "409", "404-named", "500", "timeout-applied", "pause-12s"],
   ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
 ]);
 
@@ -87,7 +90,7 @@ export const isPutTo = (breadth: Scenario["breadth"], family: string): boolean =
 const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[] => {
   const { calls, scenes } = rehearsal;
   const brief: ReadonlySet<string> = new Set(
-    breadth === "whole" ? [] : [...troubles, ...(breadth === "thin" ? pauses : [])].map((trouble) => trouble.name),
+    breadth === "whole" ? [] : [...troubles, ...pauses].map(({ name: family }) => family),
   );
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
   const named = [...deaths, ...troubles, ...pauses].flatMap(({ name: family, applies, verdict }) =>
@@ -103,7 +106,7 @@ const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[]
   );
   const reads = calls.filter((call) => call.via === "api" && !call.write && call.by === "step");
   const behind = reads.flatMap((call) =>
-    behindBy.map(
+    (breadth === "whole" ? behindBy : fewBehindBy).map(
       (back): Case => ({
         id: `${name}/stale/${call.n}/${back}`,
         family: "stale",
@@ -115,7 +118,7 @@ const atCalls = ({ rehearsal, name, breadth, without }: Making): readonly Case[]
   );
   const lasting = outages.filter((one) => !without.includes(one.name));
   const out = lasting.flatMap((one) =>
-    (breadth === "thin" ? firsts(calls.filter(one.hits)) : calls.filter(one.hits)).map(
+    (breadth === "whole" ? calls.filter(one.hits) : firsts(calls.filter(one.hits))).map(
       (call): Case => ({
         id: `${name}/${one.name}/${call.n}`,
         family: one.name,
@@ -144,7 +147,7 @@ const atMessages = ({ rehearsal, name }: Making): readonly Case[] =>
 const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
   const { events, scenes } = rehearsal;
   const all = Array.from({ length: events }, (_, index) => index + 1);
-  const longest = breadth === "thin" ? 2 : longestGap;
+  const longest = gaps[breadth];
   const isOuter = (first: number, last: number): boolean => first === 1 || last === events;
   const windows = all.flatMap((first) =>
     all
@@ -173,8 +176,9 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
 const series = ({ rehearsal, name, breadth }: Making): readonly Series[] => {
   const { calls, scenes } = rehearsal;
   const sceneFor = (n: number): Scene => latest(scenes, ({ count }) => count.calls < n);
-  const steps = calls.filter(({ by }) => by === "step");
-  const [seconds, ways] = breadth === "part" ? [upTo(60, 1, 3), fewArrivals] : [upTo(60), arrivals];
+  const all = calls.filter(({ by }) => by === "step");
+  const steps = breadth === "part" ? firsts(all) : all;
+  const [seconds, ways] = breadth === "part" ? [upTo(60, 1, 5), fewArrivals] : [upTo(60), arrivals];
   const make = (family: string, call: Call, ks: readonly number[], faultFor: (k: number) => Fault): Series => ({
     ks,
     at: (k) => ({

@@ -89,7 +89,7 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
-    breadth: "part",
+    breadth: "thin",
   },
   {
     name: "loss",
@@ -115,7 +115,7 @@ const first: readonly Scenario[] = [
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
     acts: [],
     ends: "COMPLETED",
-    breadth: "part",
+    breadth: "thin",
   },
   {
     name: "lateness",
@@ -125,7 +125,7 @@ const first: readonly Scenario[] = [
     scripts: { [appName]: [{ pull: "fails" }, { jobMs: 2_000 }] },
     acts: [],
     ends: "COMPLETED",
-    breadth: "part",
+    breadth: "thin",
   },
   {
     name: "stranger",
@@ -148,7 +148,7 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
-    breadth: "part",
+    breadth: "thin",
   },
   {
     name: "schedule",
@@ -186,7 +186,7 @@ const first: readonly Scenario[] = [
     ends: "Scheduled",
     // Of several times that pass meanwhile, one run makes up.
     without: ["outage-20m"],
-    breadth: "part",
+    breadth: "thin",
   },
   {
     name: "connect",

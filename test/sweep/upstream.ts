@@ -76,9 +76,9 @@ export const upstreamBugs: readonly Scenario[] = [
   {
     name: "U8-slow-to-end",
     upstream: "U8 kubeflow#2283, #1191",
-    what: "its old driver takes 8 s to end after a change of the spec",
+    what: "its old driver takes 5 s to end after a change of the spec",
     spec: base,
-    scripts: { [appName]: [{ hangs: true, stopMs: 8_000 }, { jobMs: 2_000 }] },
+    scripts: { [appName]: [{ hangs: true, stopMs: 5_000 }, { jobMs: 2_000 }] },
     acts: [
       {
         says: "kubectl patch: other arguments",

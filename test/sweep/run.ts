@@ -9,6 +9,7 @@ import { runPool } from "./pool.ts";
 import { families, scenarios } from "./scenarios.ts";
 import { openScore, type Score, spread } from "./score.ts";
 import { caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
+import { versions, violationsOf } from "./upgrade.ts";
 
 const help = `npm run sweep [-- [--family NAME] [--scenario NAME…] [--fault REGEX] [--case ID] [--first] [--threads N] [--json FILE]]
 
@@ -157,10 +158,27 @@ const sweep = async (values: Values): Promise<void> => {
   await runPool({ units, threads: values.threads, families: faults, told });
   for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
   summary(score);
-  finish(score, values, began);
+  finish(score, values, { began, changes: await changes(values) });
 };
 
-const finish = (score: Score, values: Values, began: number): void => {
+type Change = { readonly name: string; readonly violations: readonly string[] };
+
+/** A crowd of running applications under the records of other versions; part of a whole sweep. */
+const changes = async ({ scenario, fault }: Values): Promise<readonly Change[]> => {
+  if (scenario.length > 0 || fault !== undefined) return [];
+  const found: Change[] = [];
+  for (const { name, memory } of versions) {
+    const violations = await violationsOf(memory);
+    found.push({ name, violations });
+    console.log(`${violations.length > 0 ? "✗" : "✓"} 100 running applications, ${name}: ${violations.length} acts`);
+    for (const violation of violations.slice(0, 4)) console.log(`    ${violation}`);
+  }
+  return found;
+};
+
+type Rest = { readonly began: number; readonly changes: readonly Change[] };
+
+const finish = (score: Score, values: Values, { began, changes: versioned }: Rest): void => {
   const { json } = values;
   const names = namesIn(values);
   const totals = names.map((name) => score.of(name));
@@ -171,6 +189,7 @@ const finish = (score: Score, values: Values, began: number): void => {
   console.log(
     `${cases} cases over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
   );
+  const restarted = versioned.filter(({ violations }) => violations.length > 0).length;
   const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
   const details = {
     scenarios: Object.fromEntries(
@@ -186,11 +205,12 @@ const finish = (score: Score, values: Values, began: number): void => {
     faults: Object.fromEntries(score.families()),
     coverage: { sites, wanted, hit, missed },
     violations: score.violations(),
+    versions: versioned,
     allowed: score.permitted(),
     seconds: (performance.now() - began) / 1000,
   };
   conclude(
-    { passed: cases - failed, failed: failed + uncovered, skipped: 0 },
+    { passed: cases - failed + versioned.length - restarted, failed: failed + uncovered + restarted, skipped: 0 },
     json === undefined ? undefined : { file: json, details },
   );
 };

@@ -24,7 +24,7 @@ type Sighted = Exclude<Sighting, { readonly see: "later" }>;
 const wasThere = (driver: Driver, found: Pods): boolean => driver.uid !== undefined || found.executors.length > 0;
 
 const isBody = (pod: Stored, { view }: Scene, driver: Driver): boolean =>
-  driver.uid === undefined ? ownedBy(pod, view.uid) : driver.uid === adoptedUid || pod.metadata.uid === driver.uid;
+  driver.uid === undefined || driver.uid === adoptedUid ? ownedBy(pod, view.uid) : pod.metadata.uid === driver.uid;
 
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
 const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {

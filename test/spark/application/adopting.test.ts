@@ -71,6 +71,12 @@ const rows: readonly Row[] = [
     becomes: "RUNNING",
   },
   { left: "SUBMITTED, its driver gone", status: status("SUBMITTED"), becomes: "FAILED" },
+  {
+    left: "RUNNING, its driver gone and its name taken by somebody else's",
+    status: status("RUNNING"),
+    pods: [{ ...driver, owner: "app-2" }, executor],
+    becomes: "FAILED",
+  },
   { left: "RUNNING", status: status("RUNNING"), pods: [driver, executor], becomes: "RUNNING" },
   { left: "RUNNING, done meanwhile", status: status("RUNNING"), pods: [done, executor], becomes: "COMPLETED" },
   { left: "RUNNING, failed meanwhile", status: status("RUNNING"), pods: [broken, executor], becomes: "FAILED" },

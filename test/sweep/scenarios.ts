@@ -60,7 +60,7 @@ const first: readonly Scenario[] = [
       },
     ],
     ends: "COMPLETED",
-    breadth: "whole",
+    breadth: "part",
   },
   {
     name: "suspension",

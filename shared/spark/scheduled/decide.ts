@@ -142,12 +142,13 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
 
 const go = (scene: Scene): Plan<Memory> => {
   const memory = retimed({ ...scene, memory: seen(scene.memory, scene.runs) });
-  const { now, asked } = scene;
+  const { now, asked, runs } = scene;
   if (asked.suspended)
     return planOf(scene, memory, {
       stages: [],
       at: Number.POSITIVE_INFINITY,
-      rests: true,
+      // A run that goes on, or seems to, will be history: a resync is to look.
+      rests: runs.unfinished.length === 0,
       waitsFor: "spec.suspend to become false",
     });
   if (memory.starting !== undefined) {

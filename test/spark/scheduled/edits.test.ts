@@ -41,6 +41,13 @@ describe("a spec that changes", () => {
     assert.equal(plan.status?.["nextRun"], "2026-11-02T09:00:00Z");
   });
 
+  test("to suspended does not rest while a run goes on, or seems to", () => {
+    const going = { now: at("09:20:00"), runs: [run("08:00:00", "RUNNING")] };
+    assert.equal(changed({ suspend: true }, going).rests ?? false, false);
+    const ended = { now: at("09:20:00"), runs: [run("08:00:00", "COMPLETED")] };
+    assert.equal(changed({ suspend: true }, ended).rests, true);
+  });
+
   test("back from suspended makes up once for what was missed", () => {
     const plan = changed({ suspend: false }, { now: at("13:20:00") });
     assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "14:00:00"]);

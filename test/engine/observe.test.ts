@@ -50,6 +50,19 @@ describe("absence", () => {
   });
 });
 
+describe("the object", () => {
+  test("is read after the record: whatever others did before their save, this step sees", async () => {
+    const { world, seen } = await recorded();
+    world.before = async (call) => {
+      if (call !== "load") return;
+      await new Promise(setImmediate);
+      world.put(toy({ generation: 2 }));
+    };
+    await step(world.world, message);
+    assert.deepEqual(seen, [2]);
+  });
+});
+
 describe("an object from before what the memory has taken in", () => {
   const cases = [
     { name: "is asked for again", again: 2, want: 2 },

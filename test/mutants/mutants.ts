@@ -181,15 +181,6 @@ export const mutants: readonly Mutant[] = [
     fault: "404-named|stale",
   },
   {
-    name: "object-before-record",
-    promise: "who decides on an object that others have gone on from, loses the save",
-    file: observe,
-    find: "const loaded = await world.checkpoints.load(key);\n  const first = await world.cluster.get(ref);",
-    replace: "const [loaded, first] = await Promise.all([world.checkpoints.load(key), world.cluster.get(ref)]);",
-    scenarios: ["deletion"],
-    fault: "slow",
-  },
-  {
     name: "attempt-not-counted",
     promise: "an attempt's number is handed out once",
     file: submitting,
@@ -222,7 +213,7 @@ export const mutants: readonly Mutant[] = [
     file: comeBack,
     find: "if (plan.again === true || ",
     replace: "if (",
-    scenarios: ["completion"],
+    scenarios: ["change"],
     fault: "crash-.*",
   },
   {

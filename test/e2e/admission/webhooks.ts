@@ -1,4 +1,5 @@
 /** What only a webhook can do: defaults, an executor's memory limit, quotas. */
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { kubectl, must, type Scene } from "../scene.ts";
 import { application, applications, dryRun, messageOf, spec, until } from "./rules.ts";
@@ -91,6 +92,8 @@ export const overQuota = async (scene: Scene): Promise<string> => {
   await until("the quota is counted", async () =>
     (await kubectl(scene.cluster, ["get", "quota", "small", "-o", "jsonpath={.status.hard}"])).includes("requests.cpu"),
   );
+  // Quotas are asked for once a second: one that is younger need not count yet.
+  await sleep(1_200);
   const reply = await dryRun(scene, application("many", { executor: { instances: 5 } }));
   await kubectl(scene.cluster, ["delete", "quota", "small"]);
   const message = messageOf(reply);

@@ -3,6 +3,7 @@
 import { same } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
+import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { decide } from "./decide.ts";
@@ -11,15 +12,6 @@ import { measuresOf } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
-
-/** A status write is nobody's news: it comes back from ourselves. */
-const changed = (before: Obj | undefined, after: Obj): boolean =>
-  before === undefined ||
-  before.metadata.uid !== after.metadata.uid ||
-  before.metadata.generation !== after.metadata.generation ||
-  isEnding(before) !== isEnding(after) ||
-  !same(before.metadata.annotations, after.metadata.annotations) ||
-  !same(before.metadata.labels, after.metadata.labels);
 
 /** A container that is on its way, as every one is for a while: not news, and nothing that keeps it from starting. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);

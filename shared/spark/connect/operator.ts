@@ -3,21 +3,13 @@ import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import { isRecord } from "../../kube/answers.ts";
+import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
-
-/** A status write is nobody's news: it comes back from ourselves. */
-const changed = (before: Obj | undefined, after: Obj): boolean =>
-  before === undefined ||
-  before.metadata.uid !== after.metadata.uid ||
-  before.metadata.generation !== after.metadata.generation ||
-  isEnding(before) !== isEnding(after) ||
-  !same(before.metadata.annotations, after.metadata.annotations) ||
-  !same(before.metadata.labels, after.metadata.labels);
 
 const readiness = (pod: Obj): unknown => podStatus(pod).conditions?.filter(({ type }) => type === "Ready");
 

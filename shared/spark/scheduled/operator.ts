@@ -1,7 +1,7 @@
 /** ScheduledSparkApplication as the engine knows it: what to watch, how to read its memory, how to decide. */
-import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
+import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
 import { sparkApplications } from "../application/resource.ts";
@@ -9,15 +9,6 @@ import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 import { stateOf } from "./runs.ts";
-
-/** A status write is nobody's news: it comes back from ourselves. */
-const changed = (before: Obj | undefined, after: Obj): boolean =>
-  before === undefined ||
-  before.metadata.uid !== after.metadata.uid ||
-  before.metadata.generation !== after.metadata.generation ||
-  isEnding(before) !== isEnding(after) ||
-  !same(before.metadata.annotations, after.metadata.annotations) ||
-  !same(before.metadata.labels, after.metadata.labels);
 
 /** Of a run, its state counts. */
 const runChanged = (before: Obj | undefined, after: Obj): boolean =>

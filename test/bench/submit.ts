@@ -11,26 +11,14 @@ import type { Api } from "../cluster/api.ts";
 import { startCluster } from "../cluster/cluster.ts";
 import { admissionByUrl, build, type HostProcess, install, installAdmission, startHost } from "../e2e/installed.ts";
 import { ensure } from "../setup/ensure.ts";
+import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
-export const application = (name: string): object => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace: "default" },
-  spec: {
-    type: "Scala",
-    mode: "cluster",
-    sparkVersion: "4.1.1",
-    image: "docker.io/apache/spark:4.1.1",
-    mainClass: "org.apache.spark.examples.SparkPi",
-    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
-    driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
-    executor: { instances: 2, cores: 1, memory: "512m" },
-  },
-});
+export const application = (name: string): object =>
+  sparkPi(name, { executor: { instances: 2, cores: 1, memory: "512m" } });
 
 /** CPU seconds used so far and the highest resident size, in MiB, by the kernel's account. */
 export const account = async (host: Pick<HostProcess, "pid">): Promise<{ cpu: number; peak: number }> => {

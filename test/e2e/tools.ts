@@ -2,11 +2,13 @@
  * The tools around on a real cluster, each under a user's account with its own rights, beside a host under the shipped
  * one: Kueue's patches, Airflow's and Argo's calls, the real `kubectl wait`, and our own built command line.
  */
+
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Built, openPackage } from "../cli/built.ts";
 import { type Api, openApi } from "../cluster/api.ts";
+import { sparkPi } from "../support/pi.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, observe, read, stateOf } from "./witness.ts";
 
@@ -56,20 +58,8 @@ const toolOn = async ({ cluster }: Scene): Promise<Tool> => {
   return { api: await openApi(kubeconfig), kubeconfig };
 };
 
-const bodyOf = (name: string, slices: number, spec: Readonly<Record<string, unknown>> = {}) => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace: "default" },
-  spec: {
-    ...{ type: "Scala", mode: "cluster", sparkVersion: "4.1.1", image: "docker.io/apache/spark:4.1.1" },
-    mainClass: "org.apache.spark.examples.SparkPi",
-    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
-    ...{ arguments: [String(slices)], restartPolicy: { type: "Never" } },
-    driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
-    executor: { instances: 1, cores: 1, memory: "512m" },
-    ...spec,
-  },
-});
+const bodyOf = (name: string, slices: number, spec: Readonly<Record<string, unknown>> = {}) =>
+  sparkPi(name, { arguments: [String(slices)], restartPolicy: { type: "Never" }, ...spec });
 
 const created = async ({ api }: Tool, body: ReturnType<typeof bodyOf>, query = ""): Promise<void> => {
   const reply = await api.call("POST", `${applications}${query}`, body);

@@ -1,5 +1,7 @@
 /** The applications of this lane: small ones that end well, one that fails, one that is deleted while it runs. */
 
+import { sparkPi } from "../../support/pi.ts";
+
 export type Wanted = {
   readonly name: string;
   readonly slices: string;
@@ -26,20 +28,9 @@ export const failing: Wanted = {
 
 export const deleted: Wanted = { name: "pi-deleted", slices: "20000", executors: 1, restartPolicy: never };
 
-export const manifestOf = ({ name, slices, executors, restartPolicy }: Wanted): object => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace: "default" },
-  spec: {
-    type: "Scala",
-    mode: "cluster",
-    sparkVersion: "4.1.1",
-    image: "docker.io/apache/spark:4.1.1",
-    mainClass: "org.apache.spark.examples.SparkPi",
-    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+export const manifestOf = ({ name, slices, executors, restartPolicy }: Wanted): object =>
+  sparkPi(name, {
     arguments: [slices],
     restartPolicy,
-    driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
     executor: { instances: executors, cores: 1, memory: "512m" },
-  },
-});
+  });

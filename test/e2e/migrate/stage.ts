@@ -1,4 +1,5 @@
 /** The stage of this lane: a real cluster that keeps an account of ours, upstream on it, and what it left in its states. */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Stored } from "../../../shared/core/object.ts";
@@ -6,6 +7,7 @@ import { type Audit, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { leftBy } from "../../support/left.ts";
 import { migratorRules } from "../../support/migrator.ts";
+import { sparkPi } from "../../support/pi.ts";
 import { install } from "../installed.ts";
 import { applyAll, installKubeflow, type Kubeflow, stored } from "./kubeflow.ts";
 
@@ -55,23 +57,8 @@ export const setStage = async (dir: string, recorded: string): Promise<Stage> =>
   }
 };
 
-const spec = (slices: number, more: object = {}) => ({
-  ...{ type: "Scala", mode: "cluster", sparkVersion: "4.1.1", image: "docker.io/apache/spark:4.1.1" },
-  mainClass: "org.apache.spark.examples.SparkPi",
-  mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
-  arguments: [String(slices)],
-  restartPolicy: { type: "Never" },
-  driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
-  executor: { instances: 1, cores: 1, memory: "512m" },
-  ...more,
-});
-
-const objectOf = (name: string, slices: number, more?: object) => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace: "default" },
-  spec: spec(slices, more),
-});
+const objectOf = (name: string, slices: number, more: object = {}) =>
+  sparkPi(name, { arguments: [String(slices)], restartPolicy: { type: "Never" }, ...more });
 
 export const create = async (
   { cluster }: Pick<Stage, "cluster">,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, kubectl, must, pi, running, type Scene } from "../scene.ts";
 import { driverLog, stateOf } from "../witness.ts";
-import { type Ledger, openLedger, type Page, type Pod } from "./ledger.ts";
+import { awaitEnd, isOver, type Ledger, openLedger, type Page, type Pod } from "./ledger.ts";
 import { scheduledTwice } from "./scheduled.ts";
 
 /** What stands in one example file: the application's name, and what is special about it beside its good end. */
@@ -14,8 +14,6 @@ type Example = {
   /** What can be seen only while it runs; may wait for that. */
   readonly meanwhile?: (scene: Scene, page: Page) => Promise<string>;
 };
-
-const isOver = (page: Page): boolean => ["COMPLETED", "FAILED"].includes(page.states.at(-1) ?? "");
 
 const podOf = (page: Page, role: "driver" | "executor"): Pod => {
   const found = [...page.pods.values()].find(({ metadata }) => metadata.labels["spark-role"] === role);
@@ -109,8 +107,7 @@ const judged = async (scene: Scene, ledger: Ledger, { name, special, meanwhile }
   const page = ledger.of(name);
   const seen = meanwhile?.(scene, page);
   seen?.catch(() => {});
-  const until = performance.now() + 600_000;
-  while (!isOver(page) && performance.now() < until) await sleep(200);
+  await awaitEnd(page, 600_000);
   const { last } = page;
   must(last !== undefined && stateOf(last) === "COMPLETED", `${name} is ${JSON.stringify(last?.status)}`);
   const said = pi.exec(await driverLog(scene.cluster.api, last?.status?.driverInfo?.podName ?? ""))?.[0];

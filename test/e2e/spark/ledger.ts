@@ -49,7 +49,7 @@ export type Page = {
   gone: boolean;
 };
 
-const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
+const hasEnded = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
 
 const blank = (): Page => ({
   states: [],
@@ -69,8 +69,17 @@ const enter = (page: Page, found: readonly Pod[]): void => {
     const id = metadata.labels["sparkoperator.k8s.io/submission-id"] ?? "";
     page.drivers.set(id, (page.drivers.get(id) ?? new Set()).add(metadata.uid));
   }
-  page.mostDrivers = Math.max(page.mostDrivers, drivers.filter((one) => !isOver(one)).length);
-  page.mostExecutors = Math.max(page.mostExecutors, executors.filter((one) => !isOver(one)).length);
+  page.mostDrivers = Math.max(page.mostDrivers, drivers.filter((one) => !hasEnded(one)).length);
+  page.mostExecutors = Math.max(page.mostExecutors, executors.filter((one) => !hasEnded(one)).length);
+};
+
+/** It shows one of the two states that a run ends in. */
+export const isOver = (page: Page): boolean => ["COMPLETED", "FAILED"].includes(page.states.at(-1) ?? "");
+
+/** Resolves when it is over, or when so much time is; what the page shows then is for the caller to judge. */
+export const awaitEnd = async (page: Page, timeoutMs: number): Promise<void> => {
+  const until = performance.now() + timeoutMs;
+  while (!isOver(page) && performance.now() < until) await sleep(200);
 };
 
 const podsPath = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent("sparkoperator.k8s.io/launched-by-spark-operator=true")}`;

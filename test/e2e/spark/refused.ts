@@ -1,7 +1,7 @@
 /** Bad applications end as upstream's would: the state, the attempts, a message that names what to change. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { sparkPi } from "../../support/pi.ts";
 import { type Case, kubectl, must, running, type Scene } from "../scene.ts";
-import { openLedger, type Page } from "./ledger.ts";
+import { awaitEnd, openLedger, type Page } from "./ledger.ts";
 
 type Bad = {
   readonly name: string;
@@ -44,26 +44,8 @@ const bad: readonly Bad[] = [
   },
 ];
 
-const manifestOf = ({ name, spec }: Bad): object => ({
-  apiVersion: "sparkoperator.k8s.io/v1beta2",
-  kind: "SparkApplication",
-  metadata: { name, namespace: "default" },
-  spec: {
-    type: "Scala",
-    mode: "cluster",
-    sparkVersion: "4.1.1",
-    image: "docker.io/apache/spark:4.1.1",
-    mainClass: "org.apache.spark.examples.SparkPi",
-    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
-    driver,
-    executor: { instances: 1, cores: 1, memory: "512m" },
-    ...spec,
-  },
-});
-
 const judged = async (page: Page, one: Bad): Promise<string> => {
-  const until = performance.now() + 240_000;
-  while (page.states.at(-1) !== "FAILED" && performance.now() < until) await sleep(200);
+  await awaitEnd(page, 240_000);
   const status = page.last?.status;
   const error = status?.applicationState?.errorMessage ?? "";
   must(page.states.at(-1) === "FAILED", `${one.name} is ${JSON.stringify(status)}`);
@@ -78,7 +60,9 @@ const judged = async (page: Page, one: Bad): Promise<string> => {
 };
 
 const create = async ({ cluster }: Scene, one: Bad): Promise<void> => {
-  const { code, stderr } = await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(manifestOf(one)) });
+  const { code, stderr } = await cluster.kubectl(["create", "-f", "-"], {
+    input: JSON.stringify(sparkPi(one.name, one.spec)),
+  });
   must(code === 0, `kubectl create ${one.name}: ${stderr}`);
 };
 

@@ -1,9 +1,8 @@
 /** Dynamic allocation scales: from one executor up while there is work for more, as Spark itself asks for them. */
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, kubectl, must, pi, running } from "../scene.ts";
 import { driverLog } from "../witness.ts";
-import { openLedger } from "./ledger.ts";
+import { awaitEnd, openLedger } from "./ledger.ts";
 
 const name = "spark-pi-scales";
 const manifest = join(import.meta.dirname, "..", "manifests", `${name}.yaml`);
@@ -17,12 +16,7 @@ export const scalesUp: Case = {
       try {
         await kubectl(cluster, ["apply", "-f", manifest]);
         const page = ledger.of(name);
-        const until = performance.now() + 480_000;
-        const ended = async (): Promise<void> => {
-          while (!["COMPLETED", "FAILED"].includes(page.states.at(-1) ?? "") && performance.now() < until)
-            await sleep(200);
-        };
-        await ledger.during(ended());
+        await ledger.during(awaitEnd(page, 480_000));
         must(page.states.at(-1) === "COMPLETED", `ended ${JSON.stringify(page.last?.status)}`);
         must(page.mostExecutors === 3, `${page.mostExecutors} executors at most, expected 3`);
         must(page.mostDrivers === 1 && page.drivers.size === 1, "more than one driver");

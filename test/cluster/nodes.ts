@@ -1,19 +1,27 @@
 /** Node agents as child processes: started, frozen, killed, as a test wants it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { createWriteStream, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheDir } from "../setup/part.ts";
 import type { Reply } from "./api.ts";
 import type { ControlPlane } from "./controlplane.ts";
+import { refusedFile } from "./node/refusals.ts";
 
 export type Node = {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
+  /** Where the agent keeps what it has: pids, logs, and what it is told from outside. */
+  readonly dir: string;
   /** The agent stops beating and reporting; its pods run on: an unreachable node. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** The machine stops with all that runs on it, and nobody is told; `resume` lets it go on as if nothing had been. */
+  readonly suspend: () => void;
+  readonly resume: () => void;
+  /** From now on pulls for pods whose NAMESPACE/NAME one of these patterns matches fail; with none, no pull does. */
+  readonly refusePulls: (patterns: readonly string[]) => Promise<void>;
   /** The machine dies, with all its pods, and says nothing. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -30,11 +38,29 @@ const gone = (child: ChildProcess): Promise<void> =>
     : new Promise((resolve) => child.once("exit", () => resolve()));
 
 const stop = async (child: ChildProcess): Promise<void> => {
-  child.kill("SIGCONT");
+  signalTree(child.pid ?? 0, "SIGCONT");
   child.kill("SIGTERM");
   const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
   await gone(child);
   clearTimeout(timer);
+};
+
+const childrenOf = (pid: number): number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number).filter(Boolean);
+  } catch {
+    return [];
+  }
+};
+
+/** The process and all below it, parents first: a stopped parent starts nothing new. */
+const signalTree = (pid: number, signal: "SIGSTOP" | "SIGCONT"): void => {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself just now.
+  }
+  for (const child of childrenOf(pid)) signalTree(child, signal);
 };
 
 const isReady = (reply: Reply): boolean =>
@@ -70,8 +96,12 @@ export const startNode = async (plane: ControlPlane, name: string, more: readonl
     name,
     pid: child.pid ?? 0,
     log,
+    dir,
     freeze: () => void child.kill("SIGSTOP"),
     thaw: () => void child.kill("SIGCONT"),
+    suspend: () => signalTree(child.pid ?? 0, "SIGSTOP"),
+    resume: () => signalTree(child.pid ?? 0, "SIGCONT"),
+    refusePulls: (patterns) => writeFile(refusedFile(dir), patterns.join("\n")),
     kill: async () => {
       child.kill("SIGKILL");
       await gone(child);

@@ -40,7 +40,7 @@ const compile = async (version: string, wanted: string): Promise<void> =>
 
 export const examples: Part = {
   name: "examples",
-  why: "org.apache.spark.examples.SparkPi at the place where manifests name it",
+  why: "org.apache.spark.examples.SparkPi, and a job of our tests, at the place where manifests name them",
   sizeHint: "a few kB per Spark version, 5 s",
   needs: ["spark"],
   isReady: async () => {

@@ -64,6 +64,20 @@ const removeOrphans = (top: string): void => {
   }
 };
 
+/** Folder of a container's n-th start, below its agent's. */
+export const groupName = (podUid: string, container: string, restart: number): string =>
+  `${podUid}-${container}-${restart}`;
+
+const top = (version: Version): string => (version === one ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup");
+const here = (): Version => (existsSync("/sys/fs/cgroup/cgroup.controllers") ? two : one);
+const agentGroup = (pid: number): string => `rekindle-${pid}`;
+
+/** Where another process joins the limited group of a container of the agent `pid`; undefined when it has none. */
+export const procsOf = (pid: number, name: string): string | undefined => {
+  const file = join(top(here()), agentGroup(pid), name, "cgroup.procs");
+  return existsSync(file) ? file : undefined;
+};
+
 const openUnder = (top: string, name: string, version: Version): Groups => {
   removeOrphans(top);
   const root = join(top, name);
@@ -82,9 +96,9 @@ const openUnder = (top: string, name: string, version: Version): Groups => {
 
 /** Groups of this process. Without a writable controller containers run unlimited, and `say` tells so once. */
 export const openGroups = (say: (line: string) => void): Groups => {
-  const version = existsSync("/sys/fs/cgroup/cgroup.controllers") ? two : one;
+  const version = here();
   try {
-    return openUnder(version === one ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", `rekindle-${process.pid}`, version);
+    return openUnder(top(version), agentGroup(process.pid), version);
   } catch (error) {
     say(`no memory limits here: ${String(error)}`);
     return none;

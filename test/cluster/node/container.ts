@@ -2,15 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Group } from "./cgroup.ts";
+import { type Group, groupName } from "./cgroup.ts";
 import { backoff, type Life, logFileOf, messageOfError, pidFileOf, secondsNow } from "./context.ts";
 import { environmentOf, expand, type Facts, keysOf, NotThere } from "./env.ts";
 import { type Image, imageOf } from "./images.ts";
 import { mountsOf } from "./mounts.ts";
-import type { Terminated } from "./objects.ts";
+import { nameOf, type Terminated } from "./objects.ts";
 import { watchProbes } from "./probes.ts";
 import { type Running, startProcess, tailOf } from "./process.ts";
 import { amount } from "./quantity.ts";
+import { isRefused } from "./refusals.ts";
 import { type BoundMount, baseEnvironment, commandLine, prepareRoot, type Sandbox, type User } from "./sandbox.ts";
 import { eitherStops, pauseFor } from "./stopper.ts";
 import { terminate } from "./terminate.ts";
@@ -23,17 +24,19 @@ const wait = ({ tracked, context }: Life, reason: string, message: string): void
 const tell = ({ context, tracked }: Life, type: "Normal" | "Warning", reason: string, message: string): void =>
   context.node.tell(context.pod(), type, reason, message, tracked.spec.name);
 
-/** Waits as long as the image is unknown: it may be installed meanwhile. */
+/** Waits as long as the image cannot be had: that may change. */
 const pulled = async (life: Life): Promise<Image> => {
   const { context, tracked, stopping } = life;
   const name = tracked.spec.image;
   for (let tries = 1; ; tries++) {
-    const image = imageOf(context.node.cache, name);
+    const refused = isRefused(context.node.dir, nameOf(context.pod()));
+    const image = refused ? undefined : imageOf(context.node.cache, name);
     if (image !== undefined) {
       tell(life, "Normal", "Pulled", `Container image "${name}" already present on machine`);
       return image;
     }
-    const why = `failed to pull and unpack image "${name}": not in the node agent's table: not found`;
+    const cause = refused ? "429 Too Many Requests" : "not in the node agent's table: not found";
+    const why = `failed to pull and unpack image "${name}": ${cause}`;
     tell(life, "Normal", "Pulling", `Pulling image "${name}"`);
     tell(life, "Warning", "Failed", `Failed to pull image "${name}": ${why}`);
     tell(life, "Warning", "Failed", "Error: ErrImagePull");
@@ -78,7 +81,7 @@ const apiEnvironment = (server: URL): Record<string, string> => ({
 
 const groupOf = ({ context, tracked }: Life): Group | undefined => {
   const limit = tracked.spec.resources?.limits?.["memory"];
-  const name = `${context.pod().metadata.uid}-${tracked.spec.name}-${tracked.restarts}`;
+  const name = groupName(context.pod().metadata.uid, tracked.spec.name, tracked.restarts);
   return limit === undefined ? undefined : context.node.groups.limited(name, Math.floor(amount(limit)));
 };
 

@@ -73,5 +73,8 @@ export const logFileOf = (node: { readonly dir: string }, pod: Pod, container: s
   `${node.dir}/logs/${pod.metadata.namespace}_${pod.metadata.name}_${pod.metadata.uid}/${container}/${restart}.log`;
 
 /** Where the pid of a container's own process stands while it runs, for whoever wants to kill it. */
-export const pidFileOf = (node: { readonly dir: string }, pod: Pod, container: string): string =>
-  `${node.dir}/pids/${pod.metadata.namespace}/${pod.metadata.name}/${container}`;
+export const pidFileOf = (
+  node: { readonly dir: string },
+  pod: { readonly metadata: { readonly namespace: string; readonly name: string } },
+  container: string,
+): string => `${node.dir}/pids/${pod.metadata.namespace}/${pod.metadata.name}/${container}`;

@@ -22,7 +22,7 @@ import {
 
 type NodeObject = { status: { conditions: { type: string; status: string }[] } };
 
-const readyIs = async ({ api }: Cluster, name: string, wanted: string): Promise<void> => {
+export const readyIs = async ({ api }: Cluster, name: string, wanted: string): Promise<void> => {
   const holds = (body: unknown): boolean =>
     (body as NodeObject).status.conditions.some(({ type, status }) => type === "Ready" && status === wanted);
   await api.until(`/api/v1/nodes/${name}`, ({ status, body }) => status === 200 && holds(body), 60_000);

@@ -6,6 +6,7 @@ import { startCluster } from "../../cluster.ts";
 import { enterNamespace, isInside } from "../../netns.ts";
 import { prove } from "../../prove.ts";
 import { endChecks } from "./ends.ts";
+import { faultChecks } from "./faults.ts";
 import { insideChecks } from "./inside.ts";
 import { mountChecks } from "./mounts.ts";
 import { nodeChecks, sparkChecks } from "./nodes.ts";
@@ -33,7 +34,15 @@ const main = async (): Promise<void> => {
   if (values.help) return console.log(usage);
   if (!isInside()) await ensure(["system", "go", "spark", "examples"]);
   await enterNamespace();
-  const all = [...endChecks, ...mountChecks, ...insideChecks, ...watchedChecks, ...nodeChecks, ...sparkChecks];
+  const all = [
+    ...endChecks,
+    ...mountChecks,
+    ...insideChecks,
+    ...watchedChecks,
+    ...nodeChecks,
+    ...faultChecks,
+    ...sparkChecks,
+  ];
   const checks = all.filter(({ name }) => name.includes(values.only));
   const cluster = await startCluster({
     nodes: 1,

@@ -83,6 +83,8 @@ export type Plan<Memory> = {
   readonly pollMs?: number;
   /** There is more to do as soon as this is done. */
   readonly again?: boolean;
+  /** There is more to decide within this very step, from what was seen already and `view.done`; nothing is told yet. */
+  readonly more?: boolean;
   /** Nothing is left to remember: the record is deleted. */
   readonly forget?: boolean;
   /** One line for people: what the application waits for. */
@@ -104,4 +106,6 @@ export type View<Memory> = {
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];
+  /** What this very step has done so far, or passed over: see `Plan.more`. */
+  readonly done?: readonly Effect[];
 };

@@ -76,12 +76,11 @@ const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =
 const proceed = async (run: Run): Promise<Ending> => {
   const { sight } = run;
   let held: Held = { record: sight.record, version: sight.version };
-  let memory = sight.memory;
+  let so: Far = { memory: sight.memory, refused: [], done: [], seen: new Map() };
   let writes = 0;
-  let refused: readonly Refusal[] = [];
   try {
     for (let round = 0; round < rounds; round++) {
-      const plan = await decide(run, memory, refused);
+      const plan = await decide(run, so);
       if (run.world.shadow !== undefined) {
         run.world.shadow(run.message, plan);
         return { did: "nothing", why: "shadow mode" };
@@ -91,10 +90,9 @@ const proceed = async (run: Run): Promise<Ending> => {
       if (done.did === "raced") return await (isPresuming(run, held) ? taken(run, false) : raced(run));
       writes += done.writes;
       held = done.held;
-      memory = plan.memory;
       if (done.did === "troubled") return await lasting(run, held, done.trouble);
       if (done.did === "finished") return await rest(run, held, plan, writes);
-      refused = [...refused, ...done.refused];
+      so = after(so, plan, done);
     }
     throw new Error(`${textOf(run.message)}: no plan after ${rounds} refusals`);
   } catch (cause) {
@@ -110,13 +108,29 @@ const understood = (world: World, message: Message, cause: unknown): Trouble => 
   return trouble;
 };
 
+/** What a step knows beside what it saw at first. */
+type Far = {
+  readonly memory: unknown;
+  readonly refused: readonly Refusal[];
+  readonly done: readonly Effect[];
+  /** Grows with every look. */
+  readonly seen: Map<string, readonly Stored[]>;
+};
+
+/** A refusal shows that the world is not what it seemed: everything is looked at anew. */
+const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Far => {
+  if (carried.did === "refused")
+    return { ...so, memory, refused: [...so.refused, ...carried.refused], seen: new Map() };
+  return { ...so, memory, done: [...so.done, ...stages.flat()] };
+};
+
 /** Asks until there is a plan; every look is live. */
-const decide = async (run: Run, memory: unknown, refused: readonly Refusal[]): Promise<Plan<unknown>> => {
+const decide = async (run: Run, so: Far): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
-  const seen = new Map<string, readonly Stored[]>();
+  const { memory, refused, done, seen } = so;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now } = sight;
-    const decision = operator.decide(message, { object, uid, memory, seen, now, refused });
+    const decision = operator.decide(message, { object, uid, memory, seen, now, refused, done });
     if (!("look" in decision)) return decision;
     const answers = await Promise.all(
       decision.look.map(async (query) => [queryId(query), await look(world.cluster, query)] as const),
@@ -130,7 +144,8 @@ type Carried =
   | { readonly did: "raced" }
   | { readonly did: "refused"; readonly held: Held; readonly writes: number; readonly refused: readonly Refusal[] }
   | { readonly did: "troubled"; readonly held: Held; readonly writes: number; readonly trouble: Trouble }
-  | { readonly did: "finished"; readonly held: Held; readonly writes: number };
+  /** `made` wants to be decided on, within this step. */
+  | { readonly did: "made" | "finished"; readonly held: Held; readonly writes: number };
 
 const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carried> => {
   const { world } = run;
@@ -150,7 +165,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
     recount(run, stage);
   }
-  return { did: "finished", held: saved, writes };
+  return { did: plan.more === true ? "made" : "finished", held: saved, writes };
 };
 
 /** What happens to an application is told in the words of its events; how, only to those who look closer. */
@@ -181,11 +196,14 @@ const passOver = async (run: Run, stage: readonly Effect[], results: readonly Do
   }
 };
 
-/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
+const isNeeded = (effect: Effect | undefined): boolean =>
+  effect?.do !== "record" && !(effect?.do === "create" && effect.optional === true);
+
+/** The trouble that asks for the longest wait. What is not needed is given up when it has been in the way for long enough. */
 const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
   const patient = (run.message.tries ?? 0) < 2;
   const troubles = results.flatMap((result, index) =>
-    result.did === "troubled" && (patient || stage[index]?.do !== "record") ? [result.trouble] : [],
+    result.did === "troubled" && (patient || isNeeded(stage[index])) ? [result.trouble] : [],
   );
   return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 };

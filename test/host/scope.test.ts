@@ -133,7 +133,6 @@ describe("a dry run", () => {
             "create services",
             "create configmaps",
             "create configmaps",
-            "create services",
             "create pods",
             "event SparkApplicationSubmitted",
           ],

@@ -3,14 +3,14 @@ import type { Effect, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { services } from "../../kube/resources.ts";
-import type { Subject } from "../companions/companion.ts";
-import { endsWithRun, prepared, type RareKind, rareKinds } from "../companions/retinue.ts";
+import type { Companion, Subject } from "../companions/companion.ts";
+import { doorsOf, endsWithRun, prepared, type RareKind, rareIn, rareKinds } from "../companions/retinue.ts";
 import { uiInfo, uiServiceName } from "../companions/ui.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { identityFor } from "../submission/submit.ts";
 import type { Memory } from "./memory.ts";
 import { rareOf, removal, type Scene } from "./scene.ts";
-import { shownInfo } from "./status.ts";
+import { shownInfo, showsBegun } from "./status.ts";
 
 /** All but what only a submission gives: the driver's name. Its spec is as it is submitted. */
 export const subjectOf = (
@@ -24,26 +24,50 @@ export const subjectOf = (
   return { ...subject, spec: prepared(subject) };
 };
 
-type Info = { readonly look: readonly Query[] } | { readonly info: Readonly<Record<string, unknown>> };
+export const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
+  do: "create",
+  object,
+  resource,
+  owner,
+  ...(optional ? { optional } : {}),
+});
+
+/** What is made is known before it is: it is looked for when the run is cleared away. */
+export const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
+  const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
+  return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
+};
+
+type Exposure =
+  | { readonly look: readonly Query[] }
+  | { readonly make: readonly Effect[]; readonly memory: Memory }
+  | { readonly info: Readonly<Record<string, unknown>> };
 
 /**
- * What the status tells of the UI: asked for when the driver has begun, until it is told, for the service's address is
- * given by the server.
+ * The ways to a driver that has begun, as upstream makes them once it is submitted: services, whose addresses an API
+ * server is slow to give, are in no driver's way. Then what the status tells of the UI, asked for until it is told, for
+ * the server gives its address.
  */
-export const uiOf = (scene: Scene): Info => {
+export const exposureOf = (scene: Scene): Exposure => {
   const { key, view, memory, read, object, settings } = scene;
   const { driver } = memory;
-  if (!settings.options.uiService || !read.ok || driver === undefined) return { info: {} };
-  if (shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
+  if (!read.ok || driver === undefined) return { info: {} };
+  const { attempt, submissionId, podName: driverPodName } = driver;
+  const own = subjectOf(scene, read.spec, attempt);
+  const subject = { ...own, submissionId, applicationId: driver.applicationId ?? own.applicationId, driverPodName };
+  const doors = showsBegun(object, driver) ? [] : doorsOf(subject);
+  const made = (view.done ?? []).some(({ do: act }) => act === "create");
+  if (doors.length > 0 && !made) {
+    const make = doors.map((door) => accompaniment(door, view.uid));
+    return { make, memory: withRare(memory, doors) };
+  }
+  if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
   const query: Query = { do: "get", ref: { resource: services, namespace: key.namespace, name } };
   const answer = view.seen.get(queryId(query));
   if (answer === undefined) return { look: [query] };
   const service = answer.find((one) => ownedBy(one, view.uid));
-  if (service === undefined) return { info: {} };
-  const subject = { ...subjectOf(scene, read.spec, driver.attempt), driverPodName: driver.podName };
-  const applicationId = driver.applicationId ?? subject.applicationId;
-  return { info: uiInfo({ ...subject, applicationId }, service) };
+  return { info: service === undefined ? {} : uiInfo(subject, service) };
 };
 
 type Ended =

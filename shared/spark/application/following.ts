@@ -4,7 +4,7 @@ import type { Decision, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
-import { uiOf } from "./accompanied.ts";
+import { exposureOf } from "./accompanied.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
@@ -100,7 +100,7 @@ const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decisi
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
 };
 
-/** The driver has run: it may have shown its UI. */
+/** The driver has run: it may be reached, and have shown its UI. */
 const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
 
 /** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
@@ -120,13 +120,16 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const late = latenessOf(scene, known, found, sighting);
   const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
   if (after === "resume") return resume(scene, driver, found, ended);
-  const ui = begun.has(sighting.see) ? uiOf({ ...scene, memory: after }) : { info: {} };
-  if ("look" in ui) return ui;
-  const now = { ...scene, memory: chronicled(scene, scene.memory.state.phase, after), info: ui.info };
-  if (after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING") return ended(now);
-  return planOf(now, now.memory, found, {
-    stages: [endStrays(found)],
+  const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
+  const next = chronicled(scene, scene.memory.state.phase, after);
+  const following = isOver ? { ...memory, driver: known } : next;
+  const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
+  if ("look" in doors) return doors;
+  const waits = {
     ...(late?.is === "waiting" ? { wakeAt: late.until } : {}),
     waitsFor: waitsFor(sighting.see, sighting.pod),
-  });
+  };
+  if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
+  const now = { ...scene, memory: next, info: doors.info };
+  return isOver ? ended(now) : planOf(now, next, found, { stages: [endStrays(found)], ...waits });
 };

@@ -55,6 +55,14 @@ export const shownInfo = (object: Stored, driver: Driver | undefined): Readonly<
   const { submissionID, driverInfo } = statusOf(object);
   return submissionID === driver?.submissionId ? (driverInfo ?? {}) : {};
 };
+
+/** States that a status shows only after a step that saw a begun driver came to its end. */
+const begun: ReadonlySet<string> = new Set(["RUNNING", "SUCCEEDING", "FAILING", "COMPLETED", "FAILED"]);
+
+/** The object tells that this driver has begun. */
+export const showsBegun = (object: Stored, driver: Driver): boolean =>
+  statusOf(object).submissionID === driver.submissionId && begun.has(shownState(object));
+
 type Projected = Readonly<Record<string, unknown>> & { readonly executorState?: Readonly<Record<string, string>> };
 
 /** The whole `status`, as it should be. */

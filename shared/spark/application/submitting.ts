@@ -4,10 +4,10 @@ import type { Obj, Resource } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Companion } from "../companions/companion.ts";
-import { companionsOf, type RareKind, rareIn } from "../companions/retinue.ts";
+import { guardsOf } from "../companions/retinue.ts";
 import { type Submission, submit } from "../submission/submit.ts";
 import { standIn } from "../submission/versions.ts";
-import { subjectOf } from "./accompanied.ts";
+import { accompaniment, subjectOf, withRare } from "./accompanied.ts";
 import { unsubmitted } from "./chronicle.ts";
 import type { Memory, State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
@@ -23,15 +23,7 @@ const creation = (object: Obj, owner: string): Effect => {
   return { do: "create", object, resource, owner };
 };
 
-const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
-  do: "create",
-  object,
-  resource,
-  owner,
-  ...(optional ? { optional } : {}),
-});
-
-type Whole = Submission & { readonly companions: readonly Companion[] };
+type Whole = Submission & { readonly guards: readonly Companion[] };
 
 /** The objects of an attempt: the same for everybody who asks, at any time. */
 const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | { readonly refused: string } => {
@@ -51,7 +43,7 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
   if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
   const { submissionId, applicationId, driverPodName } = result;
-  return { ...result, companions: companionsOf({ ...subject, submissionId, applicationId, driverPodName }) };
+  return { ...result, guards: guardsOf({ ...subject, submissionId, applicationId, driverPodName }) };
 };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */
@@ -88,12 +80,6 @@ export const submitAgain = (scene: Scene): Plan<Memory> => {
   return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
-/** What is made is known before it is: it is looked for when the run is cleared away. */
-const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
-  const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
-  return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
-};
-
 const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message: string): Effect => ({
   do: "record",
   about: object,
@@ -116,12 +102,9 @@ const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
 
 const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
   const { uid } = scene.view;
-  const { companions, before, driver } = submission;
-  const first = [
-    ...before.map((object) => creation(object, uid)),
-    ...companions.map((companion) => accompaniment(companion, uid)),
-  ];
-  return planOf(scene, withRare(memory, companions), undefined, {
+  const { guards, before, driver } = submission;
+  const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
+  return planOf(scene, withRare(memory, guards), undefined, {
     fenced: true,
     stages: [first, [creation(driver, uid)], warnings(scene, memory)],
     waitsFor: `driver pod ${submission.driverPodName} to start`,

@@ -37,12 +37,16 @@ export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicat
   return withProxy(arranged({ ...subject, spec }), subject);
 };
 
-/** `subject.spec` is the prepared one. */
-export const companionsOf = (subject: Subject): readonly Companion[] => [
-  ...uiCompanions(subject),
-  ...portCompanions(subject),
+/** What must be there before the driver is. `subject.spec` is the prepared one, here and below. */
+export const guardsOf = (subject: Subject): readonly Companion[] => [
   ...budgetCompanions(subject),
   ...gangCompanions(subject),
+];
+
+/** The ways to a driver that has begun. */
+export const doorsOf = (subject: Subject): readonly Companion[] => [
+  ...uiCompanions(subject),
+  ...portCompanions(subject),
 ];
 
 /** Which rare kinds are among them. */

@@ -1,9 +1,25 @@
-/** A run and what goes with it: made before its driver, told when it runs, looked for only where it was made, ended with it. */
+/** A run and what goes with it: made before its driver or when that has begun, told, looked for only where it was made, ended with it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
+import { queryId } from "../../../shared/core/plan.ts";
+import { decide } from "../../../shared/spark/application/decide.ts";
+import { podsOf } from "../../../shared/spark/application/scene.ts";
 import type { Options } from "../../../shared/spark/companions/options.ts";
-import { application, asked, decided, digested, driver, eight, pod, remembered, said, spec } from "./scenes.ts";
+import {
+  application,
+  asked,
+  decided,
+  digested,
+  driver,
+  eight,
+  key,
+  pod,
+  remembered,
+  said,
+  settings,
+  spec,
+} from "./scenes.ts";
 
 const whole = { ...spec, driverPodDisruptionBudget: true, batchScheduler: "volcano" };
 const options: Partial<Options> = {
@@ -28,18 +44,18 @@ const thing = (kind: string, name: string, more: object = {}): Stored => ({
   },
 });
 
+const ended = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:50Z" });
+
 const completed = { phase: "COMPLETED" as const, endedAt: eight - 5_000 };
 
 describe("a run and what goes with it", () => {
-  test("is made before the driver; kinds that are rare are remembered before any of them is there", () => {
+  test("guards the driver before it is there; kinds that are rare are remembered before any of them is", () => {
     const { plan } = decided({ object: object(), options });
     assert.deepEqual(
       plan.stages.map((stage) => stage.filter(({ do: act }) => act === "create").map(said)),
       [
         [
           ...(plan.stages[0] ?? []).slice(0, 3).map(said),
-          "create services spark-pi-ui-svc, if it can",
-          "create ingresses spark-pi-ui-ingress, if it can",
           "create poddisruptionbudgets spark-pi-driver, if it can",
           "create podgroups spark-spark-pi-pg",
         ],
@@ -47,23 +63,26 @@ describe("a run and what goes with it", () => {
         [],
       ],
     );
-    assert.deepEqual([plan.fenced, plan.memory.rare], [true, ["driverPdb", "ingress", "volcano"]]);
+    assert.deepEqual([plan.fenced, plan.memory.rare], [true, ["driverPdb", "volcano"]]);
   });
+
+  const service = { ...thing("Service", "spark-pi-ui-svc"), spec: { clusterIP: "10.96.0.9" } };
+  const first = { object: object({ applicationState: { state: "SUBMITTED" } }), pods: [pod()], options };
+  const submitted = { ...known, state: { phase: "SUBMITTED" as const } };
 
   test("of an application that asks for nothing is a service, and nothing is remembered", () => {
-    assert.equal(decided({ object: application() }).plan.memory.rare, undefined);
+    const { plan, before } = decided({ object: application(), memory: remembered({ driver }), pods: [pod()] });
+    assert.deepEqual([before.map(said), plan.memory.rare], [["create services spark-pi-ui-svc, if it can"], undefined]);
   });
 
-  test("tells the address of the UI when the driver first runs", () => {
-    const services = [{ ...thing("Service", "spark-pi-ui-svc"), spec: { clusterIP: "10.96.0.9" } }];
-    const { plan, looks } = decided({
-      object: object({ applicationState: { state: "SUBMITTED" } }),
-      memory: remembered(known),
-      pods: [pod()],
-      services,
-      options,
-    });
+  test("opens doors to the driver when it first runs, and tells the address of the UI in the same step", () => {
+    const { plan, looks, before } = decided({ ...first, memory: remembered(submitted), services: [service] });
+    assert.deepEqual(before.map(said), [
+      "create services spark-pi-ui-svc, if it can",
+      "create ingresses spark-pi-ui-ingress, if it can",
+    ]);
     assert.deepEqual(looks.map(asked), ["list pods", "get services spark-pi-ui-svc"]);
+    assert.deepEqual(plan.memory.rare, ["ingress"]);
     assert.deepEqual(plan.status?.["driverInfo"], {
       webUIServiceName: "spark-pi-ui-svc",
       webUIPort: 4040,
@@ -73,6 +92,32 @@ describe("a run and what goes with it", () => {
       podName: "spark-pi-driver",
     });
   });
+
+  test("plans its doors with all that it is to remember, so that one save does for both", () => {
+    const memory = remembered(submitted);
+    const view = { object: first.object, uid: "app-1", memory, now: eight, refused: [] };
+    const under = { ...settings, options: { ...settings.options, ...options } };
+    const seen = new Map([[queryId(podsOf(key)), [pod()]]]);
+    const plan = decide(under, key, { ...view, seen });
+    const { plan: last } = decided({ ...first, memory, services: [service] });
+    assert.ok(!("look" in plan));
+    assert.deepEqual([plan.memory, plan.waitsFor, plan.status], [last.memory, last.waitsFor, undefined]);
+  });
+
+  const shows = (state: string, submissionID = "submission-1") => object({ applicationState: { state }, submissionID });
+  const doors: readonly { name: string; object: Stored; pods?: readonly Stored[]; want: number }[] = [
+    { name: "are opened for a driver that was never seen to run", object: shows("SUBMITTED"), pods: [ended], want: 2 },
+    { name: "are opened again where no step came to its end", object: shows("UNKNOWN"), want: 2 },
+    { name: "are opened for another run than the status is about", object: shows("RUNNING", "another"), want: 2 },
+    { name: "stay as they are, were they made or not", object: shows("RUNNING"), want: 0 },
+    { name: "wait for the driver", object: shows("SUBMITTED"), pods: [pod({ phase: "Pending" })], want: 0 },
+  ];
+  for (const { name, want, pods = [pod()], object } of doors) {
+    test(`its doors ${name}`, () => {
+      const { before } = decided({ object, memory: remembered(submitted), pods, options });
+      assert.equal(before.length, want);
+    });
+  }
 
   test("asks no more once it is told, and keeps what was told", () => {
     const driverInfo = { webUIServiceName: "spark-pi-ui-svc", podName: "spark-pi-driver" };
@@ -87,7 +132,7 @@ describe("a run and what goes with it", () => {
 
   test("says nothing of a service that is not its own", () => {
     const services = [thing("Service", "spark-pi-ui-svc", { ownerReferences: [] })];
-    const { plan } = decided({ object: object(), memory: remembered(known), pods: [pod()], services, options });
+    const { plan } = decided({ ...first, memory: remembered(known), services });
     assert.deepEqual(plan.status?.["driverInfo"], { podName: "spark-pi-driver" });
   });
 

@@ -108,7 +108,7 @@ const run = (given: Input): unknown => {
     resource: { group: "", version: "v1", plural: "pods", kind: "Pod" },
     owner: "app-1",
   } as const;
-  const { plan, looks } = decided({
+  const { plan, looks, before } = decided({
     object: about,
     memory: memoryOf(given, own),
     now: Date.parse(given.now),
@@ -124,6 +124,7 @@ const run = (given: Input): unknown => {
   return toText({
     looks: looks.map(asked),
     memory: { ...kept, ...(digest === own ? {} : { spec: "another" }) },
+    ...(before.length === 0 ? {} : { before: before.map(said) }),
     stages: stages.filter((stage) => stage.length > 0).map((stage) => stage.map(said)),
     ...rest,
   });

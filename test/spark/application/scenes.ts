@@ -148,17 +148,30 @@ const answer = (world: World, query: Query): readonly Stored[] => {
   return named.filter(({ metadata }) => metadata.name === name);
 };
 
-export type Decided = { readonly plan: Plan<Memory>; readonly looks: readonly Query[] };
+export type Decided = {
+  readonly plan: Plan<Memory>;
+  readonly looks: readonly Query[];
+  /** What the step did before it came to its last plan. */
+  readonly before: readonly Effect[];
+};
 
-/** Decides, answering every look, as a step does. */
+/** Decides, answering every look, as a step does: with more to decide, from the memory that it planned. */
 export const decided = (world: World): Decided => {
-  const { object, memory, now = eight, refused = [] } = world;
+  const { object, now = eight, refused = [] } = world;
+  let { memory } = world;
+  let before: readonly Effect[] = [];
   const under = { ...settings, options: { ...defaultOptions, ...world.options } };
   const seen = new Map<string, readonly Stored[]>();
   const looks: Query[] = [];
   for (let round = 0; round < 8; round++) {
-    const decision: Decision<Memory> = decide(under, key, { object, uid: "app-1", memory, seen, now, refused });
-    if (!("look" in decision)) return { plan: decision, looks };
+    const view = { object, uid: "app-1", memory, seen, now, refused, done: before };
+    const decision: Decision<Memory> = decide(under, key, view);
+    if (!("look" in decision)) {
+      if (decision.more !== true) return { plan: decision, looks, before };
+      memory = decision.memory;
+      before = [...before, ...decision.stages.flat()];
+      continue;
+    }
     for (const query of decision.look) {
       looks.push(query);
       seen.set(queryId(query), answer(world, query));

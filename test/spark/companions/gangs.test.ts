@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { driverAmounts, executorAmounts, totalAmounts } from "../../../shared/spark/companions/amounts.ts";
 import { defaultOptions } from "../../../shared/spark/companions/options.ts";
-import { companionsOf, prepared } from "../../../shared/spark/companions/retinue.ts";
+import { guardsOf, prepared } from "../../../shared/spark/companions/retinue.ts";
 import type { SparkApplicationSpec } from "../../../shared/spark/schema/application.ts";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";
 import { spec as base } from "../application/scenes.ts";
@@ -94,7 +94,7 @@ describe("a PodGroup", () => {
     },
   ];
   for (const { name, spec, want } of cases) {
-    test(name, () => assert.deepEqual(companionsOf(subjectOf(spec))[0]?.object["spec"], want));
+    test(name, () => assert.deepEqual(guardsOf(subjectOf(spec))[0]?.object["spec"], want));
   }
 });
 

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Companion, Subject } from "../../../shared/spark/companions/companion.ts";
 import { defaultOptions, type Options } from "../../../shared/spark/companions/options.ts";
-import { companionsOf, prepared, rareIn } from "../../../shared/spark/companions/retinue.ts";
+import { doorsOf, guardsOf, prepared, rareIn } from "../../../shared/spark/companions/retinue.ts";
 import { uiInfo, uiServiceName } from "../../../shared/spark/companions/ui.ts";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";
 import { spec as base } from "../application/scenes.ts";
@@ -16,6 +16,8 @@ const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-p
   const subject = { name, namespace: "default", uid: "app-1", ...ids, options: { ...defaultOptions, ...options } };
   return { ...subject, spec: prepared({ ...subject, spec: read.spec }) };
 };
+
+const companionsOf = (subject: Subject): readonly Companion[] => [...doorsOf(subject), ...guardsOf(subject)];
 
 const idOf = ({ object: { apiVersion, kind, metadata } }: Companion): string =>
   `${apiVersion} ${kind} ${metadata.name}`;

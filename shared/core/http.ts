@@ -8,6 +8,8 @@ export type HttpRequest = {
   readonly body?: string;
   /** Milliseconds after which the call is given up; its effect is then unknown. */
   readonly timeoutMs: number;
+  /** An answer longer than this is given up (`ApiError`, reason TooLong); absent: whatever comes is taken. */
+  readonly limitBytes?: number;
 };
 
 /** Header names are lower case. */

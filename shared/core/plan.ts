@@ -9,10 +9,34 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
+    }
+  | {
+      /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
+      readonly do: "peek";
+      readonly ref: Ref;
+    }
+  | {
+      /** Asks a pod itself for JSON, through the API server's pod proxy. Never in the way: it may be deaf, and says so. */
+      readonly do: "ask";
+      readonly pod: Ref;
+      readonly port: number;
+      /** Segments of the path; each is made safe for a URL. */
+      readonly path: readonly string[];
     };
+
+/** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */
+export type Silence = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
+
+/** What came back of a question. What a pod says is anybody's words: parse it before use. */
+export type Hearing =
+  | { readonly heard: true; readonly value: unknown }
+  | { readonly heard: false; readonly why: Silence; readonly message: string };
 
 /** The answers so far, by `queryId`. A get that found nothing is an empty list. */
 export type Seen = ReadonlyMap<string, readonly Stored[]>;
+
+/** What was heard so far, by `queryId`: of a peek the object or undefined, of a question its JSON; or why nothing. */
+export type Heard = ReadonlyMap<string, Hearing>;
 
 /** The identity of a query: the same words, the same answer within a step. */
 export const queryId = (query: Query): string => JSON.stringify(query);
@@ -103,6 +127,8 @@ export type View<Memory> = {
   readonly uid: string;
   readonly memory: Memory | undefined;
   readonly seen: Seen;
+  /** Absent: nothing was asked. */
+  readonly heard?: Heard;
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];

@@ -4,7 +4,7 @@ import { same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Query } from "../core/plan.ts";
+import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Answer, CheckpointRecord, Cluster, Version } from "./ports.ts";
 import { readRecord } from "./record.ts";
 import type { World } from "./world.ts";
@@ -115,9 +115,32 @@ const unrecorded = ({ value: object, date: now }: Answer<Stored | undefined>, pr
 /** No object carries what is no label, and the server refuses to look for it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
 
-/** Answers what a decision asked to see, live. */
-export const look = async (cluster: Cluster, query: Query): Promise<readonly Stored[]> => {
+type Looking = Extract<Query, { do: "get" | "list" }>;
+
+const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]> => {
   if (query.do === "list") return isAskable(query.labels) ? (await cluster.list(query)).value : [];
   const { value } = await cluster.get(query.ref);
   return value === undefined ? [] : [value];
+};
+
+/** What is hidden from us by rights is no trouble here; everything else that is no answer is. */
+const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
+  try {
+    return { heard: true, value: (await cluster.get(ref)).value };
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
+    return { heard: false, why: "forbidden", message: cause.message };
+  }
+};
+
+export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, Hearing> };
+
+export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
+
+/** Answers what a decision wants to know, live, into `answers`. */
+export const learn = async (cluster: Cluster, query: Query, { seen, heard }: Answers): Promise<void> => {
+  const id = queryId(query);
+  if (query.do === "ask") heard.set(id, await cluster.ask(query));
+  else if (query.do === "peek") heard.set(id, await peek(cluster, query.ref));
+  else seen.set(id, await look(cluster, query));
 };

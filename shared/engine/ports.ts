@@ -1,7 +1,7 @@
 /** The five ports through which the engine reaches the world: cluster, checkpoints, queue, clock, report. */
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
-import type { Query } from "../core/plan.ts";
+import type { Hearing, Query } from "../core/plan.ts";
 
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
 export type Answer<T> = { readonly value: T; readonly date: number };
@@ -14,6 +14,8 @@ export type Cluster = {
   get(ref: Ref): Promise<Answer<Stored | undefined>>;
   /** Quorum read of all pages. */
   list(query: Extract<Query, { do: "list" }> & { readonly field?: string }): Promise<Answer<readonly Stored[]>>;
+  /** What a pod answers on a port of its own; rejects with nothing that comes back: a deaf pod is an answer, too. */
+  ask(query: Extract<Query, { do: "ask" }>): Promise<Hearing>;
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;

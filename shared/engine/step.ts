@@ -6,11 +6,10 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { type Message, textOf } from "../core/key.ts";
-import { refText, type Stored } from "../core/object.ts";
+import { refText } from "../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
-import { queryId } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { look, type Observed, observe } from "./observe.ts";
+import { type Answers, learn, noAnswers, type Observed, observe } from "./observe.ts";
 import { arrange, comeBack, lasting, raced, tellOf } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
@@ -76,7 +75,7 @@ const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =
 const proceed = async (run: Run): Promise<Ending> => {
   const { sight } = run;
   let held: Held = { record: sight.record, version: sight.version };
-  let so: Far = { memory: sight.memory, refused: [], done: [], seen: new Map() };
+  let so: Far = { memory: sight.memory, refused: [], done: [], answers: noAnswers() };
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
@@ -114,28 +113,25 @@ type Far = {
   readonly refused: readonly Refusal[];
   readonly done: readonly Effect[];
   /** Grows with every look. */
-  readonly seen: Map<string, readonly Stored[]>;
+  readonly answers: Answers;
 };
 
 /** A refusal shows that the world is not what it seemed: everything is looked at anew. */
 const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Far => {
   if (carried.did === "refused")
-    return { ...so, memory, refused: [...so.refused, ...carried.refused], seen: new Map() };
+    return { ...so, memory, refused: [...so.refused, ...carried.refused], answers: noAnswers() };
   return { ...so, memory, done: [...so.done, ...stages.flat()] };
 };
 
 /** Asks until there is a plan; every look is live. */
 const decide = async (run: Run, so: Far): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
-  const { memory, refused, done, seen } = so;
+  const { memory, refused, done, answers } = so;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now } = sight;
-    const decision = operator.decide(message, { object, uid, memory, seen, now, refused, done });
+    const decision = operator.decide(message, { object, uid, memory, ...answers, now, refused, done });
     if (!("look" in decision)) return decision;
-    const answers = await Promise.all(
-      decision.look.map(async (query) => [queryId(query), await look(world.cluster, query)] as const),
-    );
-    for (const [id, objects] of answers) seen.set(id, objects);
+    await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers)));
   }
   throw new Error(`${textOf(message)}: asked to look ${rounds} times without coming to a plan`);
 };

@@ -24,6 +24,10 @@ export const collectionPath = (resource: Resource, namespace?: string): string =
 export const objectPath = (ref: Ref, subresource?: string): string =>
   `${collectionPath(ref.resource, ref.namespace)}/${segment(ref.name)}${subresource === undefined ? "" : `/${subresource}`}`;
 
+/** Path of a port of a pod behind the API server's proxy. */
+export const proxyPath = (pod: Ref, port: number, path: readonly string[]): string =>
+  [objectPath({ ...pod, name: `${pod.name}:${port}` }, "proxy"), ...path.map(segment)].join("/");
+
 /** The path with its query; parameters that are undefined are left out. */
 export const withQuery = (path: string, parameters: Readonly<Record<string, string | undefined>>): string => {
   const pairs = Object.entries(parameters).flatMap(([name, value]) =>

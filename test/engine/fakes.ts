@@ -116,6 +116,8 @@ const clusterOf = (stage: Stage, call: <T>(name: string, act: () => T) => Promis
             .filter(({ metadata }) => field === undefined || field === `metadata.name=${metadata.name}`),
         ),
       ),
+    ask: ({ pod, port }) =>
+      call(`ask ${place(pod.resource, pod.name)}:${port}`, () => ({ heard: true, value: { said: pod.name } })),
     create: (ref, object) =>
       call(`create ${place(ref.resource, ref.name)}`, () => {
         if (objects.has(place(ref.resource, ref.name))) throw exists();

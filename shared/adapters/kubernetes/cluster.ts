@@ -5,6 +5,7 @@ import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
 import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
+import { ask } from "./asking.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
 export type ClusterOptions = {
@@ -143,6 +144,7 @@ export const openCluster = (transport: Transport, options: ClusterOptions = {}):
   return {
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),
+    ask: (query) => ask(transport, query),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
     patch: (ref, fence, fields) => patch(settled, ref, fence, fields),

@@ -3,6 +3,7 @@
  * answer as typed errors, and watch streams cut into lines by bytes.
  */
 import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpStream, Transport } from "../../core/http.ts";
 import { connect, type Endpoint, failure, timeout } from "./connection.ts";
 import { linesOf } from "./lines.ts";
@@ -21,10 +22,18 @@ const headersOf = (incoming: IncomingMessage): Record<string, string> => {
   return headers;
 };
 
-const bodyOf = (incoming: IncomingMessage): Promise<string> =>
+const tooLong = ({ method, path, limitBytes }: HttpRequest): ApiError =>
+  new ApiError({ status: 0, reason: "TooLong", message: `${method} ${path}: longer than ${limitBytes} bytes` });
+
+const bodyOf = (request: HttpRequest, incoming: IncomingMessage): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    let left = request.limitBytes ?? Number.POSITIVE_INFINITY;
+    incoming.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left >= 0) chunks.push(chunk);
+      else incoming.destroy(tooLong(request));
+    });
     incoming.on("end", () =>
       resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString("utf8") ?? ""),
     );
@@ -64,14 +73,14 @@ export const httpsTransport = (endpoint: Endpoint): ClosableTransport => {
   return {
     send: (request) =>
       exchange(request, async (incoming) => {
-        const body = await bodyOf(incoming);
+        const body = await bodyOf(request, incoming);
         return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body };
       }),
     stream: (request) =>
       exchange(request, async (incoming) => {
         const status = incoming.statusCode ?? 0;
         if (status === 200) return { status, ...endless(request, incoming, endpoint.stallMs ?? 90_000) };
-        return { status, headers: headersOf(incoming), lines: once(await bodyOf(incoming)), close: () => {} };
+        return { status, headers: headersOf(incoming), lines: once(await bodyOf(request, incoming)), close: () => {} };
       }),
     close,
   };

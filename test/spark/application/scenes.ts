@@ -2,7 +2,7 @@
 import { digestOf } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Decision, Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
+import type { Decision, Effect, Hearing, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
 import { queryId } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
@@ -137,9 +137,16 @@ export type World = {
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
+  /** What a pod answers by the last words of the path, and what a peek finds by its name; else nobody answers. */
+  readonly hears?: Readonly<Record<string, Hearing>>;
 };
 
-const answer = (world: World, query: Query): readonly Stored[] => {
+const deaf: Hearing = { heard: false, why: "unreachable", message: "connection refused" };
+
+const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing =>
+  (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
+
+const answer = (world: World, query: Extract<Query, { do: "get" | "list" }>): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
   const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
   if (query.do === "list") return all[query.resource.plural] ?? [];
@@ -162,9 +169,10 @@ export const decided = (world: World): Decided => {
   let before: readonly Effect[] = [];
   const under = { ...settings, options: { ...defaultOptions, ...world.options } };
   const seen = new Map<string, readonly Stored[]>();
+  const heard = new Map<string, Hearing>();
   const looks: Query[] = [];
   for (let round = 0; round < 8; round++) {
-    const view = { object, uid: "app-1", memory, seen, now, refused, done: before };
+    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before };
     const decision: Decision<Memory> = decide(under, key, view);
     if (!("look" in decision)) {
       if (decision.more !== true) return { plan: decision, looks, before };
@@ -174,7 +182,8 @@ export const decided = (world: World): Decided => {
     }
     for (const query of decision.look) {
       looks.push(query);
-      seen.set(queryId(query), answer(world, query));
+      if (query.do === "ask" || query.do === "peek") heard.set(queryId(query), hearing(world, query));
+      else seen.set(queryId(query), answer(world, query));
     }
   }
   throw new Error("no plan after eight looks");
@@ -199,4 +208,8 @@ export const said = (effect: Effect): string => {
 
 /** One query as a person would say it. */
 export const asked = (query: Query): string =>
-  query.do === "get" ? `get ${query.ref.resource.plural} ${query.ref.name}` : `list ${query.resource.plural}`;
+  query.do === "list"
+    ? `list ${query.resource.plural}`
+    : query.do === "ask"
+      ? `ask ${query.pod.name}:${query.port} ${query.path.join("/")}`
+      : `${query.do} ${query.ref.resource.plural} ${query.ref.name}`;

@@ -31,9 +31,11 @@ export type Given = {
 };
 
 const answer = (query: Query, there: readonly Stored[]): readonly Stored[] =>
-  query.do === "get"
-    ? there.filter(({ kind, metadata }) => kind === query.ref.resource.kind && metadata.name === query.ref.name)
-    : there.filter(({ metadata }) => metadata.labels?.["spark-role"] === query.labels["spark-role"]);
+  query.do === "list"
+    ? there.filter(({ metadata }) => metadata.labels?.["spark-role"] === query.labels["spark-role"])
+    : query.do === "get"
+      ? there.filter(({ kind, metadata }) => kind === query.ref.resource.kind && metadata.name === query.ref.name)
+      : [];
 
 export const planned = (given: Given = {}): Plan<Memory> => {
   const { memory, there = [], now = eight, refused = [] } = given;

@@ -1,0 +1,43 @@
+/** A question to a pod, through the API server's pod proxy: bounded in time and bytes, and always with an answer. */
+import { ApiError } from "../../core/errors.ts";
+import type { HttpResponse, Transport } from "../../core/http.ts";
+import type { Hearing, Query, Silence } from "../../core/plan.ts";
+import { proxyPath } from "../../kube/paths.ts";
+
+/** The longest that a pod may think, and the most that it may say: some 10,000 executors. */
+const timeoutMs = 2_000;
+const limitBytes = 16 * 1_024 * 1_024;
+
+const silent = (why: Silence, message: string): Hearing => ({ heard: false, why, message: message.slice(0, 300) });
+
+const whyOf: Readonly<Record<number, Silence>> = { 401: "forbidden", 403: "forbidden", 404: "notFound" };
+
+const parsed = (body: string): Hearing => {
+  try {
+    return { heard: true, value: JSON.parse(body) };
+  } catch {
+    return silent("notJson", body.trimStart().slice(0, 80));
+  }
+};
+
+const meaningOf = ({ status, body }: HttpResponse): Hearing => {
+  if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
+  if (status >= 200 && status < 300) return parsed(body);
+  return silent(status < 400 ? "notJson" : (whyOf[status] ?? "unreachable"), `HTTP ${status}: ${body.trim()}`);
+};
+
+const reasons: Readonly<Record<string, Silence>> = { Timeout: "timeout", TooLong: "tooLong" };
+
+/** What the pod says, or why it says nothing. */
+export const ask = async (
+  transport: Transport,
+  { pod, port, path }: Extract<Query, { do: "ask" }>,
+): Promise<Hearing> => {
+  try {
+    const request = { method: "GET", path: proxyPath(pod, port, path), headers: {}, timeoutMs, limitBytes } as const;
+    return meaningOf(await transport.send(request));
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    return silent(reasons[cause.reason] ?? "unreachable", cause.message);
+  }
+};

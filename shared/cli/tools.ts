@@ -53,6 +53,9 @@ export type Policy = Readonly<Record<"annotation" | "default" | "range" | "meani
 /** What a flag of upstream's controller means here. */
 export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };
 
+/** Of which attempt, under which UID, by a host with which flags. */
+export type Rendering = { readonly attempt: number; readonly uid: string; readonly settings: readonly string[] };
+
 export type Tools = {
   readonly version: string;
   /** Reads a flag of upstream's controller, written `--name=value`. */
@@ -65,7 +68,7 @@ export type Tools = {
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
   /** What a submission of this application would create; asks nobody. */
-  render(object: Obj, how: { readonly attempt: number; readonly uid: string }): Promise<Rendered>;
+  render(object: Obj, how: Rendering): Promise<Rendered>;
   /** What would be said of an object when it is submitted; undefined when nothing. */
   problemWith(object: Obj): Promise<string | undefined>;
   /** The texts of our CustomResourceDefinitions, one YAML document each. */

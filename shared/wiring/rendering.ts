@@ -1,13 +1,17 @@
 /** What a submission would create, and what would keep it from being made: the pure rooms, asked without a cluster. */
-import type { Rendered } from "../cli/tools.ts";
+import type { Rendered, Rendering } from "../cli/tools.ts";
 import type { Obj } from "../core/object.ts";
 import { isRecord } from "../kube/answers.ts";
+import { defaultOptions, type Options } from "../spark/companions/options.ts";
+import { doorsOf, guardsOf, subjectOf } from "../spark/companions/retinue.ts";
 import { configMap, serverPod, service } from "../spark/connect/objects.ts";
 import { readSpec } from "../spark/connect/read.ts";
 import { parseSpec } from "../spark/schema/parse.ts";
 import { submit } from "../spark/submission/submit.ts";
+import { optionsOf } from "./configuration/spark.ts";
+import { readConfiguration } from "./configuration.ts";
 
-export type Rendering = { readonly attempt: number; readonly uid: string };
+type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 
 /** A kind → the application that an object of it would run; undefined for what submits none. */
 const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> = {
@@ -23,18 +27,26 @@ const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> =
 
 const inCluster = "https://kubernetes.default.svc";
 
-/** The objects of one attempt, the driver pod last. The time of submission is left at 0, so that the same input gives the same text. */
-const submission = (application: Obj, { attempt, uid }: Rendering): Rendered => {
+/**
+ * The objects of one attempt, in the order in which they are made: the ways to the driver when it has begun. The time of
+ * submission is left at 0, so that the same input gives the same text.
+ */
+const submission = (application: Obj, { attempt, uid, options }: Case): Rendered => {
   const read = parseSpec(application);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {}, annotations = {} } = application.metadata;
   const app = { name, namespace, uid, labels, annotations };
-  const made = submit({ app, spec: read.spec, attempt, submittedAt: 0, apiServer: inCluster });
-  return "refused" in made ? made : { objects: [...made.before, made.driver], notes: made.notes };
+  const bare = subjectOf({ name, namespace, uid, spec: read.spec, options }, attempt);
+  const made = submit({ app, spec: bare.spec, attempt, submittedAt: 0, apiServer: inCluster });
+  if ("refused" in made) return made;
+  const subject = { ...bare, driverPodName: made.driverPodName };
+  const guards = guardsOf(subject).map(({ object }) => object);
+  const doors = doorsOf(subject).map(({ object }) => object);
+  return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
 };
 
 /** A SparkConnect's config map, service and server pod. */
-const connection = (object: Obj, { uid }: Rendering): Rendered => {
+const connection = (object: Obj, { uid }: Case): Rendered => {
   const read = readSpec(object);
   if (!read.ok) return { refused: read.message };
   const { name, namespace = "default", labels = {} } = object.metadata;
@@ -46,11 +58,18 @@ const connection = (object: Obj, { uid }: Rendering): Rendered => {
   };
 };
 
-export const render = (object: Obj, rendering: Rendering): Rendered => {
-  if (object.kind === "SparkConnect") return connection(object, rendering);
+const rendered = (object: Obj, of: Case): Rendered => {
+  if (object.kind === "SparkConnect") return connection(object, of);
   const application = applications[object.kind]?.(object);
   if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };
-  return submission(application, rendering);
+  return submission(application, of);
+};
+
+/** As a host with these settings would make it; nothing is read from the environment. */
+export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
+  const asked = await readConfiguration(settings, {});
+  if (asked.do === "run") return rendered(object, { ...of, options: optionsOf(asked.configuration) });
+  return { refused: asked.do === "refuse" ? asked.problems.join("; ") : "after -- stand settings of a host only" };
 };
 
 /** What would be said of it at submission; undefined when nothing, or when it is none of ours. */
@@ -58,6 +77,7 @@ export const problemWith = (object: Obj): string | undefined => {
   const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
   if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;
   const name = object.metadata.name ?? "generated";
-  const rendered = render({ ...object, metadata: { ...object.metadata, name } }, { attempt: 1, uid: "u" });
-  return "refused" in rendered ? rendered.refused : undefined;
+  const of = { attempt: 1, uid: "u", options: defaultOptions };
+  const made = rendered({ ...object, metadata: { ...object.metadata, name } }, of);
+  return "refused" in made ? made.refused : undefined;
 };

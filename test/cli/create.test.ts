@@ -149,13 +149,60 @@ describe("rekindle render", () => {
     const { code, out, err } = await terminal.run("render", "-f", path);
     assert.deepEqual([code, err], [0, ""]);
     const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
-    assert.deepEqual(
-      kinds,
-      ["ConfigMap", "ConfigMap", "Service", "Pod"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
-    );
+    assert.deepEqual(kinds, [
+      ...["ConfigMap", "ConfigMap", "Service"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
+      "Pod",
+      "Service",
+    ]);
     assert.match(out, /name: app-driver\n/);
     assert.equal((await terminal.run("render", "-f", path)).out, out);
     assert.notEqual((await terminal.run("render", "-f", path, "--attempt", "2")).out, out);
+  });
+
+  const port = { servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };
+  const accompanied = full("app", {
+    driverIngressOptions: [port],
+    driverPodDisruptionBudget: true,
+    batchScheduler: "volcano",
+  });
+  const hosts: readonly { name: string; settings: readonly string[]; want: readonly string[] }[] = [
+    {
+      name: "by default",
+      settings: [],
+      want: ["Pod app-driver", "Service app-ui-svc", "Service app-driver-9999", "Ingress app-ing-9999"],
+    },
+    {
+      name: "with everything on",
+      settings: ["--enable-driver-pdb", "--enable-batch-scheduler", "--ingress-url-format", "{{$appName}}.x.org"],
+      want: [
+        ...["PodDisruptionBudget app-driver", "PodGroup spark-app-pg", "Pod app-driver", "Service app-ui-svc"],
+        ...["Ingress app-ui-ingress", "Service app-driver-9999", "Ingress app-ing-9999"],
+      ],
+    },
+    {
+      name: "without a web UI",
+      settings: ["--enable-ui-service=false"],
+      want: ["Pod app-driver", "Service app-driver-9999", "Ingress app-ing-9999"],
+    },
+  ];
+  for (const { name, settings, want } of hosts) {
+    test(`prints what goes with the run under a host's settings: ${name}`, async () => {
+      const path = file("accompanied.yaml", accompanied);
+      const { out, err } = await openTerminal().run("render", "-f", path, "--", ...settings);
+      const all = parseAllDocuments(out).map((each) => `${each.get("kind")} ${each.getIn(["metadata", "name"])}`);
+      const submitted = /^(ConfigMap|Service spark-|Service app-\w+-driver-svc)/;
+      assert.deepEqual(
+        all.filter((each) => !submitted.test(each)),
+        want,
+        err,
+      );
+    });
+  }
+
+  test("settings that no host has are refused", async () => {
+    const { code, err } = await openTerminal().run("render", "-f", file("app.yaml", full("app")), "--", "--enable-uis");
+    assert.equal(code, 1);
+    assert.match(err, /flag --enable-uis: unknown/);
   });
 
   test("a schedule's run is rendered, a wrong one refused with its field", async () => {

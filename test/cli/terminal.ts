@@ -70,7 +70,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         policies: async () => policyLines(),
         flag: async (text) => flagView(text),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
-        render: async (object, how) => render(object, how),
+        render,
         problemWith: async (object) => problemWith(object),
         crds: async () => crds,
         host: async (given) => given.length,

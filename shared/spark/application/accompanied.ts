@@ -3,26 +3,17 @@ import type { Effect, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { services } from "../../kube/resources.ts";
-import type { Companion, Subject } from "../companions/companion.ts";
-import { doorsOf, endsWithRun, prepared, type RareKind, rareIn, rareKinds } from "../companions/retinue.ts";
+import type { Companion } from "../companions/companion.ts";
+import { doorsOf, endsWithRun, type RareKind, rareIn, rareKinds, subjectOf } from "../companions/retinue.ts";
 import { uiInfo, uiServiceName } from "../companions/ui.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { identityFor } from "../submission/submit.ts";
 import type { Memory } from "./memory.ts";
 import { rareOf, removal, type Scene } from "./scene.ts";
 import { shownInfo, showsBegun } from "./status.ts";
 
-/** All but what only a submission gives: the driver's name. Its spec is as it is submitted. */
-export const subjectOf = (
-  { key, view, settings: { options } }: Scene,
-  spec: SparkApplicationSpec,
-  attempt: number,
-): Omit<Subject, "driverPodName"> => {
-  const { name, namespace } = key;
-  const { submissionId, applicationId } = identityFor({ name, uid: view.uid }, attempt);
-  const subject = { name, namespace, uid: view.uid, spec, submissionId, applicationId, options };
-  return { ...subject, spec: prepared(subject) };
-};
+/** The application at one attempt of it. */
+export const attemptOf = ({ key, view, settings: { options } }: Scene, spec: SparkApplicationSpec, attempt: number) =>
+  subjectOf({ name: key.name, namespace: key.namespace, uid: view.uid, spec, options }, attempt);
 
 export const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
   do: "create",
@@ -53,7 +44,7 @@ export const exposureOf = (scene: Scene): Exposure => {
   const { driver } = memory;
   if (!read.ok || driver === undefined) return { info: {} };
   const { attempt, submissionId, podName: driverPodName } = driver;
-  const own = subjectOf(scene, read.spec, attempt);
+  const own = attemptOf(scene, read.spec, attempt);
   const subject = { ...own, submissionId, applicationId: driver.applicationId ?? own.applicationId, driverPodName };
   const doors = showsBegun(object, driver) ? [] : doorsOf(subject);
   const made = (view.done ?? []).some(({ do: act }) => act === "create");

@@ -7,7 +7,7 @@ import type { Companion } from "../companions/companion.ts";
 import { guardsOf } from "../companions/retinue.ts";
 import { type Submission, submit } from "../submission/submit.ts";
 import { standIn } from "../submission/versions.ts";
-import { accompaniment, subjectOf, withRare } from "./accompanied.ts";
+import { accompaniment, attemptOf, withRare } from "./accompanied.ts";
 import { unsubmitted } from "./chronicle.ts";
 import type { Memory, State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
@@ -37,7 +37,7 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
-  const subject = subjectOf(scene, read.spec, attempt);
+  const subject = attemptOf(scene, read.spec, attempt);
   const result = submit({ app, spec: subject.spec, attempt, submittedAt, apiServer: settings.apiServer });
   if ("refused" in result) return result;
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));

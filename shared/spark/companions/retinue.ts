@@ -3,6 +3,7 @@ import type { Resource } from "../../core/object.ts";
 import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
+import { identityFor } from "../submission/submit.ts";
 import { budgetCompanions } from "./budget.ts";
 import type { Companion, Subject } from "./companion.ts";
 import { arranged, coschedulingPodGroups, gangCompanions, volcanoPodGroups } from "./gangs.ts";
@@ -29,6 +30,15 @@ export const endsWithRun: Readonly<Record<RareKind, boolean>> = {
   driverPdb: true,
   volcano: true,
   coscheduling: true,
+};
+
+type Of = Pick<Subject, "name" | "namespace" | "uid" | "spec" | "options">;
+
+/** All of an attempt's subject but what only a submission gives: the driver's name. Its spec is as it is submitted. */
+export const subjectOf = (of: Of, attempt: number): Omit<Subject, "driverPodName"> => {
+  const { submissionId, applicationId } = identityFor(of, attempt);
+  const subject = { ...of, submissionId, applicationId };
+  return { ...subject, spec: prepared(subject) };
 };
 
 /** The spec as it is submitted: for its batch scheduler, and behind its ingress. */

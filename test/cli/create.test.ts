@@ -1,12 +1,12 @@
-/** create, render, submit: from files and flags to objects, and what is said of those that cannot be. */
+/** create, submit: from files and flags to objects, and what is said of those that cannot be. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
-import { application, openTerminal, type Terminal } from "./terminal.ts";
+import { full, openTerminal, type Terminal } from "./terminal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-create-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -16,17 +16,6 @@ const file = (name: string, ...objects: readonly unknown[]): string => {
   writeFileSync(path, objects.map((object) => (typeof object === "string" ? object : stringify(object))).join("---\n"));
   return path;
 };
-
-const full = (name: string, spec: Readonly<Record<string, unknown>> = {}) => ({
-  ...application(name),
-  metadata: { name },
-  spec: {
-    ...{ type: "Scala", sparkVersion: "4.1.1", image: "apache/spark:4.1.1", mainClass: "org.example.Main" },
-    mainApplicationFile: "local:///opt/app.jar",
-    ...{ driver: {}, executor: { instances: 1 } },
-    ...spec,
-  },
-});
 
 const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { a: "b" } };
 
@@ -138,100 +127,6 @@ describe("rekindle create", () => {
     const object = { ...full("placed"), metadata: { name: "placed", namespace: "default" } };
     const { err } = await openTerminal().run("create", "-f", file("placed.yaml", object), "-n", "other");
     assert.match(err, /its metadata\.namespace is default, and -n says other: keep one of them/);
-  });
-});
-
-describe("rekindle render", () => {
-  test("prints what a submission creates, the same every time, and asks nobody", async () => {
-    const path = file("render.yaml", config, full("app"));
-    const unasked = { send: async () => assert.fail("asked"), stream: async () => assert.fail("asked") };
-    const terminal = openTerminal({ transport: unasked });
-    const { code, out, err } = await terminal.run("render", "-f", path);
-    assert.deepEqual([code, err], [0, ""]);
-    const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
-    assert.deepEqual(kinds, [
-      ...["ConfigMap", "ConfigMap", "Service"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
-      "Pod",
-      "Service",
-    ]);
-    assert.match(out, /name: app-driver\n/);
-    assert.equal((await terminal.run("render", "-f", path)).out, out);
-    assert.notEqual((await terminal.run("render", "-f", path, "--attempt", "2")).out, out);
-  });
-
-  const port = { servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };
-  const accompanied = full("app", {
-    driverIngressOptions: [port],
-    driverPodDisruptionBudget: true,
-    batchScheduler: "volcano",
-  });
-  const hosts: readonly { name: string; settings: readonly string[]; want: readonly string[] }[] = [
-    {
-      name: "by default",
-      settings: [],
-      want: ["Pod app-driver", "Service app-ui-svc", "Service app-driver-9999", "Ingress app-ing-9999"],
-    },
-    {
-      name: "with everything on",
-      settings: ["--enable-driver-pdb", "--enable-batch-scheduler", "--ingress-url-format", "{{$appName}}.x.org"],
-      want: [
-        ...["PodDisruptionBudget app-driver", "PodGroup spark-app-pg", "Pod app-driver", "Service app-ui-svc"],
-        ...["Ingress app-ui-ingress", "Service app-driver-9999", "Ingress app-ing-9999"],
-      ],
-    },
-    {
-      name: "without a web UI",
-      settings: ["--enable-ui-service=false"],
-      want: ["Pod app-driver", "Service app-driver-9999", "Ingress app-ing-9999"],
-    },
-  ];
-  for (const { name, settings, want } of hosts) {
-    test(`prints what goes with the run under a host's settings: ${name}`, async () => {
-      const path = file("accompanied.yaml", accompanied);
-      const { out, err } = await openTerminal().run("render", "-f", path, "--", ...settings);
-      const all = parseAllDocuments(out).map((each) => `${each.get("kind")} ${each.getIn(["metadata", "name"])}`);
-      const submitted = /^(ConfigMap|Service spark-|Service app-\w+-driver-svc)/;
-      assert.deepEqual(
-        all.filter((each) => !submitted.test(each)),
-        want,
-        err,
-      );
-    });
-  }
-
-  test("settings that no host has are refused", async () => {
-    const { code, err } = await openTerminal().run("render", "-f", file("app.yaml", full("app")), "--", "--enable-uis");
-    assert.equal(code, 1);
-    assert.match(err, /flag --enable-uis: unknown/);
-  });
-
-  test("a schedule's run is rendered, a wrong one refused with its field", async () => {
-    const { spec, ...rest } = full("nightly");
-    const scheduled = { ...rest, kind: "ScheduledSparkApplication", spec: { schedule: "@daily", template: spec } };
-    const { out } = await openTerminal().run("render", "-f", file("nightly.yaml", scheduled));
-    assert.match(out, /sparkoperator\.k8s\.io\/scheduled-app-name: nightly/);
-    const { code, err } = await openTerminal().run(
-      "render",
-      "-f",
-      file("wrong.yaml", full("w", { driver: { memory: "x" } })),
-    );
-    assert.equal(code, 1);
-    assert.match(err, /wrong\.yaml: SparkApplication w: spec\.driver\.memory/);
-  });
-});
-
-describe("rekindle render, of a SparkConnect", () => {
-  const connect = (server: unknown) => ({
-    ...{ apiVersion: "sparkoperator.k8s.io/v1alpha1", kind: "SparkConnect", metadata: { name: "c" } },
-    spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server, executor: { instances: 1 } },
-  });
-
-  test("prints config map, service and server; a wrong one is refused with its field", async () => {
-    const { out, err } = await openTerminal().run("render", "-f", file("connect.yaml", connect({ memory: "1g" })));
-    const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
-    assert.deepEqual(kinds, ["ConfigMap", "Service", "Pod"], err);
-    const wrong = await openTerminal().run("render", "-f", file("odd.yaml", connect({ memory: "x" })));
-    assert.match(wrong.err, /odd\.yaml: SparkConnect c: spec\.server\.memory: "x"/);
   });
 });
 

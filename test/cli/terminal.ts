@@ -140,3 +140,15 @@ export const application = (name: string, state?: Readonly<Record<string, unknow
   },
   ...(state === undefined ? {} : { status: { driverInfo: {}, ...state } }),
 });
+
+/** One that could run. */
+export const full = (name: string, spec: Readonly<Record<string, unknown>> = {}) => ({
+  ...application(name),
+  metadata: { name },
+  spec: {
+    ...{ type: "Scala", sparkVersion: "4.1.1", image: "apache/spark:4.1.1", mainClass: "org.example.Main" },
+    mainApplicationFile: "local:///opt/app.jar",
+    ...{ driver: {}, executor: { instances: 1 } },
+    ...spec,
+  },
+});

@@ -1,0 +1,114 @@
+/** render: from files and a host's settings to the objects of a run, without a cluster. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseAllDocuments, stringify } from "yaml";
+import { full, openTerminal } from "./terminal.ts";
+
+const piped = (...objects: readonly unknown[]): string => objects.map((object) => stringify(object)).join("---\n");
+
+const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { a: "b" } };
+
+describe("rekindle render", () => {
+  test("prints what a submission creates, the same every time, and asks nobody", async () => {
+    const stdin = piped(config, full("app"));
+    const unasked = { send: async () => assert.fail("asked"), stream: async () => assert.fail("asked") };
+    const terminal = openTerminal({ transport: unasked, stdin });
+    const { code, out, err } = await terminal.run("render", "-f", "-");
+    assert.deepEqual([code, err], [0, ""]);
+    const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
+    assert.deepEqual(kinds, [
+      ...["ConfigMap", "ConfigMap", "Service"].sort((a, b) => kinds.indexOf(a) - kinds.indexOf(b)),
+      "Pod",
+      "Service",
+    ]);
+    assert.match(out, /name: app-driver\n/);
+    assert.equal((await terminal.run("render", "-f", "-")).out, out);
+    assert.notEqual((await terminal.run("render", "-f", "-", "--attempt", "2")).out, out);
+  });
+
+  const port = { servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };
+  const accompanied = full("app", {
+    driverIngressOptions: [port],
+    driverPodDisruptionBudget: true,
+    batchScheduler: "volcano",
+  });
+  const hosts: readonly { name: string; settings: readonly string[]; want: readonly string[] }[] = [
+    {
+      name: "by default",
+      settings: [],
+      want: ["Pod app-driver", "Service app-ui-svc", "Service app-driver-9999", "Ingress app-ing-9999"],
+    },
+    {
+      name: "with everything on",
+      settings: ["--enable-driver-pdb", "--enable-batch-scheduler", "--ingress-url-format", "{{$appName}}.x.org"],
+      want: [
+        ...["PodDisruptionBudget app-driver", "PodGroup spark-app-pg", "Pod app-driver", "Service app-ui-svc"],
+        ...["Ingress app-ui-ingress", "Service app-driver-9999", "Ingress app-ing-9999"],
+      ],
+    },
+    {
+      name: "without a web UI",
+      settings: ["--enable-ui-service=false"],
+      want: ["Pod app-driver", "Service app-driver-9999", "Ingress app-ing-9999"],
+    },
+  ];
+  for (const { name, settings, want } of hosts) {
+    test(`prints what goes with the run under a host's settings: ${name}`, async () => {
+      const { out, err } = await openTerminal({ stdin: piped(accompanied) }).run(
+        "render",
+        "-f",
+        "-",
+        "--",
+        ...settings,
+      );
+      const all = parseAllDocuments(out).map((each) => `${each.get("kind")} ${each.getIn(["metadata", "name"])}`);
+      const submitted = /^(ConfigMap|Service spark-|Service app-\w+-driver-svc)/;
+      assert.deepEqual(
+        all.filter((each) => !submitted.test(each)),
+        want,
+        err,
+      );
+    });
+  }
+
+  test("settings that no host has are refused", async () => {
+    const { code, err } = await openTerminal({ stdin: piped(full("app")) }).run(
+      "render",
+      "-f",
+      "-",
+      "--",
+      "--enable-uis",
+    );
+    assert.equal(code, 1);
+    assert.match(err, /flag --enable-uis: unknown/);
+  });
+
+  test("a schedule's run is rendered, a wrong one refused with its field", async () => {
+    const { spec, ...rest } = full("nightly");
+    const scheduled = { ...rest, kind: "ScheduledSparkApplication", spec: { schedule: "@daily", template: spec } };
+    const { out } = await openTerminal({ stdin: piped(scheduled) }).run("render", "-f", "-");
+    assert.match(out, /sparkoperator\.k8s\.io\/scheduled-app-name: nightly/);
+    const { code, err } = await openTerminal({ stdin: piped(full("w", { driver: { memory: "x" } })) }).run(
+      "render",
+      "-f",
+      "-",
+    );
+    assert.equal(code, 1);
+    assert.match(err, /: SparkApplication w: spec\.driver\.memory/);
+  });
+});
+
+describe("rekindle render, of a SparkConnect", () => {
+  const connect = (server: unknown) => ({
+    ...{ apiVersion: "sparkoperator.k8s.io/v1alpha1", kind: "SparkConnect", metadata: { name: "c" } },
+    spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server, executor: { instances: 1 } },
+  });
+
+  test("prints config map, service and server; a wrong one is refused with its field", async () => {
+    const { out, err } = await openTerminal({ stdin: piped(connect({ memory: "1g" })) }).run("render", "-f", "-");
+    const kinds = parseAllDocuments(out).map((document) => `${document.get("kind")}`);
+    assert.deepEqual(kinds, ["ConfigMap", "Service", "Pod"], err);
+    const wrong = await openTerminal({ stdin: piped(connect({ memory: "x" })) }).run("render", "-f", "-");
+    assert.match(wrong.err, /: SparkConnect c: spec\.server\.memory: "x"/);
+  });
+});

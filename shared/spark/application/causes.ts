@@ -1,6 +1,7 @@
 /** Why a run failed, as a word; and which of these are the platform's doing and not the application's. */
 import type { Stored } from "../../core/object.ts";
-import { type PodStatus, podStatus, terminationOf, waitingReason } from "../../kube/pods.ts";
+import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
+import { podStatus, terminationOf, waitingReason } from "../../kube/pods.ts";
 import { driverContainer } from "./evidence.ts";
 
 export const causes = [
@@ -43,39 +44,14 @@ export const judged: Readonly<Record<Cause, boolean>> = {
   executorStart: true,
 };
 
-/** Reasons of the condition DisruptionTarget, and of a pod's status. */
-const byReason: Readonly<Record<string, Cause>> = {
-  PreemptionByScheduler: "preempted",
-  PreemptionByKubeScheduler: "preempted",
-  Preempting: "preempted",
-  Preempted: "preempted",
-  EvictionByEvictionAPI: "evicted",
-  DeletionByTaintManager: "node",
-  DeletionByPodGC: "node",
-  TerminationByKubelet: "evicted",
-  Evicted: "evicted",
-  NodeLost: "node",
-  NodeShutdown: "node",
-  NodeAffinity: "node",
-  Terminated: "node",
-  Shutdown: "node",
-  UnexpectedAdmissionError: "node",
-  OutOfcpu: "node",
-  OutOfmemory: "node",
-  OutOfpods: "node",
-};
-
-const disruptionOf = ({ conditions }: PodStatus): string =>
-  conditions?.find(({ type, status }) => type === "DisruptionTarget" && status === "True")?.reason ?? "";
-
 /** Why a driver's pod failed; undefined: it is gone, and nobody can say who took it. */
 export const causeOf = (pod: Stored | undefined): Cause => {
   if (pod === undefined) return "deleted";
   const status = podStatus(pod);
-  const disrupted = byReason[disruptionOf(status)];
+  const disrupted = disruptionOf(status);
   if (disrupted !== undefined) return disrupted;
   if (terminationOf(status, driverContainer) !== undefined) return "application";
-  return byReason[status.reason ?? ""] ?? "application";
+  return statusDisruption(status) ?? "application";
 };
 
 /** Why a pod has not come up in time. */

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Parsed } from "../../core/operator.ts";
 import { rareNames } from "../companions/retinue.ts";
+import { ledgerShape } from "../executors/ledger.ts";
 import { causes } from "./causes.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
@@ -82,6 +83,8 @@ const memory = z.object({
   failures: z.number().int().optional(),
   /** Runs that failed without their fault: they spent no retry. */
   forgiven: z.number().int().optional(),
+  /** The account of the current attempt's executors. */
+  executors: ledgerShape.optional(),
   untold: z.array(untold).optional(),
   history: z.array(passage).optional(),
   state,

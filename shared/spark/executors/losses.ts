@@ -1,0 +1,160 @@
+/**
+ * Why an executor was lost, as a table: what each reason means for the application's account, for the pod that is left
+ * and for whoever replaces executors. A reason is what the pod still shows, otherwise `deleted` or `unknown`: never a guess.
+ */
+import type { Obj, Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
+import { labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
+
+/** Order is the table's; words are stored and shown. */
+export const lossReasons = [
+  "finished",
+  "failed",
+  "killed",
+  "memory",
+  "disk",
+  "disconnected",
+  "terminated",
+  "preempted",
+  "evicted",
+  "node",
+  "deleted",
+  "removed",
+  "dismissed",
+  "driverEnded",
+  "neverStarted",
+  "neverRegistered",
+  "inactive",
+  "unknown",
+] as const;
+
+export type LossReason = (typeof lossReasons)[number];
+
+export type LossRow = {
+  /** Against the application: what it did, or was too small for. */
+  readonly counts: boolean;
+  /** The pod stays for debugging until its retention is over; any other is deleted. */
+  readonly keeps: boolean;
+  /** `ask`: only after the driver says that the application goes on. */
+  readonly replaced: "yes" | "no" | "ask";
+  /** An event tells of it, and it is remembered whole; else it is only counted. */
+  readonly told: boolean;
+  readonly means: string;
+};
+
+const ours = { counts: true, keeps: true, replaced: "yes", told: true } as const;
+const theirs = { counts: false, keeps: false, replaced: "yes", told: true } as const;
+const wanted = { counts: false, keeps: false, replaced: "no", told: false } as const;
+
+/** reason → what follows from it. */
+export const losses: Readonly<Record<LossReason, LossRow>> = {
+  finished: { ...wanted, replaced: "ask", means: "it exited with 0" },
+  failed: { ...ours, means: "its process exited with another status" },
+  killed: { ...ours, means: "its process was killed (137), and not for its memory" },
+  memory: { ...ours, means: "it exceeded its memory (OOMKilled), or its JVM's (52)" },
+  disk: { ...theirs, keeps: true, means: "it could not make its local directories (53)" },
+  disconnected: { ...theirs, means: "it could not reach the driver any more (56, 58)" },
+  terminated: { ...theirs, means: "its process was told to end (143), and nobody says by whom" },
+  preempted: { ...theirs, means: "its node was needed for others" },
+  evicted: { ...theirs, means: "it was evicted" },
+  node: { ...theirs, means: "its node is gone, shuts down, or does not answer" },
+  deleted: { ...theirs, means: "deleted or lost: its pod went, or is going, and nobody says why" },
+  removed: { ...wanted, replaced: "yes", means: "gone, where deleteOnTermination=true leaves no evidence" },
+  dismissed: { ...wanted, means: "ended by Rekindle as one too many" },
+  driverEnded: { ...wanted, means: "it ended with its driver" },
+  neverStarted: { ...theirs, means: "its pod did not come up in time, and was deleted" },
+  neverRegistered: { ...theirs, means: "it ran, but the driver never knew it, and was deleted" },
+  inactive: { ...theirs, means: "it ran, but the driver had given it up, and was deleted" },
+  unknown: { ...theirs, keeps: true, means: "its pod ended and did not say why, however often it was looked at" },
+};
+
+/** Exit statuses that mean something of their own, as Spark's SparkExitCode and ExecutorExitCode have them. */
+const exits: Readonly<Record<number, { readonly reason: LossReason; readonly words: string }>> = {
+  0: { reason: "finished", words: "done" },
+  1: { reason: "failed", words: "an error, often at its start" },
+  50: { reason: "failed", words: "an exception that nobody caught" },
+  51: { reason: "failed", words: "an exception that nobody caught, nor logged" },
+  52: { reason: "memory", words: "OutOfMemoryError" },
+  53: { reason: "disk", words: "no local directory could be made" },
+  56: { reason: "disconnected", words: "the driver took no heartbeats" },
+  57: { reason: "failed", words: "ended by its task reaper" },
+  58: { reason: "disconnected", words: "its blocks could not be registered again" },
+  126: { reason: "failed", words: "its command cannot be run" },
+  127: { reason: "failed", words: "its command does not exist" },
+  134: { reason: "failed", words: "SIGABRT" },
+  137: { reason: "killed", words: "SIGKILL" },
+  139: { reason: "failed", words: "SIGSEGV" },
+  143: { reason: "terminated", words: "SIGTERM" },
+};
+
+/** In words, where it has any. */
+export const exitWords = (code: number): string | undefined => exits[code]?.words;
+
+const executorContainer = "spark-kubernetes-executor";
+
+/** The container that the executor is: by Spark's name, else the only one that has ended badly, else any that has ended. */
+export const executorEnd = (status: PodStatus): Terminated | undefined => {
+  const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state?.terminated ?? []);
+  const named = status.containerStatuses?.some(({ name }) => name === executorContainer) === true;
+  if (named) return terminationOf(status, executorContainer);
+  return ends.find(({ exitCode }) => exitCode !== 0) ?? (ends.length > 0 && isOver(status) ? ends[0] : undefined);
+};
+
+const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
+
+/** When the deletion of a pod was asked for, epoch ms: its timestamp is the end of its grace. */
+const deletionAskedAt = ({ metadata }: Obj): number | undefined => {
+  const at = instantOf(metadata.deletionTimestamp);
+  return at === undefined ? undefined : at - (metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
+};
+
+/** What a process exits with when it is told to. */
+const obeys: ReadonlySet<number> = new Set([0, 137, 143]);
+
+/** A process that ended after its pod's deletion was asked for ended because of that; times are whole seconds. */
+const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
+  const asked = deletionAskedAt(pod);
+  if (asked === undefined) return false;
+  const finished = instantOf(end?.finishedAt);
+  if (end === undefined || finished === undefined) return true;
+  return finished > asked || (finished === asked && obeys.has(end.exitCode));
+};
+
+export type Ended = {
+  readonly reason: LossReason;
+  readonly exitCode: number | undefined;
+  /** Epoch ms, if the pod shows it. */
+  readonly at: number | undefined;
+};
+
+const byExit = (end: Terminated): LossReason =>
+  end.reason === "OOMKilled" ? "memory" : (exits[end.exitCode]?.reason ?? "failed");
+
+const reasonOf = (pod: Obj, status: PodStatus, end: Terminated | undefined): LossReason | undefined => {
+  if (end?.reason === "OOMKilled") return "memory";
+  const taken: Disruption | undefined = disruptionOf(status) ?? statusDisruption(status);
+  if (taken !== undefined) return taken;
+  if (endedByDeletion(pod, end)) return "deleted";
+  if (end !== undefined) return byExit(end);
+  return status.phase === "Succeeded" ? "finished" : undefined;
+};
+
+/**
+ * How an executor's pod ended. Undefined: it has not, as far as it shows. A reason that is undefined: it has, and does not
+ * show why; it may do so at the next look.
+ */
+export const endingOf = (
+  pod: Obj,
+): (Omit<Ended, "reason"> & { readonly reason: LossReason | undefined }) | undefined => {
+  const status = podStatus(pod);
+  const end = executorEnd(status);
+  if (end === undefined && !isOver(status)) return undefined;
+  return { reason: reasonOf(pod, status, end), exitCode: end?.exitCode, at: instantOf(end?.finishedAt) };
+};
+
+/** The id under which the driver knows an executor; undefined while it has none. */
+export const executorId = (pod: Stored): number | undefined => {
+  const label = labelOf(pod, "spark-exec-id") ?? "";
+  return /^\d{1,9}$/.test(label) ? Number(label) : undefined;
+};

@@ -17,14 +17,22 @@ const verdictOf = (intended: readonly Intended[], problems: readonly Difference[
   return intended.length > 0 ? "intended" : "equal";
 };
 
-export const outcomeOf = (name: string, kind: Kind, found: readonly Difference[]): Outcome => {
-  const judged = found.map((difference) => ({ difference, reason: reasonFor(kind, difference) }));
+/** Judges each difference by the reason that it has, if it has one. */
+export const judgedOutcome = (
+  name: string,
+  found: readonly Difference[],
+  reasonOf: (difference: Difference) => string | undefined,
+): Outcome => {
+  const judged = found.map((difference) => ({ difference, reason: reasonOf(difference) }));
   const problems = judged.flatMap(({ difference, reason }) => (reason === undefined ? [difference] : []));
   const intended = judged.flatMap(({ difference, reason }) =>
     reason === undefined ? [] : [{ ...difference, reason }],
   );
   return { name, verdict: verdictOf(intended, problems), intended, problems };
 };
+
+export const outcomeOf = (name: string, kind: Kind, found: readonly Difference[]): Outcome =>
+  judgedOutcome(name, found, (difference) => reasonFor(kind, difference));
 
 /** A case that could not be read or ended in an exception. */
 export const brokenOutcome = (name: string, error: unknown): Outcome => ({

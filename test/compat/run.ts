@@ -1,4 +1,4 @@
-/** `npm run compat`: native submission against what the real client and the real operator were recorded to do. */
+/** `npm run compat`: native submission and Volcano jobs against what the real client, operator and controller were recorded to do. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,11 +9,12 @@ import type { Case } from "./cases.ts";
 import { casesIn } from "./cases.ts";
 import type { Intended, Outcome } from "./outcome.ts";
 import { brokenOutcome } from "./outcome.ts";
+import { type Group, volcanoGroups } from "./volcano/files.ts";
 
 const help = `npm run compat [-- [NAME…] [--data DIR] [--json FILE]]
 
   NAME         only cases whose name contains it, e.g. 4.1.1/20-python or kitchen-sink
-  --data DIR   the folder of recordings (spark-submit, spark-submit-executors, spark-operator); otherwise the one beside the project
+  --data DIR   the folder of recordings (spark-submit, spark-submit-executors, spark-operator, volcano); otherwise the one beside the project
   --json FILE  every outcome, with all intended differences, as data
 
 Compares objects and arguments that we make with recorded ones: ids and moments renamed, the order of maps aside, nothing
@@ -44,6 +45,18 @@ const tell = ({ name, verdict, problems }: Outcome): void => {
   for (const { path, ours, theirs } of problems) {
     console.log(`    ${path}\n      ours   ${shown(ours)}\n      theirs ${shown(theirs)}`);
   }
+};
+
+/** Thousands of rows: what is equal is only counted. */
+const tellGroup = ({ name, cases }: Group, wanted: (name: string) => boolean): readonly Outcome[] => {
+  if (cases.length === 0) console.log(`- ${name}: not compared`);
+  const outcomes = cases.filter((one) => wanted(one.name)).flatMap(attempt);
+  for (const outcome of outcomes.filter(({ verdict }) => verdict === "different")) tell(outcome);
+  const meant = outcomes.filter(({ verdict }) => verdict === "intended").length;
+  const equal = outcomes.filter(({ verdict }) => verdict === "equal").length;
+  if (outcomes.length > 0)
+    console.log(`  ${name}: ${equal} of ${outcomes.length} equal, ${meant} different as intended`);
+  return outcomes;
 };
 
 const tellAdditions = (): void => {
@@ -87,25 +100,46 @@ const main = (): void => {
   }
   const wanted = (name: string): boolean => positionals.length === 0 || positionals.some((part) => name.includes(part));
   tellAdditions();
-  const outcomes = casesIn(data)
+  const submissions = casesIn(data)
     .filter(({ name }) => wanted(name))
     .flatMap(attempt);
-  for (const outcome of outcomes) tell(outcome);
-  tellIntended(outcomes);
-  tellShare(outcomes, values.json);
+  for (const outcome of submissions) tell(outcome);
+  const jobs = volcanoGroups(data).flatMap((group) => tellGroup(group, wanted));
+  tellIntended([...submissions, ...jobs]);
+  tellShare({ submissions, jobs }, values.json);
 };
 
-const tellShare = (outcomes: readonly Outcome[], file: string | undefined): void => {
-  const count = (verdict: Outcome["verdict"]): number =>
-    outcomes.filter((outcome) => outcome.verdict === verdict).length;
-  const [equal, intended, different] = [count("equal"), count("intended"), count("different")];
+const countOf = (outcomes: readonly Outcome[], verdict: Outcome["verdict"]): number =>
+  outcomes.filter((outcome) => outcome.verdict === verdict).length;
+
+/** Whether enough are equal; a table's row that is meant to be another is one in each of the enumerated jobs. */
+const tooFewOf = (what: string, outcomes: readonly Outcome[], least: number): number => {
+  const [equal, intended, different] = [
+    countOf(outcomes, "equal"),
+    countOf(outcomes, "intended"),
+    countOf(outcomes, "different"),
+  ];
   const share = equal / Math.max(outcomes.length, 1);
   console.log(
-    `${equal} of ${outcomes.length} equal (${(share * 100).toFixed(1)} %), ${intended} different as intended`,
+    `${what}: ${equal} of ${outcomes.length} equal (${(share * 100).toFixed(1)} %), ${intended} different as intended`,
   );
-  const tooFew = share < leastEqual && different === 0 ? 1 : 0;
-  if (tooFew > 0) console.log(`fewer than ${leastEqual * 100} % are equal`);
-  const tally = { passed: equal + intended - tooFew, failed: different + tooFew, skipped: 0 };
+  const tooFew = outcomes.length > 0 && share < least && different === 0 ? 1 : 0;
+  if (tooFew > 0) console.log(`fewer than ${least * 100} % are equal`);
+  return tooFew;
+};
+
+type Told = { readonly submissions: readonly Outcome[]; readonly jobs: readonly Outcome[] };
+
+const tellShare = ({ submissions, jobs }: Told, file: string | undefined): void => {
+  const outcomes = [...submissions, ...jobs];
+  const tooFew = tooFewOf("submissions", submissions, leastEqual) + tooFewOf("Volcano jobs", jobs, 0);
+  const [equal, intended, different] = [
+    countOf(outcomes, "equal"),
+    countOf(outcomes, "intended"),
+    countOf(outcomes, "different"),
+  ];
+  const none = outcomes.length === 0 ? 1 : 0;
+  const tally = { passed: equal + intended - tooFew, failed: different + tooFew + none, skipped: 0 };
   conclude(tally, file === undefined ? undefined : { file, details: { equal, intended, outcomes } });
 };
 

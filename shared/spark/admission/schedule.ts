@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { instantOf } from "../../core/time.ts";
 import type { AdmittedObject } from "../../kube/admission.ts";
+import { explain } from "../../kube/explain.ts";
 import { readSpec } from "../scheduled/read.ts";
-import { explain } from "../schema/explain.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
 import type { Judgement, Named } from "./judgement.ts";

@@ -1,7 +1,7 @@
 /** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import { explain } from "../../kube/explain.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
-import { explain } from "../schema/explain.ts";
 import { tooMuch } from "../schema/parse.ts";
 import { hasBinaryUnit, mebibytesOf } from "../schema/quantity.ts";
 import { confRules } from "../schema/rules.ts";

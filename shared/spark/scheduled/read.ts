@@ -4,7 +4,7 @@ import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
-import { explain } from "../schema/explain.ts";
+import { explain } from "../../kube/explain.ts";
 import { tooMuch } from "../schema/parse.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";

@@ -1,7 +1,7 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import { explain } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
-import { explain } from "./explain.ts";
 import { brokenRules } from "./rules.ts";
 
 export type ParsedSpec =

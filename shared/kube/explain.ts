@@ -1,4 +1,4 @@
-/** What is wrong with a SparkApplication in one message for people: the field's path, and what to change. */
+/** What is wrong with an object in one message for people: the field's path, and what to change. */
 import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;

@@ -1,0 +1,74 @@
+/** The state machine of a job, as a table of words: phase × action → what happens to the pods, and where that leads. */
+import type { Action, Phase } from "../schema/words.ts";
+
+/** What happens to the pods: kept as the spec says, or ended: all, all that have not finished, or those of one target. */
+export type PodsAct = "sync" | "killAll" | "killUnfinished" | "killTask" | "killPod" | "killPartition";
+
+/** When the phase changes: at once, never, or by one of the rules of `rules.ts`. */
+export type Rule = "now" | "never" | "whenGangIsUp" | "whenTasksAreDone" | "whenPodsAreGone" | "whenDrained";
+
+export type Move = {
+  readonly pods: PodsAct;
+  readonly when: Rule;
+  /** The phase that `now` and `whenDrained` lead to. */
+  readonly into?: Phase;
+  /** Counts as a retry. */
+  readonly spends?: true;
+};
+
+type Row = Readonly<Partial<Record<Action, Move>>> & { readonly otherwise: Move };
+
+const into = (phase: Phase): Move => ({ pods: "killUnfinished", when: "now", into: phase });
+
+/** What ends a job for good, or for now. */
+const endings = {
+  AbortJob: into("Aborting"),
+  TerminateJob: into("Terminating"),
+  CompleteJob: into("Completing"),
+} as const;
+
+const restart = (pods: PodsAct): Move => ({ pods, when: "now", into: "Restarting", spends: true });
+
+const restarts = {
+  RestartJob: restart("killAll"),
+  RestartTask: restart("killTask"),
+  RestartPod: restart("killPod"),
+  RestartPartition: restart("killPartition"),
+} as const;
+
+const settling = (pods: PodsAct): Move => ({ pods, when: "whenPodsAreGone" });
+
+/** A restart on the way is not begun again; what ends the job is, unlike upstream, not swallowed by it. */
+const restarting: Row = {
+  ...endings,
+  SyncJob: settling("sync"),
+  RestartTask: settling("killTask"),
+  RestartPod: settling("killPod"),
+  RestartPartition: settling("killPartition"),
+  otherwise: settling("killAll"),
+};
+
+const resumes = { ResumeJob: restart("killUnfinished") } as const;
+
+const draining = (phase: Phase): Row => ({ otherwise: { pods: "killUnfinished", when: "whenDrained", into: phase } });
+
+const finished: Row = { otherwise: { pods: "killUnfinished", when: "never" } };
+
+/** As volcano state/*.go, except for the endings of Restarting. */
+export const table: Readonly<Record<Phase, Row>> = {
+  Pending: { ...endings, ...restarts, otherwise: { pods: "sync", when: "whenGangIsUp" } },
+  Running: { ...endings, ...restarts, otherwise: { pods: "sync", when: "whenTasksAreDone" } },
+  Restarting: restarting,
+  Aborting: { ...resumes, ...draining("Aborted") },
+  Aborted: { ...resumes, ...finished },
+  Terminating: draining("Terminated"),
+  Terminated: finished,
+  Completing: draining("Completed"),
+  Completed: finished,
+  Failed: finished,
+};
+
+export const moveFor = (phase: Phase, action: Action): Move => table[phase][action] ?? table[phase].otherwise;
+
+/** Nothing of a job in one of these phases changes any more, unless it is resumed. */
+export const isFinished = (phase: Phase): boolean => table[phase].otherwise.when === "never";

@@ -1,0 +1,60 @@
+/** Every plugin by its name, and what those that a job names do together, in one order whatever order they are named in. */
+import type { Draft } from "../pods/draft.ts";
+import type { JobSpec } from "../schema/spec.ts";
+import { env } from "./env.ts";
+import { wrongFlag } from "./flags.ts";
+import { hcclrank } from "./hcclrank.ts";
+import { mpi } from "./mpi.ts";
+import { type PluginName, pluginNames } from "./names.ts";
+import type { Kept, Plugin, Scope } from "./plugin.ts";
+import { pytorch } from "./pytorch.ts";
+import { ray } from "./ray.ts";
+import { ssh } from "./ssh.ts";
+import { svc } from "./svc.ts";
+import { tensorflow } from "./tensorflow.ts";
+
+export const plugins: Readonly<Record<PluginName, Plugin>> = {
+  svc,
+  env,
+  ssh,
+  tensorflow,
+  mpi,
+  pytorch,
+  ray,
+  hcclrank,
+};
+
+type Asked = NonNullable<JobSpec["plugins"]>;
+
+const named = (asked: Asked): readonly { name: PluginName; plugin: Plugin; args: readonly string[] }[] =>
+  pluginNames
+    .filter((name) => Object.hasOwn(asked, name))
+    .map((name) => ({ name, plugin: plugins[name], args: asked[name] ?? [] }));
+
+export const onPod = (draft: Draft, scope: Scope, asked: Asked = {}): Draft =>
+  named(asked).reduce((before, { plugin, args }) => plugin.onPod(before, scope, args), draft);
+
+/** Objects of the whole job. */
+export const objectsOf = (scope: Scope, asked: Asked = {}): readonly Kept[] =>
+  named(asked).flatMap(({ plugin, args }) => plugin.objects?.(scope, args) ?? []);
+
+/** Notes for `status.controlledResources`, as upstream writes them. */
+export const notesOf = (asked: Asked = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    named(asked)
+      .filter(({ plugin }) => plugin.noted)
+      .map(({ name }) => [`plugin-${name}`, name]),
+  );
+
+/** Why no pods can be made; undefined when they can. */
+export const refusedBy = (scope: Scope, asked: Asked = {}): string | undefined =>
+  named(asked)
+    .map(({ plugin, args }) => plugin.refuses?.(scope, args))
+    .find((saying) => saying !== undefined);
+
+/** Flags that are not understood: from the first of each plugin on, its defaults hold. */
+export const misread = (asked: Asked = {}): readonly string[] =>
+  named(asked).flatMap(({ name, plugin, args }) => {
+    const wrong = wrongFlag(args, plugin.flags);
+    return wrong === undefined ? [] : [`plugin ${name} does not understand ${JSON.stringify(wrong)}`];
+  });

@@ -1,0 +1,93 @@
+/** The PodGroup of a job: what the scheduler must place together, and where. */
+import { mergePatch } from "../../core/json.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import { apiVersionOf } from "../../core/object.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { groupName, ownerReference } from "../pods/names.ts";
+import type { Making } from "../pods/pod.ts";
+import { keys, podGroups } from "../resource.ts";
+import { type NetworkTopology, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { minResources, type Ranked } from "./resources.ts";
+
+const memberOf = (task: Task): number => {
+  const { minPartitions = 0, partitionSize = 0 } = task.partitionPolicy ?? {};
+  return task.minAvailable ?? (minPartitions * partitionSize || replicasOf(task));
+};
+
+const topologyOf = ({ mode, highestTierAllowed, highestTierName }: NetworkTopology): Json => ({
+  ...(mode === undefined ? {} : { mode }),
+  ...(highestTierAllowed === undefined ? {} : { highestTierAllowed }),
+  ...(highestTierName === undefined ? {} : { highestTierName }),
+});
+
+const topological = (topology: NetworkTopology | undefined): Json =>
+  topology === undefined ? {} : { networkTopology: topologyOf(topology) };
+
+const subGroups = (tasks: readonly Task[]): readonly Json[] =>
+  tasks.flatMap((task) => {
+    const { partitionPolicy: policy } = task;
+    if (policy === undefined) return [];
+    return [
+      {
+        name: nameOf(task),
+        subGroupSize: policy.partitionSize ?? 0,
+        minSubGroups: policy.minPartitions ?? 0,
+        labelSelector: { matchLabels: { [keys.taskSpec]: nameOf(task) } },
+        matchLabelKeys: [keys.partition],
+        ...topological(policy.networkTopology),
+      },
+    ];
+  });
+
+/** Priorities by the names of their classes. */
+export type Priorities = ReadonlyMap<string, number>;
+
+const ranked = ({ spec }: Making, priorities: Priorities): readonly Ranked[] =>
+  tasksOf(spec).map((task) => {
+    const own = task.template?.spec?.["priorityClassName"];
+    const name = typeof own === "string" && own !== "" ? own : (spec.priorityClassName ?? "");
+    return { task, priority: priorities.get(name) ?? 0 };
+  });
+
+const specOf = (making: Making, priorities: Priorities): Json => {
+  const { spec } = making;
+  const tasks = tasksOf(spec);
+  const groups = subGroups(tasks);
+  return {
+    minMember: spec.minAvailable ?? 0,
+    minTaskMember: Object.fromEntries(tasks.map((task) => [nameOf(task), memberOf(task)])),
+    queue: spec.queue ?? "",
+    minResources: minResources(ranked(making, priorities), spec.minAvailable ?? 0),
+    ...(spec.priorityClassName === undefined ? {} : { priorityClassName: spec.priorityClassName }),
+    ...topological(spec.networkTopology),
+    ...(groups.length === 0 ? {} : { subGroupPolicy: groups }),
+  };
+};
+
+export const podGroup = (making: Making, priorities: Priorities): Obj => {
+  const { owner, labels, annotations } = making;
+  return {
+    apiVersion: apiVersionOf(podGroups),
+    kind: podGroups.kind,
+    metadata: {
+      name: groupName(owner),
+      namespace: owner.namespace,
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ownerReferences: [ownerReference(owner)],
+    },
+    spec: specOf(making, priorities),
+  };
+};
+
+/** Fields that follow the job; its queue and topology stay as they were. As upstream updates it. */
+const followed = ["minMember", "minResources", "minTaskMember", "priorityClassName", "subGroupPolicy"];
+
+const only = (spec: unknown): Json =>
+  isRecord(spec) ? Object.fromEntries(Object.entries(spec).filter(([name]) => followed.includes(name))) : {};
+
+/** The merge patch that makes a group what the job asks for now; undefined when it is. */
+export const groupPatch = (there: Stored, wanted: Obj): Json | undefined => {
+  const patch = mergePatch(only(there["spec"]), only(wanted["spec"]));
+  return isRecord(patch) ? { spec: patch } : undefined;
+};

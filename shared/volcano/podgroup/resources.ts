@@ -1,0 +1,42 @@
+/** What a job's group needs to start: the usage of its least pods, those of the highest priority first. */
+import { quantityText } from "../../kube/quantity.ts";
+import { leastOf, replicasOf, type Task } from "../schema/spec.ts";
+import { type Amounts, merged, multiplied, usageOf } from "./usage.ts";
+
+/** A task and the value of its pods' priority class. */
+export type Ranked = { readonly task: Task; readonly priority: number };
+
+const inOrder = (tasks: readonly Ranked[]): readonly Ranked[] => [...tasks].sort((a, b) => b.priority - a.priority);
+
+/** So many of each, in order, until none is left to give. */
+const taken = (limits: readonly number[], total: number): readonly number[] => {
+  let left = total;
+  return limits.map((limit) => {
+    const count = Math.max(0, Math.min(limit, left));
+    left -= count;
+    return count;
+  });
+};
+
+/** How many pods of each task count: the least of each, filled up from the rest; or only so many as the job asks for. */
+const counts = (tasks: readonly Ranked[], least: number): readonly number[] => {
+  const minima = tasks.map(({ task }) => leastOf(task));
+  const together = minima.reduce((sum, one) => sum + one, 0);
+  if (least < together) return taken(minima, least);
+  const rest = taken(
+    tasks.map(({ task }, at) => replicasOf(task) - (minima[at] ?? 0)),
+    least - together,
+  );
+  return minima.map((minimum, at) => minimum + (rest[at] ?? 0));
+};
+
+/** `minResources` of the group, as texts. */
+export const minResources = (tasks: readonly Ranked[], least: number): Readonly<Record<string, string>> => {
+  const ordered = inOrder(tasks);
+  const numbers = counts(ordered, least);
+  const sum = ordered.reduce<Amounts>((before, { task }, at) => {
+    const count = numbers[at] ?? 0;
+    return count === 0 ? before : merged(before, multiplied(usageOf(task.template?.spec ?? {}), count));
+  }, new Map());
+  return Object.fromEntries([...sum].map(([name, amount]) => [name, quantityText(amount)]));
+};

@@ -1,0 +1,90 @@
+/** What a pod counts for in a quota, as Kubernetes counts it, with extended resources also under their own names. */
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
+import { containersIn } from "../schema/template.ts";
+
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+type Kind = "requests" | "limits";
+
+const none: Quantity = { nano: 0n, format: "decimal" };
+
+export const merged = (a: Amounts, b: Amounts, join: (x: Quantity, y: Quantity) => Quantity = plus): Amounts =>
+  new Map(
+    [...new Set([...a.keys(), ...b.keys()])].map((name) => [name, join(a.get(name) ?? none, b.get(name) ?? none)]),
+  );
+
+const listOf = (value: unknown): Amounts => {
+  const entries = Object.entries(isRecord(value) ? value : {});
+  return new Map(
+    entries.flatMap(([name, amount]): readonly [string, Quantity][] => {
+      const quantity = quantityOf(amount);
+      return quantity === undefined ? [] : [[name, quantity]];
+    }),
+  );
+};
+
+const resourcesOf = (holder: Json, kind: Kind): Amounts => {
+  const { resources } = holder;
+  return listOf(isRecord(resources) ? resources[kind] : undefined);
+};
+
+const empty: Amounts = new Map();
+
+const summed = (containers: readonly Json[], kind: Kind): Amounts =>
+  containers.reduce<Amounts>((sum, one) => merged(sum, resourcesOf(one, kind)), empty);
+
+/** Init containers run one after the other, each beside the sidecars that were started before it. */
+const starting = (inits: readonly Json[], kind: Kind): { readonly peak: Amounts; readonly sidecars: Amounts } => {
+  let sidecars = empty;
+  let peak = empty;
+  for (const init of inits) {
+    const own = resourcesOf(init, kind);
+    const beside = merged(sidecars, own);
+    if (init["restartPolicy"] === "Always") sidecars = beside;
+    peak = merged(peak, beside, larger);
+  }
+  return { peak, sidecars };
+};
+
+/** What the pod as a whole says goes before what its containers add up to. */
+const podWide = (spec: Json, kind: Kind, added: Amounts): Amounts => new Map([...added, ...resourcesOf(spec, kind)]);
+
+const amountsOf = (spec: Json, kind: Kind): Amounts => {
+  const { peak, sidecars } = starting(containersIn(spec, "initContainers"), kind);
+  const running = merged(summed(containersIn(spec), kind), sidecars);
+  const whole = podWide(spec, kind, merged(running, peak, larger));
+  const overhead = listOf(spec["overhead"]);
+  if (kind === "requests") return merged(whole, overhead);
+  return new Map([...whole].map(([name, amount]) => [name, plus(amount, overhead.get(name) ?? none)]));
+};
+
+const counted = new Set(["cpu", "memory", "ephemeral-storage"]);
+
+const isExtended = (name: string): boolean => name.includes("/") && !name.includes("kubernetes.io/");
+
+const requested = ([name, amount]: readonly [string, Quantity]): readonly (readonly [string, Quantity])[] => {
+  const both = counted.has(name) || name.startsWith("hugepages-") || isExtended(name);
+  return both
+    ? [
+        [name, amount],
+        [`requests.${name}`, amount],
+      ]
+    : [];
+};
+
+const limited = ([name, amount]: readonly [string, Quantity]): readonly (readonly [string, Quantity])[] =>
+  counted.has(name) ? [[`limits.${name}`, amount]] : [];
+
+const one: Quantity = { nano: 1_000_000_000n, format: "decimal" };
+
+export const usageOf = (spec: Json): Amounts =>
+  new Map([
+    ["pods", one],
+    ["count/pods", one],
+    ...[...amountsOf(spec, "requests")].flatMap(requested),
+    ...[...amountsOf(spec, "limits")].flatMap(limited),
+  ]);
+
+export const multiplied = (amounts: Amounts, count: number): Amounts =>
+  new Map([...amounts].map(([name, amount]) => [name, times(amount, count)]));

@@ -1,0 +1,113 @@
+/** One pod of a job as upstream makes it, before its plugins: template, ownership, and what others know it by. */
+import type { Metadata } from "../../core/object.ts";
+import { keys } from "../resource.ts";
+import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
+import { type Draft, withVolume } from "./draft.ts";
+import { groupName, type Owner, ownerReference, podName, volumeName } from "./names.ts";
+
+/** What a pod is made from. */
+export type Making = {
+  readonly owner: Owner;
+  readonly spec: JobSpec;
+  /** The job's own labels and annotations, some of which its pods inherit. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly version: number;
+  readonly retryCount: number;
+  /** The group that its pods belong to; absent: `<job>-<uid>`. */
+  readonly group?: string;
+  /** The job's queue sends its pods to other clusters. */
+  readonly forwarding: boolean;
+};
+
+type Texts = Readonly<Record<string, string>>;
+
+const only = (texts: Texts, names: readonly string[]): Texts =>
+  Object.fromEntries(names.flatMap((name) => (texts[name] === undefined ? [] : [[name, texts[name]]])));
+
+/** A disruption budget is told by what must stay, or else by what may go. */
+const budgetKeys = ({ annotations }: Making): readonly string[] =>
+  annotations[keys.jdbMinAvailable] === undefined ? [keys.jdbMaxUnavailable] : [keys.jdbMinAvailable];
+
+const inherited = (making: Making): Texts =>
+  only(making.annotations, [keys.preemptable, keys.cooldown, keys.revocableZone, ...budgetKeys(making)]);
+
+const forwarded = ({ forwarding }: Making): Texts => (forwarding ? { [keys.forwarding]: "true" } : {});
+
+const annotationsOf = (making: Making, task: Task, index: number): Texts => ({
+  ...task.template?.metadata?.annotations,
+  [keys.taskIndex]: `${index}`,
+  [keys.taskSpec]: nameOf(task),
+  [keys.group]: making.group ?? groupName(making.owner),
+  [keys.jobName]: making.owner.name,
+  [keys.queueName]: making.spec.queue ?? "",
+  [keys.jobVersion]: `${making.version}`,
+  [keys.template]: `${making.owner.name}-${nameOf(task)}`,
+  [keys.retryCount]: `${making.retryCount}`,
+  ...((task.topologyPolicy ?? "") === "" ? {} : { [keys.numaPolicy]: task.topologyPolicy ?? "" }),
+  ...forwarded(making),
+  ...inherited(making),
+});
+
+/** The partition that a pod falls into; undefined where a task has none. */
+export const partitionOf = ({ partitionPolicy }: Task, index: number): string | undefined => {
+  if (partitionPolicy === undefined) return undefined;
+  const size = partitionPolicy.partitionSize ?? 0;
+  return size <= 0 ? "0" : `${Math.floor(index / size)}`;
+};
+
+const labelsOf = (making: Making, task: Task, index: number): Texts => {
+  const partition = partitionOf(task, index);
+  return {
+    ...task.template?.metadata?.labels,
+    [keys.taskIndex]: `${index}`,
+    [keys.jobName]: making.owner.name,
+    [keys.taskSpec]: nameOf(task),
+    [keys.jobNamespace]: making.owner.namespace,
+    [keys.queueName]: making.spec.queue ?? "",
+    ...only(making.labels, [keys.preemptable, keys.cooldown]),
+    ...forwarded(making),
+    ...(partition === undefined ? {} : { [keys.partition]: partition }),
+  };
+};
+
+const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
+  name: podName(making.owner.name, nameOf(task), index),
+  namespace: making.owner.namespace,
+  labels: labelsOf(making, task, index),
+  annotations: annotationsOf(making, task, index),
+  ownerReferences: [ownerReference(making.owner)],
+});
+
+const unset = (value: unknown): boolean => value === undefined || value === "";
+
+const scheduled = (task: Task, { schedulerName, priorityClassName }: JobSpec): Draft["spec"] => {
+  const own = task.template?.spec ?? {};
+  const scheduler = unset(own["schedulerName"]) && !unset(schedulerName) ? { schedulerName } : {};
+  const priority = unset(own["priorityClassName"]) && !unset(priorityClassName) ? { priorityClassName } : {};
+  return { ...own, ...scheduler, ...priority };
+};
+
+/** Claims are mounted once each, however often they are named. */
+const claimed = (draft: Draft, { owner, spec }: Making): Draft => {
+  const taken = new Set<string>();
+  return (spec.volumes ?? []).reduce((before, { volumeClaimName: claim = "", mountPath = "" }) => {
+    if (claim === "" || taken.has(claim)) return before;
+    taken.add(claim);
+    const name = volumeName(owner, claim);
+    return withVolumeOf(before, name, claim, mountPath);
+  }, draft);
+};
+
+const withVolumeOf = (draft: Draft, name: string, claimName: string, mountPath: string): Draft => {
+  const { initContainers, ...main } = draft.spec;
+  const mounted = withVolume(
+    { ...draft, spec: main },
+    { name, persistentVolumeClaim: { claimName } },
+    { name, mountPath },
+  );
+  return initContainers === undefined ? mounted : { ...mounted, spec: { ...mounted.spec, initContainers } };
+};
+
+export const podDraft = (making: Making, task: Task, index: number): Draft =>
+  claimed({ metadata: metadataOf(making, task, index), spec: scheduled(task, making.spec) }, making);

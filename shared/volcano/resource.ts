@@ -1,0 +1,34 @@
+/** Volcano's kinds, and the words by which its objects know each other. */
+import type { Resource } from "../core/object.ts";
+
+const kind = (group: string, version: string, plural: string, name: string): Resource => ({
+  group,
+  version,
+  plural,
+  kind: name,
+});
+
+export const jobs = kind("batch.volcano.sh", "v1alpha1", "jobs", "Job");
+export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
+
+/** Keys of labels and annotations, as upstream names them. */
+export const keys = {
+  taskIndex: "volcano.sh/task-index",
+  taskSpec: "volcano.sh/task-spec",
+  jobName: "volcano.sh/job-name",
+  jobNamespace: "volcano.sh/job-namespace",
+  jobVersion: "volcano.sh/job-version",
+  retryCount: "volcano.sh/job-retry-count",
+  queueName: "volcano.sh/queue-name",
+  template: "volcano.sh/template-uid",
+  partition: "volcano.sh/partition-id",
+  forwarding: "volcano.sh/job-forwarding",
+  numaPolicy: "volcano.sh/numa-topology-policy",
+  outOfSync: "volcano.sh/controller-out-of-sync",
+  preemptable: "volcano.sh/preemptable",
+  cooldown: "volcano.sh/cooldown-time",
+  revocableZone: "volcano.sh/revocable-zone",
+  jdbMinAvailable: "volcano.sh/jdb-min-available",
+  jdbMaxUnavailable: "volcano.sh/jdb-max-unavailable",
+  group: "scheduling.k8s.io/group-name",
+} as const;

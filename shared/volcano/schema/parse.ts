@@ -1,0 +1,27 @@
+/** The door: a Job as the API server keeps it becomes a spec with its defaults, or one message of what to change. */
+import { isTooMuch } from "../../core/json.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "./absent.ts";
+import { boundsSaying } from "./bounds.ts";
+import { defaulted } from "./defaults.ts";
+import { refusalOf } from "./rules.ts";
+import { type JobSpec, specSchema } from "./spec.ts";
+
+export type ParsedSpec =
+  | { readonly ok: true; readonly spec: JobSpec }
+  | { readonly ok: false; readonly message: string };
+
+const tooMuch =
+  "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no job needs that";
+
+/** Types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
+export const parseSpec = (name: string, stored: unknown, schedulerName?: string): ParsedSpec => {
+  if (isTooMuch(stored)) return { ok: false, message: tooMuch };
+  const typed = specSchema.safeParse(withoutNulls(stored ?? {}));
+  if (!typed.success) return { ok: false, message: explain(typed.error) };
+  const bounds = boundsSaying(name, typed.data);
+  if (bounds !== "") return { ok: false, message: bounds };
+  const spec = defaulted(typed.data, schedulerName);
+  const refusal = refusalOf(name, spec).trim();
+  return refusal === "" ? { ok: true, spec } : { ok: false, message: refusal };
+};

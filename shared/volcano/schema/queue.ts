@@ -1,0 +1,14 @@
+/** What is wrong with the queue that a job or a group of pods names, in upstream's words. */
+
+/** A queue as far as its users care. */
+export type QueueView = { readonly name: string; readonly state: string; readonly children: number };
+
+/** `queue` undefined: there is none of this name. */
+export const jobQueueSaying = (name: string, queue: QueueView | undefined): string => {
+  if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;
+  const closed = ` can only submit job to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`;`;
+  const told = queue.state === "Open" ? "" : closed;
+  if (name === "root") return `${told} can not submit job to root queue;`;
+  if (queue.children === 0) return told;
+  return `${told} can only submit job to leaf queue, queue \`${name}\` has ${queue.children} child queues;`;
+};

@@ -1,0 +1,126 @@
+/** What upstream's validating webhook refuses of a new job, in its words: one text, empty when nothing is wrong. */
+import { mpiMaster } from "../plugins/mpi.ts";
+import { isPlugin } from "../plugins/names.ts";
+import { isMadeClaim } from "../pods/names.ts";
+import { formsDag } from "./dependencies.ts";
+import { goList, qualifiedNameErrors } from "./names.ts";
+import { numaSaying } from "./numa.ts";
+import { policySaying } from "./policies.ts";
+import {
+  type JobSpec,
+  type NetworkTopology,
+  nameOf,
+  replicasOf,
+  type Task,
+  tasksOf,
+  totalReplicas,
+  type Volume,
+} from "./spec.ts";
+import { templateSaying } from "./template.ts";
+import { volumeSaying } from "./volumes.ts";
+
+const twoTiers = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
+
+const topologySaying = (topology: NetworkTopology | undefined): string =>
+  topology?.highestTierAllowed !== undefined && (topology.highestTierName ?? "") !== "" ? twoTiers : "";
+
+/** Partitions must make up the task, and the least of them its least. */
+const partitionSaying = (task: Task, job: string): string => {
+  const { partitionPolicy: policy } = task;
+  if (policy === undefined) return "";
+  const { totalPartitions = 0, partitionSize = 0, minPartitions = 0 } = policy;
+  const where = ` in task: ${nameOf(task)}, job: ${job}`;
+  if (totalPartitions <= 0) return `'TotalPartitions' must be greater than 0${where}`;
+  if (partitionSize <= 0) return `'PartitionSize' must be greater than 0${where}`;
+  if (replicasOf(task) !== totalPartitions * partitionSize)
+    return `'Replicas' are not equal to TotalPartitions*PartitionSize${where}`;
+  const uneven = minPartitions > 0 && task.minAvailable !== undefined;
+  if (uneven && task.minAvailable !== minPartitions * partitionSize)
+    return `'MinAvailable' is not equal to MinPartitions*PartitionSize${where}`;
+  return topologySaying(policy.networkTopology);
+};
+
+const leastSaying = (task: Task, job: string): string =>
+  task.minAvailable !== undefined && task.minAvailable > replicasOf(task)
+    ? ` 'minAvailable' is greater than 'replicas' in task: ${nameOf(task)}, job: ${job};`
+    : "";
+
+/** The name that stands for the task's pods: upstream takes the task's own index. */
+const podNameSaying = (job: string, task: Task, index: number): string => {
+  const name = `${job}-${nameOf(task)}-${index}`;
+  const errors = qualifiedNameErrors(name);
+  return errors.length === 0 ? "" : `create pod with name ${name} validate failed ${goList(errors)};`;
+};
+
+const taskSaying = (job: string, task: Task, index: number): string =>
+  [
+    policySaying(task.policies ?? [], "spec.tasks.policies"),
+    podNameSaying(job, task, index),
+    templateSaying(task, index) || numaSaying(task, index),
+    partitionSaying(task, job),
+  ].join("");
+
+/** A name that comes again ends the look at the tasks. */
+const tasksSaying = (job: string, tasks: readonly Task[]): string => {
+  const names = new Set<string>();
+  let told = "";
+  for (const [index, task] of tasks.entries()) {
+    told += leastSaying(task, job);
+    const name = nameOf(task);
+    if (names.has(name)) return `${told} duplicated task name ${name};`;
+    names.add(name);
+    told += taskSaying(job, task, index);
+  }
+  return told;
+};
+
+const jobNameSaying = (job: string): string => {
+  const errors = qualifiedNameErrors(job);
+  return errors.length === 0 ? "" : `create job with name ${job} validate failed ${goList(errors)}`;
+};
+
+const pluginSaying = ({ plugins = {} }: JobSpec): string =>
+  Object.keys(plugins)
+    .filter((name) => !isPlugin(name))
+    .map((name) => ` unable to find job plugin: ${name};`)
+    .join("");
+
+const masterless = ({ plugins = {}, tasks = [] }: JobSpec): boolean => {
+  if (!Object.hasOwn(plugins, "mpi")) return false;
+  const master = mpiMaster(plugins["mpi"] ?? []);
+  return !tasks.some((task) => nameOf(task) === master);
+};
+
+/** A claim's name that a controller wrote beside what to claim is not the user's. */
+const asWritten =
+  (job: string) =>
+  (volume: Volume): Volume => {
+    const { volumeClaimName = "", ...rest } = volume;
+    return volume.volumeClaim !== undefined && isMadeClaim(job, volumeClaimName) ? rest : volume;
+  };
+
+const cyclic = " job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);";
+
+/**
+ * Everything that is wrong with a job. `queueSaying` is what is wrong with its queue, which only who sees queues can say.
+ * Expects the spec with its defaults.
+ */
+export const refusalOf = (job: string, spec: JobSpec, queueSaying = ""): string => {
+  const tasks = tasksOf(spec);
+  if (tasks.length === 0) return "No task specified in job spec";
+  if (masterless(spec)) return "The specified mpi master task was not found";
+  const depends = tasks.some(({ dependsOn }) => dependsOn !== undefined);
+  return [
+    topologySaying(spec.networkTopology),
+    tasksSaying(job, tasks),
+    jobNameSaying(job),
+    totalReplicas(spec) < (spec.minAvailable ?? 0)
+      ? " job 'minAvailable' should not be greater than total replicas in tasks;"
+      : "",
+    policySaying(spec.policies ?? [], "spec.policies"),
+    pluginSaying(spec),
+    volumeSaying((spec.volumes ?? []).map(asWritten(job))),
+    queueSaying,
+    depends && !formsDag(tasks) ? cyclic : "",
+  ].join("");
+};

@@ -1,0 +1,43 @@
+/** Every recorded row of Volcano as a case, by what its file is about. */
+import type { Case } from "../cases.ts";
+import type { Difference, Json } from "../compare.ts";
+import { judgedOutcome } from "../outcome.ts";
+import { volcanoReason } from "./intended.ts";
+import { changed, created } from "./judged.ts";
+import { podChanged, podMade, resourcesNeeded } from "./made.ts";
+import { enumerated, requested, stepped } from "./moved.ts";
+import { recordedIn } from "./rows.ts";
+import { traced } from "./traced.ts";
+
+type Compare = (row: Json) => readonly Difference[];
+
+/** By the name of the file; others are of kinds that have no comparison. */
+const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
+  [/^matrix-apply-policies/, enumerated],
+  [/^ut-apply-policies/, requested],
+  [/^matrix-states/, stepped],
+  [/^ut-job-validate-create/, created],
+  [/^ut-job-validate-update/, changed],
+  [/^ut-create-job-pod/, podMade],
+  [/^ut-plugin-on-pod-create/, podChanged],
+  [/^ut-pg-min-resources/, resourcesNeeded],
+  [/^traces/, traced],
+];
+
+/** Cases of one file of rows; none where there is nothing yet to compare its rows with. */
+export type Group = { readonly name: string; readonly cases: readonly Case[] };
+
+export const volcanoGroups = (data: string): readonly Group[] =>
+  recordedIn(data).map(({ file, rows }) => {
+    const compare = comparisons.find(([pattern]) => pattern.test(file))?.[1];
+    const name = `volcano/${file}`;
+    if (compare === undefined) return { name, cases: [] };
+    const cases = rows.map((row, at): Case => {
+      const called = `${name}:${at + 1}`;
+      return {
+        name: called,
+        run: () => judgedOutcome(called, compare(row), (difference) => volcanoReason(file, difference)),
+      };
+    });
+    return { name, cases };
+  });

@@ -1,0 +1,27 @@
+/** Where a Volcano job is another here on purpose: each with the place of the specification that says why. */
+import type { Difference } from "../compare.ts";
+
+type Rule = { readonly reason: string; readonly covers: (difference: Difference, file: string) => boolean };
+
+const rules: readonly Rule[] = [
+  {
+    reason: "what ends a job is not swallowed by a restart on its way (spec §3.5 F)",
+    covers: ({ path }, file) =>
+      file.includes("states") && /^Restarting\/(AbortJob|TerminateJob|CompleteJob)\//.test(path),
+  },
+  {
+    reason:
+      "pod-level resources are judged by the API server, whose feature gate decides what they may be (spec §1.15)",
+    covers: ({ path, theirs }, file) =>
+      file.includes("validate-create") &&
+      (path === "allowed" ? theirs === false : /^spec\.task\[\d+\]\.template\.spec\.resources\./.test(`${theirs}`)),
+  },
+  {
+    reason: "the script that waits for a master is in our own words (spec §1.12, pytorch)",
+    covers: ({ path, ours, theirs }) =>
+      /\/initContainers\/\d+\/command\/2$/.test(path) && [ours, theirs].every((text) => `${text}`.includes("nc -z ")),
+  },
+];
+
+export const volcanoReason = (file: string, difference: Difference): string | undefined =>
+  rules.find((rule) => rule.covers(difference, file))?.reason;

@@ -4,9 +4,10 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | functions [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | functions | recovery [--json FILE]
 
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
+  recovery   executors lost where Rekindle is the allocator: one by one, all at once, unseen; needs root
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement;
@@ -19,6 +20,7 @@ const measure = async (
   { count, burst, admission }: Sizes,
 ): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
+  if (name === "recovery") return (await import("./recovery/recovery.ts")).benchRecovery();
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(count, admission);

@@ -12,7 +12,7 @@ export type Request = {
   readonly name: string;
   readonly code: number;
   readonly agent: string;
-  /** Epoch ms of its arrival. */
+  /** Epoch ms of its arrival, to the microsecond. */
   readonly at: number;
 };
 
@@ -57,7 +57,8 @@ const requestOf = (text: string): Request => {
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     code: responseStatus.code,
     agent: userAgent,
-    at: Date.parse(requestReceivedTimestamp),
+    at:
+      Date.parse(requestReceivedTimestamp) + Number(/\.\d{3}(\d{3})/.exec(requestReceivedTimestamp)?.[1] ?? 0) / 1_000,
   };
 };
 

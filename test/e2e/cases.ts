@@ -1,7 +1,7 @@
 /** The cases of the end-to-end lane: upstream's examples as they are, and an application whose host is killed all the time. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startHost } from "./installed.ts";
+import { killing } from "./killing.ts";
 import { type Case, kubectl, must, onlyOneDriver, pi, running, type Scene } from "./scene.ts";
 import { awaitState, driverLog, observe, stateOf } from "./witness.ts";
 
@@ -37,39 +37,6 @@ export const upstreamExamples = (dir: string): Case => ({
       return await Promise.all(names.map((name) => example(scene, name)));
     }),
 });
-
-/**
- * Kills the host at random moments, and starts another at once, until told to stop. Lives are short and long: some end
- * before the first watch is open, some in the middle of a step.
- */
-const killing = (scene: Scene) => {
-  let kills = 0;
-  let stopped = false;
-  let host = startHost(scene.kubeconfig, scene.hostLog);
-  const loop = (async () => {
-    while (!stopped) {
-      await sleep(scene.random() * 5_000);
-      if (stopped) break;
-      if (host.exited()) throw new Error("the host ended of itself");
-      await host.kill();
-      kills += 1;
-      host = startHost(scene.kubeconfig, scene.hostLog);
-    }
-  })();
-  // Never resolves; rejects when the host ended before it was killed.
-  const broken = loop.then(() => new Promise<never>(() => {}));
-  broken.catch(() => {});
-  return {
-    kills: () => kills,
-    /** The same, unless the host ended of itself: then that is what there is to say. */
-    during: <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken]),
-    stop: async () => {
-      stopped = true;
-      await host.stop();
-      await loop.catch(() => {});
-    },
-  };
-};
 
 /** SIGKILL at random moments from before the application exists until it has completed. */
 export const killedHost = (least: number): Case => ({

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
+import { recovered } from "./recovery/lane.ts";
 import type { Case } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
@@ -79,6 +80,18 @@ const spark: Family = {
   }),
 };
 
-export const families: Readonly<Record<string, Family>> = { main, spark, admission, tools };
+const recovery: Family = {
+  about: "executors lost in every way while the host is killed, in both modes; two nodes, one of which is frozen",
+  needs: [],
+  crds: ["ours"],
+  cluster: {
+    nodes: 2,
+    nodeFlags: ["--heartbeat", "2", "--backoff", "2"],
+    extra: { "kube-controller-manager": ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"] },
+  },
+  cases: () => ({ cases: [recovered], skipped: 0 }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main, spark, recovery, admission, tools };
 
 export const familyNames: readonly string[] = Object.keys(families);

@@ -13,6 +13,8 @@ export type Api = {
   /** The body of a 2xx answer, undefined on 404; everything else throws. */
   readonly get: <Body>(path: string) => Promise<Body | undefined>;
   readonly follow: <Item extends Followed>(path: string, listener: Listener<Item>) => void;
+  /** Ends all that it does; nothing is told any more. */
+  readonly close: () => void;
 };
 
 type Followed = { readonly metadata: { readonly resourceVersion: string } };
@@ -105,19 +107,20 @@ const listOnce = async <Item extends Followed>(open: Open, path: string, listene
   return list.metadata.resourceVersion;
 };
 
-const followForever = async <Item extends Followed>(
+const followOn = async <Item extends Followed>(
   open: Open,
   path: string,
   listener: Listener<Item>,
-): Promise<never> => {
+  closed: AbortSignal,
+): Promise<void> => {
   let version: string | undefined;
-  for (;;) {
+  while (!closed.aborted) {
     try {
       version ??= await listOnce(open, path, listener);
       version = await watchOnce(open, path, version, listener);
     } catch (error) {
       if (error instanceof Expired) version = undefined;
-      else {
+      else if (!closed.aborted) {
         console.error(`${path}: ${String(error)}`);
         await sleep(500);
       }
@@ -130,6 +133,7 @@ export const openApi = async (file: string): Promise<Api> => {
   const { user } = config.users[0];
   const server = new URL(config.clusters[0].cluster.server);
   const [cert, key] = [decoded(user["client-certificate-data"]), decoded(user["client-key-data"])];
+  const closing = new AbortController();
   const agent = new Agent({
     keepAlive: true,
     maxSockets: 64,
@@ -170,6 +174,10 @@ export const openApi = async (file: string): Promise<Api> => {
       if (reply.status !== 200) throw new Error(`GET ${path}: ${messageOf(reply)}`);
       return reply.body as Body;
     },
-    follow: (path, listener) => void followForever(open, path, listener),
+    follow: (path, listener) => void followOn(open, path, listener, closing.signal),
+    close: () => {
+      closing.abort();
+      agent.destroy();
+    },
   };
 };

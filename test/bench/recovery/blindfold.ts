@@ -1,0 +1,86 @@
+/** A door between a host and the API server that passes on everything, and, while it is shut, no news of pods. */
+import { readFile, writeFile } from "node:fs/promises";
+import { Agent, request as ask, createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { Transform } from "node:stream";
+import { parse } from "yaml";
+import { makePair } from "../../../shared/adapters/certificates/pair.ts";
+
+export type Blindfold = {
+  /** A kubeconfig by which a host comes through this door. */
+  readonly kubeconfig: string;
+  /** While it is on, watches of pods bring bookmarks only; what is held back never comes. */
+  put(on: boolean): void;
+  /** How many events were held back so far. */
+  readonly held: () => number;
+  stop(): Promise<void>;
+};
+
+type Kubeconfig = {
+  clusters: [{ cluster: { server: string; "certificate-authority-data": string } }];
+};
+
+const isWatch = (url: URL): boolean => url.pathname.endsWith("/pods") && url.searchParams.has("watch");
+
+/** Passes on lines that `holds` says yes to. */
+const sieve = (holds: (line: string) => boolean): Transform => {
+  let rest = "";
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      const lines = (rest + chunk.toString("latin1")).split("\n");
+      rest = lines.pop() ?? "";
+      const kept = lines.filter(holds).map((line) => `${line}\n`);
+      done(null, Buffer.from(kept.join(""), "latin1"));
+    },
+  });
+};
+
+const listening = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+/** `kubeconfig` is that of the host; the new one is written to `file`. */
+export const openBlindfold = async (kubeconfig: string, file: string): Promise<Blindfold> => {
+  const text = await readFile(kubeconfig, "utf8");
+  const config = parse(text) as Kubeconfig;
+  const { cluster } = config.clusters[0];
+  const agent = new Agent({ keepAlive: true, ca: Buffer.from(cluster["certificate-authority-data"], "base64") });
+  let on = false;
+  let held = 0;
+  const holds = (line: string): boolean => {
+    const passes = !on || line.startsWith('{"type":"BOOKMARK"');
+    if (!passes) held += 1;
+    return passes;
+  };
+  const pair = await makePair(["127.0.0.1"], Date.now());
+  const server = createServer({ cert: pair.cert, key: pair.key }, (incoming, outgoing) => {
+    const url = new URL(incoming.url ?? "/", cluster.server);
+    const { host: _, ...headers } = incoming.headers;
+    const asked = ask(url, { method: incoming.method, headers, agent }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      outgoing.flushHeaders();
+      if (isWatch(url)) answer.pipe(sieve(holds)).pipe(outgoing);
+      else answer.pipe(outgoing);
+      answer.on("error", () => outgoing.destroy());
+    });
+    asked.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => asked.destroy());
+    incoming.pipe(asked);
+  });
+  const port = await listening(server);
+  const through = { server: `https://127.0.0.1:${port}`, "certificate-authority-data": btoa(pair.ca) };
+  await writeFile(file, JSON.stringify({ ...config, clusters: [{ ...config.clusters[0], cluster: through }] }));
+  return {
+    kubeconfig: file,
+    put: (blind) => {
+      on = blind;
+    },
+    held: () => held,
+    stop: async () => {
+      server.closeAllConnections();
+      agent.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};

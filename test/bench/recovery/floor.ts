@@ -1,0 +1,41 @@
+/** The same work with nothing around it: what an API server and a client need at least on this machine. */
+import type { Api } from "../../cluster/api.ts";
+import { collection } from "../kubelet.ts";
+import { instant } from "./standins.ts";
+
+const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+
+const body = (name: string): object => ({
+  metadata: { name, labels: { "spark-role": "executor", floor: "true" } },
+  spec: {
+    schedulerName: "none",
+    restartPolicy: "Never",
+    containers: [{ name: "spark-kubernetes-executor", image: "spark" }],
+  },
+});
+
+const posted = async (api: Api, namespace: string, name: string): Promise<void> => {
+  const reply = await api.call("POST", podsOf(namespace), body(name));
+  if (reply.status !== 201) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
+};
+
+/** Milliseconds of LIST (an application's pods), GET (the application) and POST (a pod), one after the other. */
+export const bareLoss = async (api: Api, namespace: string, app: string, index: number): Promise<number> => {
+  const began = instant();
+  const selector = encodeURIComponent(`sparkoperator.k8s.io/app-name=${app}`);
+  await api.call("GET", `${podsOf("default")}?labelSelector=${selector}`);
+  await api.call("GET", `${collection}/${app}`);
+  await posted(api, namespace, `floor-${index}`);
+  return instant() - began;
+};
+
+/** Seconds of `count` POSTs, 16 at a time. */
+export const barePosts = async (api: Api, namespace: string, count: number): Promise<number> => {
+  const names = Array.from({ length: count }, (_, index) => `posted-${index}`);
+  const began = instant();
+  const worker = async (): Promise<void> => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) await posted(api, namespace, name);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return (instant() - began) / 1_000;
+};

@@ -1,0 +1,245 @@
+/**
+ * `npm run bench -- recovery`: how soon lost executors are replaced where Rekindle is the allocator (`own`). The API server
+ * is real, with the shipped service account and the built host; drivers, executors and kubelet are stand-ins.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Audit, openAudit } from "../../cluster/audit.ts";
+import { type Cluster, startCluster } from "../../cluster/cluster.ts";
+import { bridgeAddress, enterNamespace, isInside } from "../../cluster/netns.ts";
+import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
+import { ensure } from "../../setup/ensure.ts";
+import { sparkPi } from "../../support/pi.ts";
+import type { Figure } from "../figures.ts";
+import { collection } from "../kubelet.ts";
+import { account } from "../submit.ts";
+import { openBlindfold } from "./blindfold.ts";
+import { bareLoss, barePosts } from "./floor.ts";
+import { type Executor, instant, openStandIns, type StandIns } from "./standins.ts";
+
+/** Applications that lose executors one by one: twenty, so that a loss every tenth of a second finds its own at rest. */
+const many = { apps: 20, each: 50, pauseMs: 100 };
+const mass = { app: "mass", count: 1_000 };
+/** How many executors are made within one interval, at most. */
+const pace = { batch: 500, delay: "1s" };
+const resyncSeconds = 10;
+const misses = 5;
+/** Executors that end younger than this are taken for a crash loop. */
+const grownMs = 65_000;
+const floor = "floor";
+
+type Bench = {
+  readonly cluster: Cluster;
+  readonly audit: Audit;
+  readonly standIns: StandIns;
+  readonly kubeconfig: string;
+  readonly dir: string;
+};
+
+const created = async ({ cluster }: Bench, name: string, instances: number): Promise<void> => {
+  const conf = {
+    "spark.kubernetes.scheduler.name": "none",
+    "spark.kubernetes.allocation.batch.size": String(pace.batch),
+    "spark.kubernetes.allocation.batch.delay": pace.delay,
+  };
+  const body = sparkPi(name, { executor: { instances, cores: 1, memory: "512m" }, sparkConf: conf });
+  const own = { ...body, metadata: { ...body.metadata, annotations: { "rekindle.dev/executors": "own" } } };
+  const { status, body: answer } = await cluster.api.call("POST", collection, own);
+  if (status !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
+};
+
+/** Until all of these run. */
+const grown = async ({ standIns }: Bench, apps: readonly string[], each: number): Promise<void> => {
+  const until = performance.now() + 120_000;
+  while (apps.some((app) => standIns.running(app).length < each)) {
+    const all = apps.map((app) => `${app} ${standIns.running(app).length}`).join(", ");
+    if (performance.now() > until) throw new Error(`not ${each} executors of each in two minutes: ${all}`);
+    await sleep(200);
+  }
+};
+
+type Replaced = { readonly lost: Executor; readonly by: Executor; readonly visibleAt: number };
+
+const replaced = async ({ standIns }: Bench, lost: Executor): Promise<Replaced> => {
+  const coming = standIns.next(lost.app, 1);
+  coming.catch(() => {});
+  const visibleAt = await standIns.fail(lost);
+  const [by] = await coming;
+  if (by === undefined) throw new Error(`${lost.name} has no successor`);
+  return { lost, by, visibleAt };
+};
+
+/** Every executor that there is at the beginning, one after the other, the applications in turn. */
+const oneByOne = async (bench: Bench, apps: readonly string[]): Promise<readonly Replaced[]> => {
+  const first = apps.map((app) => bench.standIns.running(app));
+  const all: Replaced[] = [];
+  for (let round = 0; round < many.each; round++) {
+    for (const executors of first) {
+      const lost = executors[round];
+      if (lost === undefined) throw new Error("there is no executor left to lose");
+      all.push(await replaced(bench, lost));
+      await sleep(many.pauseMs);
+    }
+    process.stderr.write(`${all.length} losses\n`);
+  }
+  return all;
+};
+
+/** When each pod's POST came to the API server, epoch ms; a name that was posted with success twice is wrong. */
+const postsOf = async ({ audit }: Bench): Promise<ReadonlyMap<string, number>> => {
+  const posts = new Map<string, number>();
+  for (const { verb, resource, code, name, at } of await audit.read()) {
+    if (verb !== "create" || resource !== "pods" || code !== 201) continue;
+    if (posts.has(name)) throw new Error(`${name} was made twice`);
+    posts.set(name, at);
+  }
+  return posts;
+};
+
+const quantile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
+
+const delays = (all: readonly Replaced[], posts: ReadonlyMap<string, number>): readonly number[] =>
+  all.map(({ by, visibleAt }) => (posts.get(by.name) ?? Number.NaN) - visibleAt);
+
+/** No more and no fewer than were asked for, and no id twice. */
+const exact = ({ standIns }: Bench, app: string, count: number): void => {
+  const executors = standIns.running(app);
+  if (executors.length !== count) throw new Error(`${app} has ${executors.length} executors, not ${count}`);
+  if (new Set(executors.map(({ id }) => id)).size !== count) throw new Error(`${app} has two executors of one id`);
+};
+
+const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
+  const apps = Array.from({ length: many.apps }, (_, index) => `loses-${index + 1}`);
+  for (const app of apps) await created(bench, app, many.each);
+  await grown(bench, apps, many.each);
+  await sleep(grownMs);
+  const before = await account(host);
+  const all = await oneByOne(bench, apps);
+  const after = await account(host);
+  await sleep(2_000);
+  for (const app of apps) exact(bench, app, many.each);
+  const took = delays(all, await postsOf(bench));
+  const bare: number[] = [];
+  for (let index = 0; index < 200; index++)
+    bare.push(await bareLoss(bench.cluster.api, floor, apps[index % apps.length] ?? "", index));
+  const count = all.length;
+  return [
+    { name: `recovery.${count}-losses.visible-to-POST.p50`, value: quantile(took, 0.5), unit: "ms", aim: 20 },
+    { name: "recovery.visible-to-POST.p99", value: quantile(took, 0.99), unit: "ms", aim: 100 },
+    { name: "recovery.visible-to-POST.most", value: Math.max(...took), unit: "ms" },
+    { name: "recovery.bare-LIST-GET-POST.p50", value: quantile(bare, 0.5), unit: "ms" },
+    { name: "recovery.bare-LIST-GET-POST.p99", value: quantile(bare, 0.99), unit: "ms" },
+    { name: "recovery.host-cpu-per-loss", value: ((after.cpu - before.cpu) * 1_000) / count, unit: "ms" },
+  ];
+};
+
+/** All at once; from the first loss that is visible to the last POST. */
+const massLoss = async (bench: Bench): Promise<readonly Figure[]> => {
+  const { app, count } = mass;
+  await created(bench, app, count);
+  await grown(bench, [app], count);
+  await sleep(grownMs);
+  const victims = bench.standIns.running(app);
+  const coming = bench.standIns.next(app, count);
+  coming.catch(() => {});
+  const visible = await Promise.all(victims.map((one) => bench.standIns.fail(one)));
+  const came = await coming;
+  await sleep(3_000);
+  exact(bench, app, count);
+  const posts = await postsOf(bench);
+  const last = Math.max(...came.map(({ name }) => posts.get(name) ?? Number.NaN));
+  const [first, all] = [Math.min(...visible), Math.max(...visible)];
+  const bare = await barePosts(bench.cluster.api, floor, count);
+  return [
+    {
+      name: `recovery.${count}-of-${count}.first-visible-to-last-POST`,
+      value: (last - first) / 1_000,
+      unit: "s",
+      aim: 8,
+    },
+    { name: "recovery.mass.until-all-losses-visible", value: (all - first) / 1_000, unit: "s" },
+    { name: `recovery.bare-${count}-POSTs`, value: bare, unit: "s" },
+  ];
+};
+
+/** The news of a loss never comes: only the resync can tell. */
+const missed = async (bench: Bench): Promise<readonly Figure[]> => {
+  const blindfold = await openBlindfold(bench.kubeconfig, join(bench.dir, "blindfold.kubeconfig"));
+  const host = startHost(blindfold.kubeconfig, join(bench.dir, "blind.log"), ["--resync", `${resyncSeconds}s`]);
+  try {
+    await sleep(8_000);
+    const all: Replaced[] = [];
+    for (let index = 0; index < misses; index++) {
+      const [lost] = bench.standIns.running(`loses-${index + 1}`);
+      if (lost === undefined) throw new Error("there is no executor left to lose");
+      const before = blindfold.held();
+      blindfold.put(true);
+      all.push(await replaced(bench, lost));
+      if (blindfold.held() === before) throw new Error("the news of the loss was not held back");
+      blindfold.put(false);
+      await sleep(1_000 + 1_700 * index);
+    }
+    await host.stop();
+    const took = delays(all, await postsOf(bench)).map((ms) => ms / 1_000);
+    return [
+      {
+        name: `recovery.missed-event.resync-${resyncSeconds}s.most`,
+        value: Math.max(...took),
+        unit: "s",
+        aim: resyncSeconds + 1,
+      },
+    ];
+  } finally {
+    if (!host.exited()) await host.kill();
+    await blindfold.stop();
+  }
+};
+
+const measured = async (bench: Bench): Promise<readonly Figure[]> => {
+  const { api } = bench.cluster;
+  await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
+  await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
+  const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"]);
+  try {
+    const figures = [...(await singles(bench, host)), ...(await massLoss(bench))];
+    const { peak } = await account(host);
+    const code = await host.stop();
+    if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${bench.dir}`);
+    return [...figures, { name: "recovery.host-peak-rss", value: peak, unit: "MiB" }, ...(await missed(bench))];
+  } finally {
+    if (!host.exited()) await host.kill();
+  }
+};
+
+const says = [
+  `own mode; batch ${pace.batch}, interval ${pace.delay}; ${many.apps} applications of ${many.each} executors, then one of ${mass.count}`,
+  "visible: the API server has answered the write that says that an executor failed (137)",
+  "POST: the API server's audit log says that the successor's POST has come",
+] as const;
+
+/** Throws when executors are too many, too few, or doubled; slow is only slow. */
+export const benchRecovery = async (): Promise<readonly Figure[]> => {
+  if (!isInside()) {
+    await ensure(["system", "go"]);
+    await build();
+  }
+  await enterNamespace();
+  for (const line of says) console.log(line);
+  const began = instant();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-recovery-"));
+  const audit = await openAudit(dir, "rekindle", "rekindle");
+  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
+  const standIns = await openStandIns(cluster.adminKubeconfig, bridgeAddress);
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    const figures = await measured({ cluster, audit, standIns, kubeconfig, dir });
+    await rm(dir, { recursive: true, force: true });
+    return [...figures, { name: "recovery.bench", value: (instant() - began) / 1_000, unit: "s" }];
+  } finally {
+    await standIns.stop();
+    await cluster.stop();
+  }
+};

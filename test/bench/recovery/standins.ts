@@ -1,0 +1,157 @@
+/**
+ * What drivers, executors and a kubelet would show, without Spark: every pod of an application is Running as soon as it is
+ * seen, and one server answers for all drivers what their REST API would say of the executors that run.
+ */
+import { createServer } from "node:http";
+import type { Api as AgentApi } from "../../cluster/node/api.ts";
+import { openApi } from "../../cluster/node/api.ts";
+
+type Pod = {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly creationTimestamp: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly status?: { readonly phase?: string };
+};
+
+export type Executor = { readonly app: string; readonly name: string; readonly id: string; readonly uid: string };
+
+const podsPath = "/api/v1/namespaces/default/pods";
+const merge = "application/merge-patch+json";
+
+const labelOf = ({ metadata }: Pod, name: string): string => metadata.labels?.[name] ?? "";
+
+const state = (terminated: boolean): object =>
+  terminated
+    ? { terminated: { exitCode: 137, reason: "Error", finishedAt: new Date().toISOString().replace(/\.\d+Z$/, "Z") } }
+    : { running: { startedAt: new Date().toISOString().replace(/\.\d+Z$/, "Z") } };
+
+const statusOf = (role: string, podIP: string, terminated: boolean): object => ({
+  phase: terminated ? "Failed" : "Running",
+  ...{ podIP, podIPs: [{ ip: podIP }], hostIP: podIP },
+  conditions: [{ type: "Ready", status: terminated ? "False" : "True" }],
+  containerStatuses: [
+    {
+      name: role === "driver" ? "spark-kubernetes-driver" : "spark-kubernetes-executor",
+      ...{ image: "spark", imageID: "", restartCount: 0, ready: !terminated, state: state(terminated) },
+    },
+  ],
+});
+
+export type StandIns = {
+  /** Executors of an application that run, in the order in which they came to. */
+  running(app: string): readonly Executor[];
+  /** The next executors of an application that come to run; resolves when so many did, or rejects after a minute. */
+  next(app: string, count: number): Promise<readonly Executor[]>;
+  /** Its container ended with 137; resolves when the API server has said that it knows, with that instant (epoch ms). */
+  fail(executor: Executor): Promise<number>;
+  stop(): Promise<void>;
+};
+
+type Waiting = { left: number; readonly came: Executor[]; readonly done: (came: readonly Executor[]) => void };
+
+/** Epoch ms with its fraction. */
+export const instant = (): number => performance.timeOrigin + performance.now();
+
+const entry = (id: string): object => ({
+  ...{ id, hostPort: "10.244.0.1:7079", isActive: true, rddBlocks: 0, memoryUsed: 0, diskUsed: 0, totalCores: 1 },
+  ...{ maxTasks: 1, activeTasks: 1, failedTasks: 0, completedTasks: 7, totalTasks: 8, isExcluded: false },
+});
+
+/** What `/api/v1/…` of a driver says; undefined for what is not there. */
+const answerFor = (path: string, idsOf: (applicationId: string) => readonly string[] | undefined): unknown => {
+  const [, application, what = ""] = /^\/api\/v1\/applications(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
+  const ids = application === undefined ? undefined : idsOf(application);
+  if (application === undefined || ids === undefined) return undefined;
+  if (what === "") return { id: application, name: application, attempts: [{ completed: false }] };
+  if (what === "executors" || what === "allexecutors") return ["driver", ...ids].map(entry);
+  return what === "jobs" || what === "stages" ? [] : undefined;
+};
+
+/** Follows the pods of the namespace `default`; drivers answer at `address`:4040. */
+export const openStandIns = async (kubeconfig: string, address: string): Promise<StandIns> => {
+  const api: AgentApi = await openApi(kubeconfig);
+  const apps = new Map<string, Map<string, Executor>>();
+  const applications = new Map<string, string>();
+  const waiting = new Map<string, Waiting>();
+  const seen = new Set<string>();
+  const of = (app: string): Map<string, Executor> => {
+    const found = apps.get(app) ?? new Map<string, Executor>();
+    apps.set(app, found);
+    return found;
+  };
+  const patch = async (name: string, status: object): Promise<void> => {
+    const reply = await api.call("PATCH", `${podsPath}/${name}/status`, { status }, merge);
+    if (reply.status !== 200 && reply.status !== 404) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
+  };
+  const came = (executor: Executor): void => {
+    of(executor.app).set(executor.name, executor);
+    const one = waiting.get(executor.app);
+    if (one === undefined) return;
+    one.came.push(executor);
+    one.left -= 1;
+    if (one.left > 0) return;
+    waiting.delete(executor.app);
+    one.done(one.came);
+  };
+  const start = async (pod: Pod, role: string): Promise<void> => {
+    const app = labelOf(pod, "sparkoperator.k8s.io/app-name");
+    if (role === "driver") applications.set(labelOf(pod, "spark-app-selector"), app);
+    await patch(pod.metadata.name, statusOf(role, address, false));
+    const { name, uid } = pod.metadata;
+    if (role === "executor") came({ app, name, uid, id: labelOf(pod, "spark-exec-id") });
+  };
+  api.follow<Pod>(podsPath, {
+    all: (pods) => pods.forEach(put),
+    put: (pod) => put(pod),
+    gone: (pod) => void of(labelOf(pod, "sparkoperator.k8s.io/app-name")).delete(pod.metadata.name),
+  });
+  function put(pod: Pod): void {
+    const role = labelOf(pod, "spark-role");
+    if (role === "" || seen.has(pod.metadata.uid)) return;
+    seen.add(pod.metadata.uid);
+    start(pod, role).catch((error: unknown) => console.error(`stand-in: ${String(error)}`));
+  }
+  const idsOf = (applicationId: string): readonly string[] | undefined => {
+    const app = applications.get(applicationId);
+    return app === undefined ? undefined : [...of(app).values()].map(({ id }) => id);
+  };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://driver");
+    const answer = answerFor(pathname, idsOf);
+    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(answer ?? { error: "not here" }));
+  });
+  await new Promise<void>((resolve) => server.listen(4040, address, resolve));
+  return {
+    running: (app) => [...of(app).values()],
+    next: (app, count) =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(() => {
+          waiting.delete(app);
+          reject(new Error(`${app}: ${count} executors did not come within a minute`));
+        }, 60_000);
+        waiting.set(app, {
+          left: count,
+          came: [],
+          done: (all) => {
+            clearTimeout(late);
+            resolve(all);
+          },
+        });
+      }),
+    fail: async ({ app, name }) => {
+      of(app).delete(name);
+      await patch(name, statusOf("executor", address, true));
+      return instant();
+    },
+    stop: async () => {
+      api.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};

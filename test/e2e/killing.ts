@@ -1,0 +1,37 @@
+/** A host that is killed again and again, and the work that goes on meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startHost } from "./installed.ts";
+import type { Scene } from "./scene.ts";
+
+/**
+ * Kills the host at random moments, and starts another at once, until told to stop. Lives are short and long, up to `mostMs`:
+ * some end before the first watch is open, some in the middle of a step.
+ */
+export const killing = (scene: Scene, args: readonly string[] = [], mostMs = 5_000) => {
+  let kills = 0;
+  let stopped = false;
+  let host = startHost(scene.kubeconfig, scene.hostLog, args);
+  const loop = (async () => {
+    while (!stopped) {
+      await sleep(scene.random() * mostMs);
+      if (stopped) break;
+      if (host.exited()) throw new Error("the host ended of itself");
+      await host.kill();
+      kills += 1;
+      host = startHost(scene.kubeconfig, scene.hostLog, args);
+    }
+  })();
+  // Never resolves; rejects when the host ended before it was killed.
+  const broken = loop.then(() => new Promise<never>(() => {}));
+  broken.catch(() => {});
+  return {
+    kills: () => kills,
+    /** The same, unless the host ended of itself: then that is what there is to say. */
+    during: <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken]),
+    stop: async () => {
+      stopped = true;
+      await host.stop();
+      await loop.catch(() => {});
+    },
+  };
+};

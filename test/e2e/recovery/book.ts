@@ -1,0 +1,86 @@
+/** What became of every executor of every application, seen from outside at every look, to hold the ledger against. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Api } from "../../cluster/api.ts";
+
+const executor = z.object({
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    creationTimestamp: z.string(),
+    deletionTimestamp: z.string().optional(),
+    labels: z.record(z.string(), z.string()).default({}),
+  }),
+  spec: z.object({ nodeName: z.string().optional() }),
+  status: z
+    .object({
+      phase: z.string().default(""),
+      containerStatuses: z.array(z.object({ state: z.record(z.string(), z.unknown()).default({}) })).default([]),
+    })
+    .default({ phase: "", containerStatuses: [] }),
+});
+
+export type Executor = z.infer<typeof executor>;
+
+const executors = z.object({ items: z.array(executor) });
+
+const path = `/api/v1/namespaces/default/pods?labelSelector=${encodeURIComponent("spark-role=executor")}`;
+
+export const idOf = ({ metadata }: Executor): string => metadata.labels["spark-exec-id"] ?? "";
+const appOf = ({ metadata }: Executor): string => metadata.labels["sparkoperator.k8s.io/app-name"] ?? "";
+
+/** It runs, as far as the API says, and nobody has asked it to end. */
+export const isUp = ({ metadata, status }: Executor): boolean =>
+  status.phase === "Running" &&
+  metadata.deletionTimestamp === undefined &&
+  status.containerStatuses.every(({ state }) => "running" in state);
+
+export type Book = {
+  /** The newest look at every executor that an application ever had, by UID. */
+  of(app: string): ReadonlyMap<string, Executor>;
+  /** Its executors at the newest look. */
+  now(app: string): readonly Executor[];
+  /** Ids that more than one pod ever bore. */
+  doubled(app: string): readonly string[];
+  stop(): Promise<void>;
+};
+
+const blank = (): { all: Map<string, Executor>; now: readonly Executor[] } => ({ all: new Map(), now: [] });
+
+/** Looks every 150 ms until it is stopped; a failed look is made again. */
+export const openBook = (api: Api): Book => {
+  const pages = new Map<string, ReturnType<typeof blank>>();
+  const pageOf = (app: string) => {
+    const page = pages.get(app) ?? blank();
+    pages.set(app, page);
+    return page;
+  };
+  const look = async (): Promise<void> => {
+    const { items } = executors.parse((await api.call("GET", path)).body);
+    const byApp = Map.groupBy(items, appOf);
+    for (const app of [...pages.keys(), ...byApp.keys()]) {
+      const page = pageOf(app);
+      page.now = byApp.get(app) ?? [];
+      for (const one of page.now) page.all.set(one.metadata.uid, one);
+    }
+  };
+  let stopped = false;
+  const loop = (async () => {
+    while (!stopped) {
+      await look().catch(() => {});
+      await sleep(150);
+    }
+  })();
+  return {
+    of: (app) => pageOf(app).all,
+    now: (app) => pageOf(app).now,
+    doubled: (app) => {
+      const uids = Map.groupBy(pageOf(app).all.values(), idOf);
+      return [...uids].filter(([, some]) => some.length > 1).map(([id]) => id);
+    },
+    stop: async () => {
+      stopped = true;
+      await loop;
+    },
+  };
+};

@@ -1,0 +1,80 @@
+/** Executors are lost in every way, their host with them, and each application comes to its right end with its number kept. */
+import { dirname } from "node:path";
+import { killing } from "../killing.ts";
+import { type Case, must, type Scene } from "../scene.ts";
+import { type Ledger, openLedger } from "../spark/ledger.ts";
+import { awaitState, driverLog, stateOf } from "../witness.ts";
+import { blows, frozen, onFrozen, struck, untilBack } from "./blows.ts";
+import { type Book, openBook } from "./book.ts";
+import {
+  application,
+  checkedAnswer,
+  gatesIn,
+  leastSeconds,
+  type Mode,
+  modes,
+  nameOf,
+  openGate,
+  wanted,
+} from "./job.ts";
+import { openSpoiler } from "./spoiler.ts";
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+/** Every mode at once: they share the machine, the host and its deaths, nothing else. */
+const each = <T>(work: (mode: Mode) => Promise<T>): Promise<readonly T[]> => Promise.all(modes.map(work));
+
+const applied = async ({ cluster }: Scene, mode: Mode, gates: string): Promise<void> => {
+  const { status, body } = await cluster.api.call("POST", applications, application(mode, gates, annotations));
+  must(status === 201, `${nameOf(mode)} is not created: ${JSON.stringify(body)}`);
+};
+
+/** So that what never starts is found within the test. */
+const annotations = {};
+
+/** All that is done to executors, and what the driver made of it. */
+const tormented = async (scene: Scene, book: Book, gates: string): Promise<void> => {
+  await each(async (mode) => {
+    await applied(scene, mode, gates);
+    await awaitState(scene.cluster.api, nameOf(mode), ["RUNNING"], 120_000);
+    scene.say(`${mode}: ${wanted} executors after ${(await untilBack(scene, book, mode)).toFixed(1)} s`);
+    for (const blow of blows) await struck(scene, book, mode, blow);
+    must(onFrozen(book, mode).length > 0, `${nameOf(mode)} has no executor on the node that is to be frozen`);
+  });
+  await frozen(scene, book, modes);
+  await each(async (mode) => {
+    await untilBack(scene, book, mode);
+    await openGate(gates, mode);
+  });
+};
+
+const ended = async ({ cluster }: Scene, ledger: Ledger, mode: Mode): Promise<string> => {
+  const name = nameOf(mode);
+  const app = await awaitState(cluster.api, name, ["COMPLETED", "FAILED"], 120_000);
+  must(stateOf(app) === "COMPLETED", `${name} ended ${JSON.stringify(app.status)}`);
+  const answer = checkedAnswer(await driverLog(cluster.api, `${name}-driver`));
+  const page = ledger.of(name);
+  must(page.mostDrivers === 1 && page.drivers.size === 1, `${name} had more than one driver`);
+  must(app.status?.executionAttempts === 1, `${name}: ${app.status?.executionAttempts} executions`);
+  return `${name}: ${page.states.join(" → ")}; "${answer}"`;
+};
+
+export const recovered: Case = {
+  name: `executors killed, deleted, out of memory, on a frozen node, never startable, under a host that is killed; both modes, ≥ ${leastSeconds} s`,
+  run: async (scene) => {
+    const { cluster } = scene;
+    const gates = await gatesIn(dirname(scene.hostLog));
+    const spoiler = await openSpoiler(cluster);
+    const killer = killing(scene, [], 20_000);
+    const [book, ledger] = [openBook(cluster.api), openLedger(cluster.api)];
+    try {
+      await killer.during(tormented(scene, book, gates));
+      const ends = await killer.during(each((mode) => ended(scene, ledger, mode)));
+      return [...ends, `${killer.kills()} kills of the host`];
+    } finally {
+      await killer.stop();
+      await Promise.all([book.stop(), ledger.stop()]);
+      await spoiler.stop();
+    }
+  },
+};

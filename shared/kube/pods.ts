@@ -24,6 +24,7 @@ const status = z.looseObject({
   reason: z.string().optional(),
   message: z.string().optional(),
   startTime: z.string().nullish(),
+  podIP: z.string().nullish(),
   containerStatuses: z.array(container).nullish(),
   conditions: z
     .array(

@@ -1,10 +1,9 @@
 /** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
-import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { endCompanions } from "./accompanied.ts";
@@ -16,6 +15,7 @@ import { follow } from "./following.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
+import { isOwnRun, relevant } from "./relevant.ts";
 import { sparkApplications } from "./resource.ts";
 import {
   endOver,
@@ -31,18 +31,6 @@ import {
 } from "./scene.ts";
 import { shownState } from "./status.ts";
 import { submitNext, withdrawn } from "./submitting.ts";
-
-/** Two fields may change under a running application; what they hold must be what they are for, or the run waits for it. */
-const free = ({ suspend, timeToLiveSeconds: left }: Json): Json => ({
-  suspend: typeof suspend === "boolean" ? undefined : suspend,
-  timeToLiveSeconds: Number.isSafeInteger(left) ? undefined : left,
-});
-
-/** What a run depends on. */
-const relevant = ({ spec }: Stored): string => {
-  if (isTooMuch(spec)) return digestOf("too deep to be read");
-  return isRecord(spec) ? digestOf({ ...spec, ...free(spec) }) : digestOf(spec ?? null);
-};
 
 /** Read past the schema: what is suspended and wrong besides stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
@@ -61,7 +49,7 @@ const interrupted = (scene: Scene): Memory => {
 const rebased = ({ memory, object }: Scene): Memory => {
   const generation = object.metadata.generation ?? 0;
   if (memory.generation === generation && memory.normaliser === normaliser) return memory;
-  const spec = relevant(object);
+  const spec = relevant(object, isOwnRun(memory));
   const taken = { ...memory, generation, spec, normaliser };
   const unchanged = memory.normaliser !== normaliser || memory.spec === spec;
   const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
@@ -192,7 +180,7 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
   const pods = view.seen.get(queryId(podsOf(key)));
   if (view.memory === undefined && pods === undefined && mayHideDriver(object)) return { look: [podsOf(key)] };
-  const memory = view.memory ?? adopted(object, relevant(object), policy, pods);
+  const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
   const scene: Scene = { key, view, object, memory, read, settings, policies: policiesOf(object).policies };
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);

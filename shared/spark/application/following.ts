@@ -11,6 +11,7 @@ import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionL
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
+import { supplied } from "./owning.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { submitAgain } from "./submitting.ts";
 
@@ -106,6 +107,8 @@ const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", 
 /** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
 type Ended = (scene: Scene) => Decision<Memory>;
 
+const running = ({ see, pod }: Sighted): Stored | undefined => (see === "running" ? pod : undefined);
+
 export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const { memory, key } = scene;
   const { driver } = memory;
@@ -131,5 +134,6 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   };
   if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
   const now = { ...scene, memory: next, info: doors.info };
-  return isOver ? ended(now) : planOf(now, next, found, { stages: [endStrays(found)], ...waits });
+  const plain = { stages: [endStrays(found)], ...waits };
+  return isOver ? ended(now) : supplied(now, known, found, { body: running(sighting), plain });
 };

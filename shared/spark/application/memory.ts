@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Parsed } from "../../core/operator.ts";
 import { rareNames } from "../companions/retinue.ts";
+import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
 import { causes } from "./causes.ts";
 
@@ -85,6 +86,8 @@ const memory = z.object({
   forgiven: z.number().int().optional(),
   /** The account of the current attempt's executors. */
   executors: ledgerShape.optional(),
+  /** Set by the first run with `rekindle.dev/executors: own`; about the present one if it is of its attempt. */
+  allotment: allotment.optional(),
   untold: z.array(untold).optional(),
   history: z.array(passage).optional(),
   state,

@@ -1,78 +1,6 @@
-/**
- * What an application may ask for by annotation, beyond upstream: every timeout and policy once, with its default and its
- * range. Parsing, messages and the command line follow from this table.
- */
+/** What the annotations of an application ask for, read with the tables of annotations.ts. */
 import type { Stored } from "../../core/object.ts";
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
-type Row = { readonly annotation: string; readonly meaning: string };
-
-/** From `least` to `most`, ms; no default: off. */
-export type Span = Row & {
-  readonly form: "duration";
-  readonly default?: number;
-  readonly least: number;
-  readonly most: number;
-};
-
-/** One of the words; the first is the default. */
-export type Choice<Word extends string = string> = Row & {
-  readonly form: "choice";
-  readonly words: readonly [Word, ...Word[]];
-};
-
-export const spans = {
-  driverStartMs: {
-    form: "duration",
-    annotation: "rekindle.dev/driver-start-timeout",
-    least: 10 * second,
-    most: 24 * hour,
-    meaning: "a driver that is not running so long after its pod was made is ended, and its run has failed",
-  },
-  executorStartMs: {
-    form: "duration",
-    annotation: "rekindle.dev/executor-start-timeout",
-    least: 10 * second,
-    most: 24 * hour,
-    meaning: "a run of which no executor is running so long after its driver's start has failed",
-  },
-  backoffMaxMs: {
-    form: "duration",
-    annotation: "rekindle.dev/retry-backoff-max",
-    default: 5 * minute,
-    least: second,
-    most: 24 * hour,
-    meaning: "the longest wait before a retry, when it grows exponentially",
-  },
-  goodRunMs: {
-    form: "duration",
-    annotation: "rekindle.dev/retry-reset-after",
-    default: 10 * minute,
-    least: second,
-    most: 168 * hour,
-    meaning: "a run that lasted so long is a good one: the next wait is the first again",
-  },
-} as const satisfies Readonly<Record<string, Span>>;
-
-export const choices = {
-  backoff: {
-    form: "choice",
-    annotation: "rekindle.dev/retry-backoff",
-    words: ["linear", "exponential"],
-    meaning:
-      "how the wait before a retry grows: as upstream's, from the start of the failed run; or doubling from its end",
-  },
-  restartOn: {
-    form: "choice",
-    annotation: "rekindle.dev/restart-on",
-    words: ["policy", "infrastructure"],
-    meaning:
-      "infrastructure: preemption, eviction, a lost node or driver, an image that cannot be pulled spend no retry",
-  },
-} as const satisfies Readonly<Record<string, Choice>>;
+import { type Choice, type Count, choices, counts, type Row, type Span, spans, units } from "./annotations.ts";
 
 type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
 
@@ -81,16 +9,15 @@ export type Policies = {
   readonly executorStartMs: number | undefined;
   readonly backoffMaxMs: number;
   readonly goodRunMs: number;
+  readonly executorIntervalMs: number | undefined;
+  readonly registrationMs: number;
+  readonly executorBatch: number | undefined;
+  readonly executorMaxPending: number | undefined;
+  readonly executors: Word<"executors">;
+  readonly executorScaleDown: Word<"executorScaleDown">;
   readonly backoff: Word<"backoff">;
   readonly restartOn: Word<"restartOn">;
 };
-
-const units = [
-  ["d", 24 * hour],
-  ["h", hour],
-  ["m", minute],
-  ["s", second],
-] as const;
 
 /** A span as people write it: `90s`, `5m`, `2h`, `1d`. */
 const msOf = (text: string): number | undefined => {
@@ -131,32 +58,53 @@ const readChoice = <Name extends string>(row: Choice<Name>, given: string | unde
   return { value: first, problem: problemOf(row, given, `one of ${row.words.join(", ")}`, `the default of ${first}`) };
 };
 
+const readCount = (row: Count, given: string | undefined): Read<number | undefined> => {
+  if (given === undefined) return { value: undefined };
+  const value = /^\d{1,9}$/.test(given.trim()) ? Number(given) : 0;
+  if (value >= row.least && value <= row.most) return { value };
+  const wanted = `a whole number from ${row.least} to ${row.most}`;
+  return { value: undefined, problem: problemOf(row, given, wanted, "the default") };
+};
+
 /** What the annotations ask for; what is out of range is told, and the default holds. */
 export const policiesOf = ({
   metadata: { annotations = {} },
 }: Pick<Stored, "metadata">): { readonly policies: Policies; readonly problems: readonly string[] } => {
   const given = (row: Row): string | undefined => annotations[row.annotation];
-  const { driverStartMs, executorStartMs, backoffMaxMs, goodRunMs } = spans;
-  const read = {
+  const { driverStartMs, executorStartMs, backoffMaxMs, goodRunMs, executorIntervalMs, registrationMs } = spans;
+  const read: { readonly [Name in keyof Policies]: Read<Policies[Name]> } = {
     driverStartMs: readSpan(driverStartMs, undefined, given(driverStartMs)),
     executorStartMs: readSpan(executorStartMs, undefined, given(executorStartMs)),
     backoffMaxMs: readSpan(backoffMaxMs, backoffMaxMs.default, given(backoffMaxMs)),
     goodRunMs: readSpan(goodRunMs, goodRunMs.default, given(goodRunMs)),
+    executorIntervalMs: readSpan(executorIntervalMs, undefined, given(executorIntervalMs)),
+    registrationMs: readSpan(registrationMs, registrationMs.default, given(registrationMs)),
+    executorBatch: readCount(counts.executorBatch, given(counts.executorBatch)),
+    executorMaxPending: readCount(counts.executorMaxPending, given(counts.executorMaxPending)),
+    executors: readChoice<Word<"executors">>(choices.executors, given(choices.executors)),
+    executorScaleDown: readChoice<Word<"executorScaleDown">>(
+      choices.executorScaleDown,
+      given(choices.executorScaleDown),
+    ),
     backoff: readChoice<Word<"backoff">>(choices.backoff, given(choices.backoff)),
     restartOn: readChoice<Word<"restartOn">>(choices.restartOn, given(choices.restartOn)),
   };
   const problems = Object.values(read).flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
-  return {
-    policies: {
-      driverStartMs: read.driverStartMs.value,
-      executorStartMs: read.executorStartMs.value,
-      backoffMaxMs: read.backoffMaxMs.value,
-      goodRunMs: read.goodRunMs.value,
-      backoff: read.backoff.value,
-      restartOn: read.restartOn.value,
-    },
-    problems,
+  const policies: Policies = {
+    driverStartMs: read.driverStartMs.value,
+    executorStartMs: read.executorStartMs.value,
+    backoffMaxMs: read.backoffMaxMs.value,
+    goodRunMs: read.goodRunMs.value,
+    executorIntervalMs: read.executorIntervalMs.value,
+    registrationMs: read.registrationMs.value,
+    executorBatch: read.executorBatch.value,
+    executorMaxPending: read.executorMaxPending.value,
+    executors: read.executors.value,
+    executorScaleDown: read.executorScaleDown.value,
+    backoff: read.backoff.value,
+    restartOn: read.restartOn.value,
   };
+  return { policies, problems };
 };
 
 export type Line = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;
@@ -167,6 +115,12 @@ export const policyLines = (): readonly Line[] => [
     annotation: row.annotation,
     default: row.default === undefined ? "off" : spanText(row.default),
     range: `${spanText(row.least)} to ${spanText(row.most)}`,
+    meaning: row.meaning,
+  })),
+  ...Object.values(counts).map((row: Count) => ({
+    annotation: row.annotation,
+    default: "off",
+    range: `${row.least} to ${row.most}`,
     meaning: row.meaning,
   })),
   ...Object.values(choices).map((row: Choice) => ({

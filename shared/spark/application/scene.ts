@@ -6,12 +6,15 @@ import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Options } from "../companions/options.ts";
 import { type RareKind, rareKinds } from "../companions/retinue.ts";
+import { firstId } from "../executors/allotment.ts";
+import { isLiving, membersOf } from "../executors/census.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { judged } from "./causes.ts";
 import { chronicled, events, executorEvents } from "./chronicle.ts";
 import { alive, type Pods, sortOut } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Policies } from "./policies.ts";
+import { isOwnRun } from "./relevant.ts";
 import { made } from "./resource.ts";
 import type { RestartPolicy } from "./restart.ts";
 import { projected, shownExecutors } from "./status.ts";
@@ -87,16 +90,26 @@ export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
 export const endStrays = (found: Pods | undefined): readonly Effect[] =>
   alive(found?.strays ?? []).map((pod) => removal(pod, pods));
 
-/** Strays, and the pods of a run that was given up while they may still live. */
-export const endOver = ({ state }: Memory, found: Pods): readonly Effect[] => {
+/** Nobody else ends the executors that Rekindle made; those that have ended stay for who looks into them. */
+const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
+  isOwnRun(memory)
+    ? membersOf(executors)
+        .filter(isLiving)
+        .map(({ pod }) => pod)
+    : [];
+
+/** Strays, and the pods of a run that is over or was given up, while they may still live. */
+export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
+  const { state } = memory;
   const given = "cause" in state && state.cause !== undefined && judged[state.cause];
-  const run = given ? [...(found.driver === undefined ? [] : [found.driver]), ...found.executors] : [];
+  const driver = found.driver === undefined ? [] : [found.driver];
+  const run = given ? [...driver, ...found.executors] : ownLiving(memory, found);
   return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
 };
 
-/** When nothing of the newest save that planned a driver can arrive any more, epoch ms. */
+/** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
 export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
-  (memory.plannedAt ?? 0) + settings.settledMs;
+  Math.max(memory.plannedAt ?? 0, ...(memory.allotment?.underway ?? []).map(({ at }) => at)) + settings.settledMs;
 
 /** Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest. */
 export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
@@ -121,7 +134,8 @@ export const planOf = (
 ): Plan<Memory> => {
   const { object, settings, info } = scene;
   const next = chronicled(scene, scene.memory.state.phase, memory);
-  const status = projected(object, next, { pods: found, info, limit: settings.options.trackedExecutors });
+  const limit = settings.options.trackedExecutors + (isOwnRun(next) ? firstId - 1 : 0);
+  const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
   const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
   return { ...extras, memory: next, stages, status };

@@ -5,19 +5,24 @@ import type { Effect, Plan } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Companion } from "../companions/companion.ts";
 import { guardsOf } from "../companions/retinue.ts";
+import { begun } from "../executors/allotment.ts";
+import { prefixOf } from "../executors/builder.ts";
+import { ownerAnnotation } from "../executors/owner.ts";
+import type { ExecutorBasis } from "../executors/request.ts";
 import { type Submission, submit } from "../submission/submit.ts";
 import { standIn } from "../submission/versions.ts";
 import { accompaniment, attemptOf, withRare } from "./accompanied.ts";
 import { unsubmitted } from "./chronicle.ts";
-import type { Memory, State } from "./memory.ts";
+import type { Driver, Memory, State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
+import { relevant } from "./relevant.ts";
 import { made, sparkApplications } from "./resource.ts";
 import { nextSubmission } from "./restart.ts";
 import { planOf, policyOf, type Scene } from "./scene.ts";
 
 const resourceOf: ReadonlyMap<string, Resource> = new Map([pods, ...made].map((resource) => [resource.kind, resource]));
 
-const creation = (object: Obj, owner: string): Effect => {
+export const creation = (object: Obj, owner: string): Effect => {
   const resource = resourceOf.get(object.kind);
   if (resource === undefined) throw new Error(`a submission made a ${object.kind}, which nothing here can create`);
   return { do: "create", object, resource, owner };
@@ -25,8 +30,10 @@ const creation = (object: Obj, owner: string): Effect => {
 
 type Whole = Submission & { readonly guards: readonly Companion[] };
 
-/** The objects of an attempt: the same for everybody who asks, at any time. */
-const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | { readonly refused: string } => {
+type Refused = { readonly refused: string };
+
+/** What an attempt's driver is, and what it needs: the same for everybody who asks, at any time. */
+const submitted = (scene: Scene, attempt: number, submittedAt: number): Submission | Refused => {
   const { read, object, view, settings } = scene;
   if (!read.ok) return { refused: read.message };
   const { name, namespace, labels, annotations } = object.metadata;
@@ -37,14 +44,36 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole
     labels: labels ?? {},
     annotations: annotations ?? {},
   };
+  const { spec } = attemptOf(scene, read.spec, attempt);
+  return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
+};
+
+/** What the executors of the present run are made from, also when the annotation was taken away meanwhile. */
+export const executorBasis = (scene: Scene, { attempt, submittedAt }: Driver): ExecutorBasis | undefined => {
+  const { metadata } = scene.object;
+  const annotations = { ...metadata.annotations, [ownerAnnotation]: "own" };
+  const own = { ...scene, object: { ...scene.object, metadata: { ...metadata, annotations } } };
+  const result = submitted(own, attempt, submittedAt);
+  return "refused" in result ? undefined : result.executors;
+};
+
+/** The objects of an attempt, and those that go with it. */
+const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | Refused => {
+  const { read } = scene;
+  const result = submitted(scene, attempt, submittedAt);
+  if ("refused" in result || !read.ok) return "refused" in result ? result : { refused: "its spec cannot be read" };
   const subject = attemptOf(scene, read.spec, attempt);
-  const result = submit({ app, spec: subject.spec, attempt, submittedAt, apiServer: settings.apiServer });
-  if ("refused" in result) return result;
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
   if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
   const { submissionId, applicationId, driverPodName } = result;
   return { ...result, guards: guardsOf({ ...subject, submissionId, applicationId, driverPodName }) };
 };
+
+/** Rekindle is the allocator of this run: how many executors it has may change while it runs. */
+const allotted = ({ memory, object }: Scene, attempt: number, { executors }: Whole): Partial<Memory> =>
+  executors === undefined
+    ? { spec: relevant(object, false) }
+    : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */
 export const submitNext = (scene: Scene): Plan<Memory> => {
@@ -66,6 +95,7 @@ export const submitNext = (scene: Scene): Plan<Memory> => {
       podName: submission.driverPodName,
       submittedAt: view.now,
     },
+    ...allotted(scene, attempt, submission),
     state: { phase: "SUBMITTED" },
   };
   return creating(scene, next, submission);

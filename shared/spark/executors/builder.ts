@@ -88,7 +88,8 @@ const stepsFor = ({ conf, rules }: ExecutorContext): readonly Step[] => {
   );
 };
 
-const prefixOf = ({ conf, prefix }: Pick<ExecutorRequest, "conf" | "prefix">): string =>
+/** Start of the pods' names; the id follows after `-exec-`. */
+export const prefixOf = ({ conf, prefix }: Pick<ExecutorRequest, "conf" | "prefix">): string =>
   conf.get("spark.kubernetes.executor.podNamePrefix") ?? prefix;
 
 const contextOf = (given: ExecutorRequest): ExecutorContext => {

@@ -26,6 +26,9 @@ export type ExecutorRequest = {
   readonly authSecret: string | undefined;
 };
 
+/** All that is the same for every executor of a run, and known when it is submitted. */
+export type ExecutorBasis = Omit<ExecutorRequest, "executorId" | "driver">;
+
 export type ExecutorContext = ExecutorRequest & {
   readonly rules: Rules;
   /** The confs as they were written; `conf` has them filled in. */

@@ -5,6 +5,7 @@
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Json } from "../../kube/answers.ts";
+import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";
 import type { SparkPod } from "./pods/pod.ts";
@@ -45,6 +46,14 @@ export const additions: readonly { readonly what: string; readonly why: string }
   {
     what: `label and annotation ${memoryLimitMark} in the executors' template, for spec.executor.memoryLimit`,
     why: "Spark overwrites the limit of a template: admission writes it, where it is installed",
+  },
+  {
+    what: "with rekindle.dev/executors: own, dynamic allocation from 0 executors on that never asks for one",
+    why: "Rekindle is the allocator; two of them would replace every loss twice",
+  },
+  {
+    what: "with rekindle.dev/executors: own, spark.executor.maxNumFailures of 100 or ten for every executor",
+    why: "Spark would end the application for losses that are made good",
   },
   {
     what: "spark-version is spec.sparkVersion, SPARK_USER is spark",
@@ -122,12 +131,35 @@ const executorGrace = "spark.kubernetes.executor.terminationGracePeriodSeconds";
 
 export const addedConfs: readonly string[] = [keepEvidence, executorGrace];
 
+/** Spark counts every pod that failed, also those that are made good; crash loops are slowed down by Rekindle. */
+const failureBudget = (spec: SparkApplicationSpec): Pair => [
+  "spark.executor.maxNumFailures",
+  `${Math.max(100, 10 * wantedOf(spec))}`,
+];
+
+/**
+ * With `rekindle.dev/executors: own`, put last: whatever else was said, the driver asks for no executor, has none
+ * ended for being idle or late, and makes no ConfigMap for them. As tried in spark-real.md §4.
+ */
+export const held: readonly Pair[] = [
+  ["spark.dynamicAllocation.enabled", "true"],
+  ["spark.dynamicAllocation.shuffleTracking.enabled", "true"],
+  ["spark.dynamicAllocation.minExecutors", "0"],
+  ["spark.dynamicAllocation.initialExecutors", "0"],
+  ["spark.dynamicAllocation.schedulerBacklogTimeout", "10000000s"],
+  ["spark.dynamicAllocation.sustainedSchedulerBacklogTimeout", "10000000s"],
+  ["spark.dynamicAllocation.executorIdleTimeout", "1000000s"],
+  ["spark.executor.instances", "0"],
+  ["spark.kubernetes.executor.disableConfigMap", "true"],
+];
+
 /** Confs that the user has not set: put first, so that the user's win. */
-export const confs = (spec: SparkApplicationSpec, rules: Rules): readonly Pair[] => {
+export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): readonly Pair[] => {
   const grace = spec.executor.terminationGracePeriodSeconds;
   return [
     // Spark deletes a lost executor's pod 90 ms after the loss, and the reason with it.
     [keepEvidence, "false"],
+    ...(own ? [failureBudget(spec)] : []),
     // From 4.1 on Spark overwrites what the template says.
     ...(grace === undefined || !rules.executorGraceConf ? [] : [[executorGrace, `${grace}s`] as const]),
   ];

@@ -1,9 +1,13 @@
 /** A SparkApplication becomes the objects of one attempt: what to create before the driver pod, and the driver pod. */
 import type { Obj } from "../../core/object.ts";
+import { firstId } from "../executors/allotment.ts";
+import { executorOf } from "../executors/builder.ts";
+import { isOwn, obstaclesIn } from "../executors/owner.ts";
+import type { ExecutorBasis } from "../executors/request.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { brokenRules } from "../schema/rules.ts";
-import { before, confs, driverOwner, executorOwner, podLabels, shared } from "./additions.ts";
+import { before, confs, driverOwner, executorOwner, held, podLabels, shared } from "./additions.ts";
 import type { Arguments } from "./arguments/argv.ts";
 import { argumentsOf } from "./arguments/argv.ts";
 import { metricsMap } from "./arguments/metrics.ts";
@@ -47,6 +51,8 @@ export type Submission = {
   /** Config maps, secrets, claims and the driver's service: the kubelet is to find them when the driver pod comes. */
   readonly before: readonly Obj[];
   readonly driver: Obj;
+  /** What executors are made from, where `rekindle.dev/executors: own` makes Rekindle their allocator. */
+  readonly executors?: ExecutorBasis;
   /** What was understood differently from how it was written, for people. */
   readonly notes: readonly string[];
 };
@@ -81,13 +87,19 @@ const executorTemplate = (input: SubmissionInput, submissionId: string): { reado
   return { text: JSON.stringify(asTemplate(pod, sidecars)) };
 };
 
+const ownedIn = ({ app }: SubmissionInput): boolean => isOwn(app.annotations ?? {});
+
 const built = (input: SubmissionInput, identity: Identity, told: Arguments, executor: string): Built | Refused => {
   const { app, spec } = input;
+  const own = ownedIn(input);
+  const given = [...confs(spec, rulesFor(spec.sparkVersion), own), ...told.confs];
+  const obstacles = own ? obstaclesIn({ conf: new Map(given), sparkVersion: spec.sparkVersion }) : [];
+  if (obstacles.length > 0) return { refused: obstacles.join("; ") };
   const prepared = prepare({
     ...told,
     master: `k8s://${input.apiServer}`,
     name: app.name,
-    confs: [...confs(spec, rulesFor(spec.sparkVersion)), ...told.confs],
+    confs: own ? [...given, ...held] : given,
     submittedAt: input.submittedAt,
   });
   if ("refused" in prepared) return prepared;
@@ -100,6 +112,26 @@ const built = (input: SubmissionInput, identity: Identity, told: Arguments, exec
     machine: { user: input.user ?? sparkUser },
     templates: { driver: templateOf("driver", spec.driver.template), executor },
   });
+};
+
+/** What the driver's own allocator would know of its executors. Their ConfigMap is none: see `held`. */
+const basisOf = (input: SubmissionInput, identity: Identity, made: Built, template: string): ExecutorBasis => ({
+  conf: made.confs,
+  sparkVersion: input.spec.sparkVersion,
+  applicationId: made.applicationId,
+  prefix: identity.prefix,
+  user: input.spec.proxyUser || input.user || sparkUser,
+  localDirs: made.confs.get("spark.local.dir") ?? identity.localDir,
+  configMap: "",
+  confFiles: [],
+  template: JSON.parse(template),
+  authSecret: undefined,
+});
+
+/** Better refused now than when the driver waits for it. */
+const tryOne = (executors: ExecutorBasis, { driverPodName: name }: Built): Refused | undefined => {
+  const one = executorOf({ ...executors, executorId: `${firstId}`, driver: { name, uid: "", ip: undefined } });
+  return "refused" in one ? one : undefined;
 };
 
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
@@ -129,6 +161,9 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   if ("refused" in executor) return executor;
   const made = built(input, identity, told, executor.text);
   if ("refused" in made) return made;
+  const executors = ownedIn(input) ? basisOf(input, identity, made, executor.text) : undefined;
+  const tried = executors === undefined ? undefined : tryOne(executors, made);
+  if (tried !== undefined) return tried;
   const mark = { app, attempt, submissionId };
   return {
     submissionId,
@@ -139,6 +174,7 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
       ...[...made.first, ...made.objects].map((object) => before(object, mark)),
     ],
     driver: driverOf(input, made, submissionId),
+    ...(executors === undefined ? {} : { executors }),
     notes: notesOf(spec),
   };
 };

@@ -11,6 +11,12 @@ const plain = {
   executorStartMs: undefined,
   backoffMaxMs: 300_000,
   goodRunMs: 600_000,
+  executorIntervalMs: undefined,
+  registrationMs: 300_000,
+  executorBatch: undefined,
+  executorMaxPending: undefined,
+  executors: "assist",
+  executorScaleDown: "idle",
   backoff: "linear",
   restartOn: "policy",
 };
@@ -29,6 +35,12 @@ describe("annotations", () => {
     { name: "retry-backoff-max", value: "2h", want: { backoffMaxMs: 7_200_000 } },
     { name: "retry-reset-after", value: "1s", want: { goodRunMs: 1_000 } },
     { name: "restart-on", value: "infrastructure", want: { restartOn: "infrastructure" } },
+    { name: "executors", value: "own", want: { executors: "own" } },
+    { name: "executor-batch", value: " 20 ", want: { executorBatch: 20 } },
+    { name: "executor-interval", value: "5s", want: { executorIntervalMs: 5_000 } },
+    { name: "executor-registration-timeout", value: "1m", want: { registrationMs: 60_000 } },
+    { name: "executor-max-pending", value: "1", want: { executorMaxPending: 1 } },
+    { name: "executor-scale-down", value: "force", want: { executorScaleDown: "force" } },
   ];
   for (const { name, value, want } of cases) {
     test(`${name}: ${value}`, () =>
@@ -54,6 +66,9 @@ describe("annotations", () => {
     },
     { name: "retry-reset-after", value: "", want: /the default of 10m holds/ },
     { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear holds/ },
+    { name: "executor-batch", value: "0", want: /a whole number from 1 to 10000; the default holds/ },
+    { name: "executor-batch", value: "1.5", want: /a whole number from 1 to 10000/ },
+    { name: "executors", value: "mine", want: /one of assist, own; the default of assist holds/ },
     { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
   ];
   for (const { name, value, want } of wrong) {
@@ -74,7 +89,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 6);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 12);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

@@ -1,0 +1,131 @@
+/**
+ * What an application may ask for by annotation, beyond upstream: every timeout and policy once, with its default and its
+ * range. Parsing, messages and the command line follow from these tables.
+ */
+import { owners } from "../executors/owner.ts";
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+export type Row = { readonly annotation: string; readonly meaning: string };
+
+/** From `least` to `most`, ms; no default: off. */
+export type Span = Row & {
+  readonly form: "duration";
+  readonly default?: number;
+  readonly least: number;
+  readonly most: number;
+};
+
+/** One of the words; the first is the default. */
+export type Choice<Word extends string = string> = Row & {
+  readonly form: "choice";
+  readonly words: readonly [Word, ...Word[]];
+};
+
+export const spans = {
+  driverStartMs: {
+    form: "duration",
+    annotation: "rekindle.dev/driver-start-timeout",
+    least: 10 * second,
+    most: 24 * hour,
+    meaning: "a driver that is not running so long after its pod was made is ended, and its run has failed",
+  },
+  executorStartMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-start-timeout",
+    least: 10 * second,
+    most: 24 * hour,
+    meaning: "a run of which no executor is running so long after its driver's start has failed",
+  },
+  backoffMaxMs: {
+    form: "duration",
+    annotation: "rekindle.dev/retry-backoff-max",
+    default: 5 * minute,
+    least: second,
+    most: 24 * hour,
+    meaning: "the longest wait before a retry, when it grows exponentially",
+  },
+  goodRunMs: {
+    form: "duration",
+    annotation: "rekindle.dev/retry-reset-after",
+    default: 10 * minute,
+    least: second,
+    most: 168 * hour,
+    meaning: "a run that lasted so long is a good one: the next wait is the first again",
+  },
+  executorIntervalMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-interval",
+    least: second,
+    most: hour,
+    meaning:
+      "own: the time in which no more than a batch of executors is made; unset, spark.kubernetes.allocation.batch.delay, else 1s",
+  },
+  registrationMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-registration-timeout",
+    default: 5 * minute,
+    least: 30 * second,
+    most: 24 * hour,
+    meaning: "own: an executor that waits for a place for longer no longer holds up others",
+  },
+} as const satisfies Readonly<Record<string, Span>>;
+
+/** A whole number from `least` to `most`. */
+export type Count = Row & { readonly form: "count"; readonly least: number; readonly most: number };
+
+export const counts = {
+  executorBatch: {
+    form: "count",
+    annotation: "rekindle.dev/executor-batch",
+    least: 1,
+    most: 10_000,
+    meaning: "own: executors made in one interval; unset, spark.kubernetes.allocation.batch.size, else 500",
+  },
+  executorMaxPending: {
+    form: "count",
+    annotation: "rekindle.dev/executor-max-pending",
+    least: 1,
+    most: 100_000,
+    meaning:
+      "own: young executors that may wait for a place; unset, spark.kubernetes.allocation.maxPendingPods, else no limit",
+  },
+} as const satisfies Readonly<Record<string, Count>>;
+
+export const choices = {
+  executors: {
+    form: "choice",
+    annotation: "rekindle.dev/executors",
+    words: owners,
+    meaning: "own: Rekindle is the allocator of executors, from the next run on; assist: the driver's own is",
+  },
+  executorScaleDown: {
+    form: "choice",
+    annotation: "rekindle.dev/executor-scale-down",
+    words: ["idle", "force"],
+    meaning: "own: when fewer executors are wanted, only idle ones go, or busy ones too",
+  },
+  backoff: {
+    form: "choice",
+    annotation: "rekindle.dev/retry-backoff",
+    words: ["linear", "exponential"],
+    meaning:
+      "how the wait before a retry grows: as upstream's, from the start of the failed run; or doubling from its end",
+  },
+  restartOn: {
+    form: "choice",
+    annotation: "rekindle.dev/restart-on",
+    words: ["policy", "infrastructure"],
+    meaning:
+      "infrastructure: preemption, eviction, a lost node or driver, an image that cannot be pulled spend no retry",
+  },
+} as const satisfies Readonly<Record<string, Choice>>;
+
+export const units = [
+  ["d", 24 * hour],
+  ["h", hour],
+  ["m", minute],
+  ["s", second],
+] as const;

@@ -1,0 +1,44 @@
+/** The creation of executors under ids that were handed out: their pods, then the claims that wait for them. */
+import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { podStatus } from "../../kube/pods.ts";
+import { executorOf } from "../executors/builder.ts";
+import { podLabels, reference } from "../submission/additions.ts";
+import type { Driver } from "./memory.ts";
+import type { Scene } from "./scene.ts";
+import { creation, executorBasis } from "./submitting.ts";
+
+/** A claim is found, and told to be ours, as everything else of an attempt. */
+const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Driver): Obj => {
+  const { namespace, name } = key;
+  const app = { name, namespace, uid: view.uid };
+  const owner: OwnerReference = reference(app);
+  const { labels, ownerReferences = [] } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      namespace,
+      labels: { ...labels, ...podLabels({ app, attempt, submissionId }) },
+      ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== view.uid), owner],
+    },
+  };
+};
+
+/** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
+export const executorsFor = (
+  scene: Scene,
+  driver: Driver,
+  pod: Stored,
+  ids: readonly number[],
+): readonly (readonly Effect[])[] => {
+  const basis = executorBasis(scene, driver);
+  if (basis === undefined) return [];
+  const { name, uid } = pod.metadata;
+  const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
+  const made = ids
+    .map((id) => executorOf({ ...basis, executorId: `${id}`, driver: host }))
+    .flatMap((one) => ("refused" in one ? [] : [one]));
+  const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
+  return [made.map((one) => effect(one.pod)), made.flatMap(({ claims }) => claims.map(effect))];
+};

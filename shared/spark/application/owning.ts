@@ -1,0 +1,211 @@
+/**
+ * Rekindle as the allocator of a run's executors. They are made once the driver listens, and made again for each that is
+ * lost; one that ended with 0 only when the driver says that it goes on. What the driver's REST API does not tell stops
+ * nothing that can be known without it, and ends nobody.
+ */
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Query } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
+import { isEnding, podStatus } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { type Allocation, allocate, crashesBefore } from "../executors/allocate.ts";
+import type { Allotment } from "../executors/allotment.ts";
+import {
+  afterCrashes,
+  afterLook,
+  isLiving,
+  type Member,
+  membersOf,
+  missingOf,
+  newlyEnded,
+} from "../executors/census.ts";
+import { wantedOf } from "../executors/owner.ts";
+import { paceOf } from "../executors/pace.ts";
+import { shrink } from "../executors/shrink.ts";
+import type { Pods } from "./evidence.ts";
+import { type Listening, listening } from "./listening.ts";
+import { executorsFor } from "./making.ts";
+import type { Driver, Memory } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
+import { planOf, removal, type Scene } from "./scene.ts";
+
+type Look = { readonly look: readonly Query[] };
+
+type Owned = {
+  readonly memory: Memory;
+  readonly stages: readonly (readonly Effect[])[];
+  readonly wakeAt?: number;
+  readonly pollMs?: number;
+  readonly waitsFor?: string;
+};
+
+/** More missing than this are asked for in one list. */
+const fewMissing = 8;
+
+/** A second look at those that a list did not show: it may have been behind. */
+const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readonly number[]): readonly Query[] => {
+  const { namespace } = key;
+  if (missing.length > fewMissing)
+    return [
+      { do: "list", resource: pods, namespace, labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" } },
+    ];
+  return missing.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
+};
+
+/** All executors that there are: those of the list, and those that only the second look found. */
+const everyone = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
+  const members = membersOf(executors);
+  const missing = missingOf(allotment, members);
+  const queries = queriesFor(scene, allotment, missing);
+  const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
+  if (unseen.length > 0) return { look: unseen };
+  const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
+  const found = membersOf(again).filter(({ id }) => missing.includes(id));
+  return [...members, ...found].sort((a, b) => a.id - b.id);
+};
+
+/** Executors that ended with 0 and of which the driver has not said that it does without them. */
+const quitters = (members: readonly Member[]): readonly Member[] =>
+  members.filter(({ standing, pod }) => standing === "quit" && !isEnding(pod));
+
+const byJudgement = ({ pod }: Member): Effect => {
+  const { name, namespace, uid, resourceVersion } = pod.metadata;
+  const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+  return { do: "delete", ref, uid, resourceVersion };
+};
+
+type Situation = {
+  readonly scene: Scene;
+  readonly driver: Driver;
+  readonly pod: Stored;
+  readonly members: readonly Member[];
+  readonly allotment: Allotment;
+  readonly expected: number;
+};
+
+const allocation = ({ scene, members, allotment, expected }: Situation, unsure: number): Allocation => {
+  const { view, policies, read } = scene;
+  const pace = paceOf(policies, read.ok ? (read.spec.sparkConf ?? {}) : {});
+  return allocate({ expected, members, allotment, unsure, pace, now: view.now });
+};
+
+const planned = (situation: Situation, { ids, allotment, wakeAt }: Allocation, more: Partial<Owned> = {}): Owned => {
+  const { scene, driver, pod } = situation;
+  const { stages = [], ...extras } = more;
+  const made = ids.length === 0 ? [] : executorsFor(scene, driver, pod, ids);
+  return {
+    ...extras,
+    memory: { ...scene.memory, allotment },
+    stages: [...made, ...stages],
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+  };
+};
+
+/** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
+const settle = (situation: Situation, heard: Listening): Owned => {
+  const { scene, members, expected } = situation;
+  const quit = quitters(members);
+  const goesOn = heard.registered !== undefined;
+  const next = allocation(situation, goesOn ? 0 : quit.length);
+  const force = scene.policies.executorScaleDown === "force";
+  const { leaving, kept } = shrink({ expected, members, busy: heard.registered?.busy, force });
+  const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
+  const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
+  const waits = kept > 0 ? { waitsFor: `the driver to finish, and ${kept} executor(s) too many to be idle` } : {};
+  const told = goesOn ? [] : unheard(situation, heard.why);
+  return planned(situation, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
+};
+
+const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
+
+/** What cannot be known is told, once for each run. */
+const unheard = (situation: Situation, why: string): readonly Effect[] => {
+  const { object } = situation.scene;
+  const message = `the driver's REST API does not answer, so nobody knows which executors it has registered: ${why}`;
+  const of = { about: object, resource: sparkApplications, occasion: maker(situation) };
+  return [{ do: "record", ...of, type: "Warning", reason: "RegistrationUnknown", message }];
+};
+
+/** A driver that has begun and says nothing is waited for so long; where nobody may ask, no longer than it needs to begin. */
+const patienceMs = 120_000;
+
+/** The driver has not answered yet: executors that come before its RPC listens would give up and end. */
+const awaitDriver = (situation: Situation, heard: Listening): Owned => {
+  const { scene, pod, allotment } = situation;
+  const listens = { ...situation, allotment: { ...allotment, listens: true } };
+  if (heard.registered !== undefined) return settle(listens, heard);
+  const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
+  if (scene.view.now < startedAt + patienceMs)
+    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to listen to executors" });
+  return settle(listens, heard);
+};
+
+const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });
+
+/** Creations that the server refused for good: told, and tried again as after a crash. */
+const refusedHere = (situation: Situation): Owned | undefined => {
+  const { scene, allotment, expected } = situation;
+  const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const about = { about: scene.object, resource: sparkApplications, occasion: `${maker(situation)} ${first.message}` };
+  const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
+  const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
+  const held = { ...allotment, underway: [], crashes: { count, at: scene.view.now } };
+  const told: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
+  return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[told]] });
+};
+
+/** Losses that need no word of the driver go first; the driver is asked where something else hangs on it. */
+const decided = (situation: Situation): Owned | Look => {
+  const { scene, driver, members, allotment, expected } = situation;
+  const refused = refusedHere(situation);
+  if (refused !== undefined) return refused;
+  const quit = quitters(members).length;
+  const surplus = members.filter(isLiving).length > expected;
+  const next = allotment.listens === true ? allocation(situation, quit) : noneOf(situation);
+  const asks = quit > 0 || surplus;
+  if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
+  if (allotment.listens === true && !asks) return planned(situation, next);
+  const heard = listening(scene, driver);
+  if ("look" in heard) return heard;
+  return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
+};
+
+/** The executors of a run whose driver runs; undefined where they are the driver's own. */
+const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
+  const before = scene.memory.allotment;
+  if (before?.attempt !== driver.attempt || !scene.read.ok || isEnding(pod)) return undefined;
+  const members = everyone(scene, before, found);
+  if ("look" in members) return members;
+  const looked = afterLook(before, members, scene.view.now - scene.settings.settledMs);
+  const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
+  const { crashes: _, ...rest } = looked;
+  const allotment: Allotment = { ...rest, ...(crashes === undefined ? {} : { crashes }) };
+  return decided({ scene, driver, pod, members, allotment, expected: wantedOf(scene.read.spec) });
+};
+
+type Plain = Pick<Owned, "stages" | "wakeAt" | "waitsFor">;
+
+type Running = {
+  /** The driver's pod, while it runs. */
+  readonly body: Stored | undefined;
+  /** What the step does without us. */
+  readonly plain: Plain;
+};
+
+const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
+  const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(at) ? { wakeAt: at } : {};
+};
+
+/** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
+export const supplied = (scene: Scene, driver: Driver, found: Pods, { body, plain }: Running): Decision<Memory> => {
+  const owned = body === undefined ? undefined : own(scene, driver, found, body);
+  if (owned === undefined) return planOf(scene, scene.memory, found, plain);
+  if ("look" in owned) return owned;
+  const { memory, stages, wakeAt, ...waits } = owned;
+  const both = { ...plain, ...waits, ...earlier(plain.wakeAt, wakeAt) };
+  return planOf(scene, memory, found, { ...both, stages: [...stages, ...plain.stages] });
+};

@@ -1,0 +1,45 @@
+/**
+ * What Rekindle remembers as the allocator of one run's executors: the ids it has handed out, and what became of them
+ * as far as nobody could tell from the pods again. Executors that were seen are kept by id, so that one that is missing
+ * from a list is noticed, asked for by name, and not merely counted as never made.
+ */
+import * as z from "zod";
+import { idsPattern } from "./ids.ts";
+
+/** Ids of the driver's own allocator begin at 1 and never come so far in a run that asks for none. */
+export const firstId = 1001;
+
+const ids = z.string().regex(idsPattern);
+
+/** Ids handed out by one save, epoch ms: until nothing of it can arrive any more, they may still be on their way. */
+const round = z.object({ ids, at: z.number() });
+
+export const allotment = z.object({
+  /** The run whose executors these are; of another run only `next` still counts. */
+  attempt: z.number().int(),
+  /** Start of its pods' names: with an id, the whole name. */
+  prefix: z.string(),
+  /** The id that is handed out next. It never goes back, also not from run to run. */
+  next: z.number().int(),
+  /** Executors that were seen and not yet seen to end. */
+  alive: ids,
+  /** Executors that were handed out and never seen. */
+  underway: z.array(round),
+  /** How many were made since the present interval began, epoch ms. */
+  window: z.object({ at: z.number(), made: z.number().int() }).optional(),
+  /** The driver's REST API has answered once: its RPC listens. */
+  listens: z.boolean().optional(),
+  /** Executors in a row that ended soon after their start, and when the last one did, epoch ms. */
+  crashes: z.object({ count: z.number().int(), at: z.number() }).optional(),
+});
+
+export type Allotment = z.infer<typeof allotment>;
+
+/** The allotment of a run that begins: nothing is its own but the ids that are left. */
+export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => ({
+  attempt,
+  prefix,
+  next: before?.next ?? firstId,
+  alive: "",
+  underway: [],
+});

@@ -1,0 +1,98 @@
+/** Who makes an application's executors: the driver's own allocator, or Rekindle; and where Rekindle cannot. */
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { withDefaults } from "../schema/defaults.ts";
+import type { Conf } from "../submission/conf.ts";
+import { flagOf, listOf } from "../submission/conf.ts";
+import { volcanoStep } from "../submission/steps/volcano.ts";
+import { standIn } from "../submission/versions.ts";
+
+export const ownerAnnotation = "rekindle.dev/executors";
+
+export const owners = ["assist", "own"] as const;
+
+/** True when Rekindle is to be the allocator of the next run. */
+export const isOwn = (annotations: Readonly<Record<string, string>>): boolean =>
+  annotations[ownerAnnotation]?.trim() === "own";
+
+/** How many executors an application asks for: the field, then the conf, as Spark would read them. */
+export const wantedOf = (spec: SparkApplicationSpec): number => {
+  const { instances } = withDefaults(spec).executor;
+  const text = spec.sparkConf?.["spark.executor.instances"]?.trim() ?? "";
+  const asked = instances ?? (/^\d{1,9}$/.test(text) ? Number(text) : 0);
+  return Math.max(0, asked);
+};
+
+type Asked = { readonly conf: Conf; readonly sparkVersion: string };
+
+type Obstacle = {
+  /** What is in the way, in the user's words. */
+  readonly what: string;
+  /** Why Rekindle cannot be the allocator then. */
+  readonly why: string;
+  readonly stands: (asked: Asked) => boolean;
+};
+
+const flag =
+  (key: string) =>
+  ({ conf }: Asked): boolean =>
+    flagOf(conf, key);
+
+const featureSteps = "spark.kubernetes.executor.pod.featureSteps";
+
+/** Every reason why Rekindle cannot be the allocator; each is told, with what to do, and nothing is submitted. */
+export const obstacles: readonly Obstacle[] = [
+  {
+    what: "dynamic allocation",
+    why: "the driver decides how many executors it needs, and only its own allocator hears of it",
+    stands: flag("spark.dynamicAllocation.enabled"),
+  },
+  {
+    what: "spark.streaming.dynamicAllocation.enabled",
+    why: "the driver decides how many executors it needs, and only its own allocator hears of it",
+    stands: flag("spark.streaming.dynamicAllocation.enabled"),
+  },
+  {
+    what: "a Spark version whose rules are not known here",
+    why: "executors of versions that were not tried may not fit their driver",
+    stands: ({ sparkVersion }) => standIn(sparkVersion) !== undefined,
+  },
+  {
+    what: "spark.authenticate without spark.authenticate.secret.file",
+    why: "the driver makes the secret for itself, and nobody else can hand it to executors",
+    stands: (asked) => flag("spark.authenticate")(asked) && !asked.conf.has("spark.authenticate.secret.file"),
+  },
+  {
+    what: "spark.kubernetes.allocation.pods.allocator other than direct",
+    why: "another allocator than Rekindle is named",
+    stands: ({ conf }) => (conf.get("spark.kubernetes.allocation.pods.allocator") ?? "direct") !== "direct",
+  },
+  {
+    what: "spark.ui.enabled=false",
+    why: "the driver's REST API tells when it listens, and whether it goes on",
+    stands: ({ conf }) => conf.has("spark.ui.enabled") && !flagOf(conf, "spark.ui.enabled"),
+  },
+  {
+    what: "spark.ui.port=0",
+    why: "the driver's REST API is called at a port that is known before",
+    stands: ({ conf }) => conf.get("spark.ui.port")?.trim() === "0",
+  },
+  {
+    what: "executors that are deleted when they end (deleteOnTermination)",
+    why: "the driver would take away what tells how an executor ended",
+    stands: flag("spark.kubernetes.executor.deleteOnTermination"),
+  },
+  {
+    what: `${featureSteps} of the user's own`,
+    why: "no JVM runs here to load their classes",
+    stands: ({ conf }) => listOf(conf.get(featureSteps)).some((name) => name !== volcanoStep),
+  },
+];
+
+/** What is in the way of `rekindle.dev/executors: own`, in one text each. */
+export const obstaclesIn = (asked: Asked): readonly string[] =>
+  obstacles
+    .filter(({ stands }) => stands(asked))
+    .map(
+      ({ what, why }) =>
+        `metadata.annotations[${ownerAnnotation}]: own does not go with ${what}: ${why}; change that, or remove the annotation`,
+    );

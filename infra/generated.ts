@@ -35,7 +35,7 @@ const installation = (definitions: readonly Generated[]): Generated => {
 };
 
 /** What `rekindle manifests --policies` prints. */
-const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText([]) });
+const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
 const settings = (): Generated => {
   const readme = readFileSync(join(import.meta.dirname, "README.md"), "utf8");

@@ -1,8 +1,10 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
 import { stringify } from "yaml";
 import type { Obj } from "../core/object.ts";
+import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
 import { type Installation, objectsOf } from "./installation/objects.ts";
+import type { Places } from "./installation/places.ts";
 import { policyObjects } from "./installation/policies.ts";
 import { webhookConfigurations } from "./installation/webhooks.ts";
 
@@ -13,6 +15,9 @@ const checked = (installation: Installation): Installation => {
   const { namespace, namespaces, sparkNamespaces, sparkAccounts, image } = installation;
   const wrong = [namespace, ...namespaces, ...sparkNamespaces, ...sparkAccounts].find((name) => !label.test(name));
   if (wrong !== undefined) throw new Refused(`${JSON.stringify(wrong)} is no name for Kubernetes: a-z, 0-9 and -`);
+  const { namespaceSelector = "" } = installation;
+  if (selectorOf(namespaceSelector) === undefined)
+    throw new Refused(`${JSON.stringify(namespaceSelector)} is no label selector, such as spark=enabled`);
   if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
   return installation;
 };
@@ -25,11 +30,19 @@ const stream = (texts: readonly string[]): string => texts.map((text) => `---\n$
 export const manifestsText = (installation: Installation, crds: readonly string[]): string =>
   stream([...crds, ...objectsOf(checked(installation)).map(textOf)]);
 
+/** Names and labels cannot be said together here, and nobody stands behind it to tell them apart. */
+const oneWay = (places: Places): Places => {
+  if (places.namespaces.length === 0 || (places.namespaceSelector ?? "") === "") return places;
+  throw new Refused(
+    "here namespaces are chosen by name or by label, not by both: every namespace has the label kubernetes.io/metadata.name",
+  );
+};
+
 /** Admission's rules without a webhook. */
-export const policiesText = (namespaces: readonly string[]): string => stream(policyObjects(namespaces).map(textOf));
+export const policiesText = (places: Places): string => stream(policyObjects(oneWay(places)).map(textOf));
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
-export const webhooksText = (url: string, namespaces: readonly string[]): string => {
+export const webhooksText = (url: string, places: Places): string => {
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
-  return stream(webhookConfigurations({ reach: { url }, ca: undefined, namespaces }).map(textOf));
+  return stream(webhookConfigurations({ reach: { url }, ca: undefined, ...oneWay(places) }).map(textOf));
 };

@@ -34,7 +34,7 @@ const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
 export const step = async (world: World, message: Message): Promise<Ending> => {
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
-  if (world.inCharge?.(message, undefined) === false) return { did: "nothing", why: "not ours to run" };
+  if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
   const turn = world.turns?.();
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
@@ -53,7 +53,8 @@ const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
   const { world, message, operator } = call;
   const observed = await observe(world, message, operator, presuming);
   if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
-  if (world.inCharge?.(message, labelsOf(observed)) === false) return { did: "nothing", why: "not ours to run" };
+  if ((await world.inCharge?.(message, labelsOf(observed))) === false)
+    return { did: "nothing", why: "not ours to run" };
   if (observed.see === "unreadable") {
     world.report("error", unusable, { key: textOf(message), error: observed.error });
     world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: 1, of: {} }]);

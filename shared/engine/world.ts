@@ -25,7 +25,7 @@ export type World = {
    * Whether this deployment is in charge of the key. `labels` are the object's, or those it had when it was last seen;
    * undefined while nobody has looked. Absent: in charge of everything.
    */
-  readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean;
+  readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
   readonly turns?: Turns;
   /** Shadow mode: given a plan, tell it instead of doing it. */

@@ -15,14 +15,19 @@ export type Lookout = {
   readonly blind: readonly string[];
 };
 
-type Look = { readonly items: readonly Stored[]; readonly blind: readonly string[] };
+type Look = {
+  readonly items: readonly Stored[];
+  /** The API server's clock at its answer; where we may not look there is none. */
+  readonly date?: number;
+  readonly blind: readonly string[];
+};
 
 /** Objects in all namespaces, of a name if it is given; where we may not look, that is told. */
 const lookAt = async (cluster: Cluster, resource: Resource, name?: string): Promise<Look> => {
   const field = name === undefined ? {} : { field: `metadata.name=${name}` };
   try {
-    const { value } = await cluster.list({ do: "list", resource, namespace: "", labels: {}, ...field });
-    return { items: value, blind: [] };
+    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels: {}, ...field });
+    return { items: value, date, blind: [] };
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
     return { items: [], blind: [cause.message] };
@@ -76,14 +81,14 @@ export const findLeaders = async (
   names: readonly string[],
   known: readonly Upstream[],
 ): Promise<Lookout> => {
-  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
   const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
   const all = [...known, { name: "another controller", leases: others, groups: [], image: /^$/ }];
   const wanted = all.flatMap((upstream) => upstream.leases);
   const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, name)));
   const held = looks.flatMap(({ items }) => items);
+  const now = Math.max(...looks.map(({ date = 0 }) => date));
   return {
-    signs: signsOf(all, { leases: held, deployments: [], now: date }),
+    signs: signsOf(all, { leases: held, deployments: [], now }),
     blind: looks.flatMap(({ blind }) => blind),
   };
 };

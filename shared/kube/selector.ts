@@ -7,23 +7,42 @@ const set = /^([^\s!=,()]+)\s+(in|notin)\s*\(([^)]*)\)$/;
 const equality = /^([^\s!=,()]+)\s*(==|=|!=)\s*([^\s!=,()]*)$/;
 const existence = /^(!?)\s*([^\s!=,()]+)$/;
 
-const termOf = (text: string): Selects | undefined => {
+/** One requirement, as the API writes it. */
+export type Expression = {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values?: readonly string[];
+};
+
+const expressionOf = (text: string): Expression | undefined => {
   const [, key = "", how, list = ""] = set.exec(text) ?? [];
-  if (how !== undefined) {
-    const values = new Set(list.split(",").map((value) => value.trim()));
-    return (labels) => values.has(labels[key] ?? "\0") === (how === "in");
-  }
-  const [, name = "", sign, value] = equality.exec(text) ?? [];
-  if (sign !== undefined) return (labels) => (labels[name] === value) === (sign !== "!=");
+  if (how !== undefined)
+    return { key, operator: how === "in" ? "In" : "NotIn", values: list.split(",").map((value) => value.trim()) };
+  const [, name = "", sign, value = ""] = equality.exec(text) ?? [];
+  if (sign !== undefined) return { key: name, operator: sign === "!=" ? "NotIn" : "In", values: [value] };
   const [, not, there = ""] = existence.exec(text) ?? [];
-  return not === undefined ? undefined : (labels) => Object.hasOwn(labels, there) === (not === "");
+  return not === undefined ? undefined : { key: there, operator: not === "" ? "Exists" : "DoesNotExist" };
+};
+
+const parsed = (text: string): readonly Expression[] | undefined => {
+  const texts = text.match(/[^,(]+(\([^)]*\))?/g) ?? [];
+  const terms = texts.map((term) => term.trim()).filter((term) => term !== "");
+  const expressions = terms.map(expressionOf).filter((one) => one !== undefined);
+  return expressions.length < terms.length ? undefined : expressions;
+};
+
+const holds = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const among = value !== undefined && values.includes(value);
+  const answers = { In: among, NotIn: !among, Exists: value !== undefined, DoesNotExist: value === undefined };
+  return answers[operator];
 };
 
 /** What the selector selects; undefined when it is none. The empty selector selects everything. */
 export const selectorOf = (text: string): Selects | undefined => {
-  const texts = text.match(/[^,(]+(\([^)]*\))?/g) ?? [];
-  const terms = texts.map((term) => term.trim()).filter((term) => term !== "");
-  const tests = terms.map(termOf);
-  const parsed = tests.filter((test) => test !== undefined);
-  return parsed.length < tests.length ? undefined : (labels) => parsed.every((test) => test(labels));
+  const expressions = parsed(text);
+  return expressions === undefined ? undefined : (labels) => expressions.every((one) => holds(one, labels));
 };
+
+/** The requirements of a selector; none of what is no selector. */
+export const expressionsOf = (text: string): readonly Expression[] => parsed(text) ?? [];

@@ -2,21 +2,22 @@
 import type { Key } from "../core/key.ts";
 import type { World } from "../engine/world.ts";
 import { selectorOf } from "../kube/selector.ts";
+import type { Territory } from "./territory.ts";
 
 export type Scope = {
   /** Alias of the cluster in keys. */
   readonly cluster: string;
-  /** Empty: all namespaces. */
+  /** What is watched and listed; empty: all namespaces. */
   readonly namespaces: readonly string[];
   /** Label selector of the applications. */
   readonly selector: string | undefined;
 };
 
+type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: Territory };
+
 /** Labels are unknown while nobody has looked: then the key alone decides. */
-export const chargeOf = ({ cluster, namespaces, selector }: Scope): NonNullable<World["inCharge"]> => {
+export const chargeOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
   const selects = selectorOf(selector ?? "") ?? (() => false);
-  return (key: Key, labels) =>
-    key.cluster === cluster &&
-    (namespaces.length === 0 || namespaces.includes(key.namespace)) &&
-    (labels === undefined || selects(labels));
+  return async (key: Key, labels) =>
+    key.cluster === cluster && (labels === undefined || selects(labels)) && (await territory.within())(key.namespace);
 };

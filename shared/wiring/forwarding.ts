@@ -18,6 +18,7 @@ import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { hintsIn } from "./resync.ts";
+import { openTerritory } from "./territory.ts";
 import { identify, operatorsFor } from "./world.ts";
 
 export type ForwardParts = Scope & {
@@ -57,11 +58,19 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
 
 /** The forwarder of this environment's settings. */
 export const openForwarding = async (env: Environment) => {
-  const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "home", "windowMs");
-  const { endpoint, fifo, windowMs, ...scope } = settings;
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "home", "windowMs"] as const),
+  );
+  const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-forward" });
   const report = lineReport("info");
-  const parts = { ...scope, transport, report, send: sqsSender(fifo), operators: operatorsFor(timing) };
+  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const sender = sqsSender(fifo);
+  const send: Queue["send"] = async (message, id) => {
+    if ((await within())(message.namespace)) await sender(message, id);
+  };
+  const parts = { cluster, selector, home, namespaces, transport, report, send, operators: operatorsFor(timing) };
   return { windows: await windowsOver(parts), windowMs, report };
 };
 

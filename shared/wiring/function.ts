@@ -38,6 +38,11 @@ const endpointOf = ({ server, ca, token, cert, key }: z.infer<typeof record>): E
 const queueUrl = z.url({ error: "the queue's URL is needed" });
 const name = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+const labelSelector = z
+  .string()
+  .default("")
+  .refine((text) => selectorOf(text) !== undefined, { error: "a label selector is needed, such as team=data" });
+
 /** Every variable by what the functions call it. */
 const variables = {
   endpoint: { variable: "REKINDLE_CLUSTER_RECORD", shape: clusterRecord },
@@ -50,13 +55,15 @@ const variables = {
       .transform((text) => text.split(",").filter(Boolean))
       .refine((names) => names.every((one) => name.test(one)), { error: "names separated by commas are needed" }),
   },
-  selector: {
-    variable: "REKINDLE_SELECTOR",
+  leases: {
+    variable: "REKINDLE_LEASES",
     shape: z
       .string()
-      .default("")
-      .refine((text) => selectorOf(text) !== undefined, { error: "a label selector is needed, such as team=data" }),
+      .default("spark-operator-lock,spark-operator-controller-lock")
+      .transform((text) => text.split(",").filter(Boolean)),
   },
+  namespaceSelector: { variable: "REKINDLE_NAMESPACE_SELECTOR", shape: labelSelector },
+  selector: { variable: "REKINDLE_SELECTOR", shape: labelSelector },
   fifo: {
     variable: "REKINDLE_FIFO_URL",
     shape: queueUrl.refine((url) => url.endsWith(".fifo"), {

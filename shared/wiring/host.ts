@@ -18,6 +18,7 @@ import { chargeOf } from "./charge.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
+import { openTerritory } from "./territory.ts";
 import { openWorld, operatorsFor } from "./world.ts";
 
 export type HostSettings = {
@@ -25,8 +26,10 @@ export type HostSettings = {
   readonly report: Report;
   /** Alias of the cluster in keys. */
   readonly cluster: string;
-  /** Empty: all namespaces. */
+  /** Empty: all namespaces, unless a selector chooses some. */
   readonly namespaces: readonly string[];
+  /** Label selector of namespaces that are looked after besides those. */
+  readonly namespaceSelector?: string | undefined;
   readonly selector: string | undefined;
   readonly timing: Timing;
   readonly spark: Options;
@@ -60,6 +63,9 @@ export type Host = {
 /** How long another controller may lead before we notice: `rekindle migrate` counts on it. */
 const asideMs = 5_000;
 
+/** How long a namespace may bear a new label before its applications are looked at. */
+const surveyMs = 10_000;
+
 const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
 
 type Stepping = {
@@ -82,19 +88,27 @@ const stepping =
   };
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
-  const { cluster, namespaces, selector, timing, naming = upstreamNaming } = settings;
+  const { cluster, selector, timing, naming = upstreamNaming } = settings;
   const report = calm(settings.report, Date.now);
-  const metering = openMetering({ naming, transport: settings.transport, namespaces, now: Date.now });
+  const territory = openTerritory({ ...settings, report, now: Date.now });
+  const { watched: namespaces, within } = territory;
+  await within();
+  const metering = openMetering({ naming, transport: settings.transport, territory, now: Date.now });
   const transport = metering.counted(settings.transport);
   const embedded = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
   const queue = metering.timed(embedded);
   const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const turns = openTurns(settings.maxSubmissions);
-  const world = { ...opened, turns, meter: metering.meter, inCharge: chargeOf(settings), ...shadowOf(settings) };
-  const scope = { transport, queue, cluster, namespaces, selector, operators };
+  const inCharge = chargeOf({ cluster, selector, territory });
+  const world = { ...opened, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const scope = { transport, queue, cluster, namespaces, selector, operators, within };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
-  const standing = await standingFor(settings, operators, again);
+  const anew = (): void => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  };
+  const standing = await standingFor(settings, operators, anew);
+  const surveyed = territory.survey(surveyMs, anew);
   const step = stepping({ world, metering, standing, operators });
   const workers = startWorkers({
     queue: embedded,
@@ -126,6 +140,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     depth: () => ({ ...embedded.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
       standing?.stop();
+      surveyed();
       await sweeping.stop();
       await forwarder.stop();
       await workers.stop(graceMs);
@@ -137,12 +152,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
 const standingFor = async (
   { lookout: look, report }: HostSettings,
   operators: readonly Operator<unknown>[],
-  again: () => Promise<unknown>,
+  freed: () => void,
 ): Promise<Standing | undefined> => {
   if (look === undefined) return undefined;
   const groups = operators.map(({ resource }) => resource.group);
-  const freed = (): void => {
-    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
-  };
   return await startAside({ look, groups, everyMs: asideMs, report, freed });
 };

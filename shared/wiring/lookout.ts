@@ -8,20 +8,24 @@ import type { Lookout } from "../forward/aside.ts";
 import { findLeaders, findOtherControllers } from "../forward/lookouts.ts";
 import { type Upstream, upstreams } from "../kube/upstreams.ts";
 import type { Configuration } from "./configuration.ts";
+import { type Chosen, openTerritory } from "./territory.ts";
 import { operatorsFor } from "./world.ts";
 
-type Scope = Pick<Configuration, "namespaces" | "selector" | "leases">;
+type Scope = Chosen & Pick<Configuration, "selector" | "leases">;
 
 /** The objects of an upstream's kinds that are ours to look after, page by page, without spec and status. */
-const oursOf = (transport: Transport, { namespaces, selector }: Scope, known: readonly Upstream[]) => {
+const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
   const theirs = operatorsFor(timing).filter(({ resource }) => groups.includes(resource.group));
-  const places = namespaces.length === 0 ? [""] : namespaces;
+  const territory = openTerritory({ ...scope, transport, report: () => {}, now: Date.now });
+  const places = territory.watched.length === 0 ? [""] : territory.watched;
   return async function* (): AsyncIterable<readonly Stored[]> {
+    const within = await territory.within();
     for (const { resource } of theirs) {
       for (const namespace of places) {
         const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
-        for await (const page of pages(transport, paging)) yield page.items;
+        for await (const page of pages(transport, paging))
+          yield page.items.filter((item) => within(item.metadata.namespace ?? ""));
       }
     }
   };

@@ -1,4 +1,5 @@
 /** The figures of a process: told by steps, requests and the queue; gauges are counted from the objects at each scrape. */
+
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { type Family, openMetrics } from "../adapters/telemetry/metrics.ts";
 import type { HttpResponse, Transport } from "../core/http.ts";
@@ -8,6 +9,7 @@ import type { Queue } from "../engine/ports.ts";
 import type { Ending } from "../engine/world.ts";
 import { sparkFigures, standingOf } from "../spark/application/measures.ts";
 import { sparkApplications } from "../spark/application/resource.ts";
+import type { Territory } from "./territory.ts";
 
 export type Naming = {
   readonly prefix: string;
@@ -55,8 +57,7 @@ export type Scrape = { readonly text: string; readonly type: string };
 type Parts = {
   readonly naming: Naming;
   readonly transport: Transport;
-  /** Empty: all namespaces. */
-  readonly namespaces: readonly string[];
+  readonly territory: Territory;
   readonly now: () => number;
 };
 
@@ -68,12 +69,14 @@ const own = (act: Measure["do"], name: (typeof ownFigures)[number]["name"], valu
 });
 
 /** What stands now; whoever may not look sees nothing stand. */
-const census = async ({ transport, namespaces }: Parts): Promise<readonly Measure[]> => {
+const census = async ({ transport, territory }: Parts): Promise<readonly Measure[]> => {
   const cluster = openCluster(transport);
-  const lists = (namespaces.length === 0 ? [""] : namespaces).map((namespace) =>
+  const within = await territory.within().catch(() => () => false);
+  const lists = (territory.watched.length === 0 ? [""] : territory.watched).map((namespace) =>
     cluster.list({ do: "list", resource: sparkApplications, namespace, labels: {} }).catch(() => ({ value: [] })),
   );
-  return (await Promise.all(lists)).flatMap(({ value }) => value.flatMap(standingOf));
+  const found = (await Promise.all(lists)).flatMap(({ value }) => value);
+  return found.filter(({ metadata }) => within(metadata.namespace ?? "")).flatMap(standingOf);
 };
 
 const counting = (transport: Transport, meter: Meter): Transport => {

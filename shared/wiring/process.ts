@@ -134,21 +134,25 @@ const missing = async (transport: Transport, names: readonly string[]): Promise<
 };
 
 /** What it is going to look after. */
-const scopeText = ({ namespaces, selector, dryRun }: Configuration): string =>
+const scopeText = ({ namespaces, namespaceSelector, selector, dryRun }: Configuration): string =>
   [
-    namespaces.length === 0 ? "all namespaces" : `namespaces ${namespaces.join(", ")}`,
+    ...(namespaces.length === 0 ? [] : [`namespaces ${namespaces.join(", ")}`]),
+    ...(namespaceSelector === "" ? [] : [`namespaces with ${namespaceSelector}`]),
+    ...(namespaces.length === 0 && namespaceSelector === "" ? ["all namespaces"] : []),
     ...(selector === "" ? [] : [`applications with ${selector}`]),
     ...(dryRun ? ["dry run: nothing is written"] : []),
   ].join("; ");
 
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
-  const { cluster, namespaces, selector, concurrency, maxSubmissions, resyncMs, dryRun } = configuration;
+  const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
+    configuration;
   const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
   return {
     transport,
     report: process.report ?? pinoReport(configuration.logLevel),
     cluster,
     namespaces,
+    namespaceSelector,
     selector: selector === "" ? undefined : selector,
     spark: optionsOf(configuration),
     naming: namingOf(configuration),

@@ -16,6 +16,8 @@ import { chargeOf } from "./charge.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
+import { openStanding } from "./standing.ts";
+import { openTerritory } from "./territory.ts";
 import { openWorld, operatorsFor, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -42,14 +44,24 @@ export const openTaking = (
 ): { readonly take: Take; readonly fifo: string; readonly report: Report } => {
   const settings = functionSettings(
     env,
-    ...(["endpoint", "cluster", "namespaces", "selector", "fifo", "delay", "maxSubmissions"] as const),
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
+    ...(["fifo", "delay", "maxSubmissions"] as const),
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
   const parts = { ...desk, transport, timing, operators: operatorsFor(timing, sparkOptionsIn(env)) };
   const meter = emfMeter((line) => console.log(line), Date.now);
   const turns = openTurns(settings.maxSubmissions);
-  const world = once(async () => ({ ...(await openWorld(parts)), meter, turns, inCharge: chargeOf(settings) }));
+  const { clock, report } = desk;
+  const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });
+  const charge = chargeOf({ ...settings, territory });
+  const world = once(async () => {
+    const opened = await openWorld(parts);
+    const standing = openStanding({ ...settings, ...parts, cluster: opened.cluster, now: clock.monotonic });
+    const inCharge: typeof charge = async (key, labels) =>
+      (await charge(key, labels)) && !(await standing.aside(key.kind));
+    return { ...opened, meter, turns, inCharge };
+  });
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);
     // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.

@@ -9,12 +9,15 @@ import type { Operator } from "../core/operator.ts";
 import type { Queue } from "../engine/ports.ts";
 import { type Due, dueOf, type Hint } from "../forward/resync.ts";
 import type { Scope } from "./charge.ts";
+import type { Territory } from "./territory.ts";
 
 /** Checkpoints of others, whom the selector does not select, are left alone. */
 export type ResyncScope = Scope & {
   readonly transport: Transport;
   readonly queue: Pick<Queue, "send">;
   readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional">[];
+  /** Narrows `namespaces`; absent: not. */
+  readonly within?: Territory["within"];
 };
 
 /** A run that must end in time, and goes on where another was left. */
@@ -70,6 +73,7 @@ const objectsOf = async (
 
 /** Everything due, in the order of keys. */
 const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
+  const within = await scope.within?.();
   const hints = await hintsIn(scope, late);
   const due: Due[] = [];
   for (const operator of scope.operators) {
@@ -80,6 +84,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep));
   }
   return due
+    .filter(({ message }) => within?.(message.namespace) !== false)
     .map((one) => ({ one, text: textOf(one.message) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ one }) => one);

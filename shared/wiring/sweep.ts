@@ -10,17 +10,30 @@ import { timing } from "../engine/settings.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
+import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
-import { identify, operatorsFor } from "./world.ts";
+import { openTerritory } from "./territory.ts";
+import { identify, operatorsFor, processClock } from "./world.ts";
 
-export type SweepParts = { readonly scope: ResyncScope; readonly cursors: Cursors; readonly report: Report };
+export type SweepParts = {
+  readonly scope: ResyncScope;
+  readonly cursors: Cursors;
+  readonly report: Report;
+  /** Kinds of another controller that leads are left out; absent: whatever others do, all are looked at. */
+  readonly standing?: FunctionStanding;
+};
+
+const ours = async ({ scope, standing }: SweepParts): Promise<ResyncScope> => {
+  const aside = await Promise.all(scope.operators.map(({ kind }) => standing?.aside(kind)));
+  return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
+};
 
 /** One run; `late` is asked before anything new is begun. Quiet writes nothing. */
 export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Swept> => {
   const { scope, cursors, report } = parts;
   const key = cursorKey(scope.cluster, scope.namespaces[0], "resync");
   const after = await cursors.load(key);
-  const swept = await resyncWithin(scope, sweep, { late, after });
+  const swept = await resyncWithin(await ours(parts), sweep, { late, after });
   if (swept.next !== after) await cursors.save(key, swept.next ?? "");
   const { sent, left } = swept;
   if (left > 0) report("warn", "resync: no time for all, the next run goes on", { keys: sent, left });
@@ -29,14 +42,21 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
 };
 
 const openSweep = async (env: Environment): Promise<SweepParts> => {
-  const settings = functionSettings(env, "endpoint", "cluster", "namespaces", "selector", "fifo", "home");
-  const { endpoint, fifo, home, ...scope } = settings;
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases", "fifo", "home"] as const),
+  );
+  const { endpoint, fifo, home, cluster, selector } = settings;
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-resync" });
   const report = lineReport("info");
-  const clusterUid = await identify(openCluster(transport));
+  const opened = openCluster(transport);
+  const clusterUid = await identify(opened);
   const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
   const operators = operatorsFor(timing);
-  return { scope: { ...scope, transport, queue: { send: sqsSender(fifo) }, operators }, cursors, report };
+  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const queue = { send: sqsSender(fifo) };
+  const standing = openStanding({ ...settings, cluster: opened, operators, report, now: processClock().monotonic });
+  return { scope: { cluster, selector, namespaces, within, transport, queue, operators }, cursors, report, standing };
 };
 
 export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;

@@ -57,6 +57,11 @@ describe("rekindle manifests", () => {
       ["ClusterRole/rekindle-host", "ClusterRoleBinding/rekindle-host", "Namespace/rekindle"],
     ],
     [
+      ["--namespace-selector=spark=enabled", "--namespaces=a"],
+      ["ClusterRole/rekindle-host", "ClusterRole/rekindle-namespaces", "ClusterRoleBinding/rekindle-namespaces"],
+      ["Role/a/rekindle-host"],
+    ],
+    [
       ["--spark-namespace", "default"],
       ["ServiceAccount/default/spark", "ServiceAccount/default/spark-operator-spark", "Role/default/rekindle-driver"],
       [],
@@ -133,13 +138,53 @@ describe("rekindle manifests", () => {
     }
   });
 
-  const mistakes = [["--namespace=A_"], ["--namespaces", "a,-b"], ["--spark-namespace=x.y"], ["--image="]];
+  const selections = [
+    {
+      args: ["--namespace-selector=env in (a,b),!old"],
+      want: /- name: REKINDLE_NAMESPACE_SELECTOR\n +value: env in \(a,b\),!old\n/,
+    },
+    {
+      args: ["--policies", "--namespace-selector=env in (a,b)"],
+      want: /namespaceSelector:\n +matchExpressions:\n +- key: env\n +operator: In\n +values:\n +- a\n +- b\n/,
+    },
+    {
+      args: ["--admission-url=https://door.example", "--namespace-selector=spark"],
+      want: /namespaceSelector:\n +matchExpressions:\n +- key: spark\n +operator: Exists\n/,
+    },
+  ];
+  for (const { args, want } of selections) {
+    test(`${args.join(" ")} chooses namespaces by their labels`, async () => {
+      assert.match((await openTerminal().run("manifests", ...args)).out, want);
+    });
+  }
+
+  test("where names and labels cannot be said together, that is said", async () => {
+    const { code, err } = await openTerminal().run(
+      "manifests",
+      "--policies",
+      "--namespaces=a",
+      "--namespace-selector=b",
+    );
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /chosen by name or by label, not by both: every namespace has the label kubernetes\.io\/metadata/,
+    );
+  });
+
+  const mistakes = [
+    ["--namespace=A_"],
+    ["--namespace-selector=a in b"],
+    ["--namespaces", "a,-b"],
+    ["--spark-namespace=x.y"],
+    ["--image="],
+  ];
   for (const args of mistakes) {
     test(`${args.join(" ")} is refused in one line before anything is printed`, async () => {
       const { code, out, err } = await openTerminal().run("manifests", ...args);
       assert.equal(code, 1);
       assert.equal(out, "");
-      assert.match(err, /^rekindle: "[^\n]*" is no (name for Kubernetes|image)[^\n]*$/);
+      assert.match(err, /^rekindle: "[^\n]*" is no (name for Kubernetes|image|label selector)[^\n]*$/);
     });
   }
 });

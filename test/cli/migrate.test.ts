@@ -70,8 +70,8 @@ describe("migrate alone", () => {
     {
       name: "a flag that we refuse",
       objects: [spark("a")],
-      flags: ["--namespace-selector=team=data"],
-      says: /flag --namespace-selector: name the namespaces/,
+      flags: ["--feature-gates=PartialRestart=true"],
+      says: /flag --feature-gates: of its gates/,
     },
     {
       name: "no checkpoints",

@@ -36,6 +36,15 @@ describe("whose object it is", () => {
     assert.equal(await asked(chosen, spoiled({ team: 5 })), "");
   });
 
+  test("and by its namespace; where that cannot be told it is let pass", async () => {
+    const chosen = admissionApp({ within: async () => (namespace) => namespace === "default" });
+    const elsewhere = reviewOf(application({ sparkConf: { "spark.master": "x" } }), { namespace: "other" });
+    assert.match(await asked(chosen, spoiled({})), /spark\.master/);
+    assert.equal(await asked(chosen, elsewhere), "");
+    const blind = admissionApp({ within: () => Promise.reject(new Error("away")) });
+    assert.equal(await asked(blind, spoiled({})), "");
+  });
+
   const full = { metadata: { name: "q" }, spec: { hard: { cpu: "1" } }, status: { hard: { cpu: "1" }, used: {} } };
   const runnable = application();
 

@@ -7,6 +7,7 @@ import { tellPlans } from "../../shared/wiring/shadow.ts";
 import { rekindle } from "./command.ts";
 import { application, stateOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
+import { answer } from "./way.ts";
 
 const state = (stand: Stand, name: string, namespace = "default"): string =>
   stateOf(stand.get("SparkApplication", name, namespace));
@@ -25,6 +26,11 @@ const cases: readonly {
   readonly theirs: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> };
 }[] = [
   { name: "--namespaces", settings: { namespaces: ["default"] }, theirs: { namespace: "team", labels: { team: "a" } } },
+  {
+    name: "--namespace-selector beside a name",
+    settings: { namespaces: ["default"], namespaceSelector: "spark=enabled" },
+    theirs: { namespace: "team", labels: { team: "a" } },
+  },
   { name: "--selector", settings: { selector: "team=a" }, theirs: { namespace: "team", labels: { team: "b" } } },
   {
     name: "--selector by absence",
@@ -98,6 +104,45 @@ describe("others' applications", () => {
       }),
     );
   }
+});
+
+describe("namespaces that a selector chooses", () => {
+  const label = (stand: Stand, spark: string | null) =>
+    stand.patch("Namespace", "team", { metadata: { labels: { spark } } }, "");
+
+  it(
+    "are looked after as soon as they bear the label, and no longer than they do",
+    onStand(async (stand) => {
+      await stand.create(team);
+      await stand.host({ namespaceSelector: "spark=enabled" });
+      await stand.create(application("early", { namespace: "team" }));
+      await stand.create(application("theirs"));
+      await stand.turn(30_000);
+      assert.deepEqual(stand.writes(), []);
+      await label(stand, "enabled");
+      await stand.until("it is seen", () => state(stand, "early", "team") !== "", 20_000);
+      await stand.until("it is done", isDone(stand, "early", "team"));
+      await label(stand, null);
+      await stand.turn(10_000);
+      const before = stand.writes().length;
+      await stand.create(application("late", { namespace: "team" }));
+      await stand.pass(0.25);
+      assert.deepEqual([stand.writes().slice(before), writesAbout(stand, "theirs")], [[], []]);
+    }),
+  );
+
+  it(
+    "stay what they were while they cannot be listed",
+    onStand(async (stand) => {
+      await stand.create({ ...team, metadata: { ...team.metadata, labels: { spark: "enabled" } } });
+      await stand.host({ namespaceSelector: "spark=enabled" });
+      stand.fault(({ path }) => (/\/namespaces\?/.test(path) ? answer(403, "Forbidden", "no") : undefined));
+      await stand.turn(30_000);
+      await stand.create(application("app", { namespace: "team" }));
+      await stand.until("it is done", isDone(stand, "app", "team"));
+      assert.ok(stand.lines.some(({ message }) => message.startsWith("namespaces cannot be listed")));
+    }),
+  );
 });
 
 const line = z.object({ would: z.string(), effects: z.array(z.string()) });

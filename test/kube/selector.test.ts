@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { selectorOf } from "../../shared/kube/selector.ts";
+import { expressionsOf, selectorOf } from "../../shared/kube/selector.ts";
 
 const sets = {
   none: {},
@@ -62,4 +62,15 @@ describe("a selector", () => {
   test("of whatever text does not throw", () => {
     fc.assert(fc.property(fc.string(), (text) => selected(text) === undefined || true));
   });
+});
+
+test("a selector's requirements, as the API writes them", () => {
+  assert.deepEqual(expressionsOf("env in (prod, test),app!=x,team=a,spark,!legacy,zone notin (a)"), [
+    { key: "env", operator: "In", values: ["prod", "test"] },
+    { key: "app", operator: "NotIn", values: ["x"] },
+    { key: "team", operator: "In", values: ["a"] },
+    { key: "spark", operator: "Exists" },
+    { key: "legacy", operator: "DoesNotExist" },
+    { key: "zone", operator: "NotIn", values: ["a"] },
+  ]);
 });

@@ -1,8 +1,9 @@
 /** The reconcile function over HTTP: a cluster that is away locks no group, and one that is there is worked on. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { request } from "../../shared/adapters/kubernetes/requests.ts";
-import { openSimulator } from "../../shared/simulator/open.ts";
+import { mergeObject, request } from "../../shared/adapters/kubernetes/requests.ts";
+import { namespaces } from "../../shared/kube/resources.ts";
+import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { openReconcile } from "../../shared/wiring/reconcile.ts";
 import { openFake, type Reply, taken } from "../adapters/sqs/fake.ts";
 import { apiServer } from "../bench/fakes.ts";
@@ -41,7 +42,11 @@ const withQueue = async (
 /** A cluster on loopback with these applications in it. */
 const onCluster = async (
   names: readonly string[],
-  act: (env: { REKINDLE_CLUSTER_RECORD: string }, podsNow: () => Promise<readonly string[]>) => Promise<void>,
+  act: (
+    env: { REKINDLE_CLUSTER_RECORD: string },
+    podsNow: () => Promise<readonly string[]>,
+    simulator: Simulator,
+  ) => Promise<void>,
 ): Promise<void> => {
   const simulator = openSimulator({ crds });
   const api = await apiServer(simulator);
@@ -56,7 +61,7 @@ const onCluster = async (
     return [...JSON.stringify(items).matchAll(/"name":"([a-z]+-driver)"/g)].map(([, name = ""]) => name);
   };
   try {
-    await act({ REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: api.url }) }, podsNow);
+    await act({ REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: api.url }) }, podsNow, simulator);
   } finally {
     api.close();
   }
@@ -107,6 +112,53 @@ describe("the reconcile function", () => {
         ];
         const context = { getRemainingTimeInMillis: () => 30_000 };
         assert.deepEqual(await reconcile({ Records }, context), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
+
+  const leader = (renewTime: string) => ({
+    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "spark-operator-lock" } },
+    spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime },
+  });
+  const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
+  const leaders: readonly { name: string; renewed: number; env: object; want: readonly string[] }[] = [
+    { name: "writes nothing beside a leader", renewed: 0, env: {}, want: [] },
+    { name: "goes on after one", renewed: -60_000, env: {}, want: ["pi-driver"] },
+    { name: "looks for nobody if told so", renewed: 0, env: { REKINDLE_LEASES: "" }, want: ["pi-driver"] },
+    {
+      name: "looks for upstream's beside those that it is told",
+      renewed: 0,
+      env: { REKINDLE_LEASES: "mine" },
+      want: [],
+    },
+  ];
+  for (const { name, renewed, env: own, want } of leaders) {
+    test(name, async () => {
+      await onCluster(["pi"], async (env, podsNow, simulator) => {
+        const lease = leader(micros(simulator.clock.now() + renewed));
+        await request(simulator.transport, "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease);
+        await withQueue(taken, async (queues) => {
+          const reconcile = await openReconcile({ ...queues, ...env, ...own });
+          assert.deepEqual(await reconcile({ Records: [record("pi")] }), { batchItemFailures: [] });
+          assert.deepEqual(await podsNow(), want);
+        });
+      });
+    });
+  }
+
+  test("whose namespaces a selector chooses leaves the others alone", async () => {
+    await onCluster(["pi"], async (env, podsNow, { transport }) => {
+      await withQueue(taken, async (queues) => {
+        const settings = { ...queues, ...env, REKINDLE_NAMESPACE_SELECTOR: "spark=enabled" };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        await mergeObject(
+          transport,
+          { ref: { resource: namespaces, name: "default" } },
+          { metadata: { labels: { spark: "enabled" } } },
+        );
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
         assert.deepEqual(await podsNow(), ["pi-driver"]);
       });
     });

@@ -54,6 +54,19 @@ describe("a sweep", () => {
     assert.equal(checkpoints.all().size, 0);
   });
 
+  test("sends nothing of kinds that another controller leads", async () => {
+    const { parts, sent } = await open(3);
+    const standing = { aside: async (kind: string) => kind === "ConfigMap" };
+    assert.deepEqual([(await sweepOnce({ ...parts, standing }, "run-1", () => false)).sent, sent], [0, []]);
+  });
+
+  test("sends nothing of namespaces that are not looked after", async () => {
+    const { parts, sent } = await open(3);
+    const within = async () => (namespace: string) => namespace !== "default";
+    const swept = await sweepOnce({ ...parts, scope: { ...parts.scope, within } }, "run-1", () => false);
+    assert.deepEqual([swept.sent, sent], [0, []]);
+  });
+
   test("that has no time for all goes on in the next run, and the one after begins anew", async () => {
     const { parts, sent, names, lines, checkpoints } = await open(120);
     // Two looks while listing, then one before each fifty.

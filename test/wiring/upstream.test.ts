@@ -88,7 +88,7 @@ describe("upstream's flags", () => {
 
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [["--feature-gates=PartialRestart=true"], /^flag --feature-gates: .*leave them out$/],
-    [["--namespace-selector=env=prod"], /^flag --namespace-selector: name the namespaces: --namespaces=a,b/],
+    [["--namespace-selector=env in prod"], /^flag --namespace-selector=env in prod: write a label selector/],
     [["--secure-metrics"], /^flag --secure-metrics: nothing is served over TLS/],
     [["--kube-api-qps"], /^flag --kube-api-qps: needs a value/],
     [["--zap-log-level=loud"], /^flag --zap-log-level=loud: write debug or info or warn or error$/],

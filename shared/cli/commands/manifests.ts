@@ -12,6 +12,7 @@ type Options = {
   readonly namespace: string;
   readonly image: string;
   readonly namespaces: readonly string[];
+  readonly namespaceSelector?: string;
   readonly sparkNamespace: readonly string[];
   readonly sparkAccount: readonly string[];
   /** True: all of them; else of these groups. */
@@ -33,9 +34,10 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: Options): Pro
 };
 
 /** What is printed in the installation's place. */
-const insteadOf = ({ policies, admissionUrl, namespaces }: Options): string | undefined => {
-  if (policies === true) return policiesText(namespaces);
-  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, namespaces);
+const insteadOf = (options: Options): string | undefined => {
+  const { policies, admissionUrl } = options;
+  if (policies === true) return policiesText(options);
+  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, options);
 };
 
 const print = async (tools: Tools, options: Options): Promise<void> => {
@@ -54,6 +56,10 @@ export const manifests = (tools: Tools): Command =>
     .option("--namespace <name>", "namespace of the host", "rekindle")
     .option("--image <image>", "image of the host", `rekindle:${tools.version}`)
     .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
+    .option(
+      "--namespace-selector <selector>",
+      "look after namespaces with these labels, too, e.g. spark=enabled: a ClusterRole, and one that lists namespaces",
+    )
     .option(
       "--spark-namespace <a,b>",
       "also accounts with the rights of Spark drivers in these namespaces",

@@ -3,13 +3,15 @@ import type { Obj } from "../../core/object.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
-import { driverRules, hostRules, identityRules, lookoutRules } from "./roles.ts";
+import { driverRules, hostRules, identityRules, lookoutRules, selectionRules } from "./roles.ts";
 
 export type Installation = {
   readonly namespace: string;
   readonly image: string;
   /** Namespaces to look after; empty: all, by a ClusterRole. */
   readonly namespaces: readonly string[];
+  /** Label selector of namespaces that are looked after, too. */
+  readonly namespaceSelector?: string | undefined;
   /** Namespaces in which drivers run under the accounts made for them. */
   readonly sparkNamespaces: readonly string[];
   readonly sparkAccounts: readonly string[];
@@ -19,11 +21,16 @@ export type Installation = {
   readonly admission: boolean;
 };
 
-const hostGrants = ({ namespace, namespaces }: Installation): readonly Obj[] => {
+const hostGrants = ({ namespace, namespaces, namespaceSelector = "" }: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
-  if (namespaces.length === 0) {
+  if (namespaces.length === 0 || namespaceSelector !== "") {
     const rules = [...hostRules, ...lookoutRules, ...identityRules];
-    return grant({ name: "rekindle-host", within: undefined, rules, to });
+    return [
+      ...grant({ name: "rekindle-host", within: undefined, rules, to }),
+      ...(namespaceSelector === ""
+        ? []
+        : grant({ name: "rekindle-namespaces", within: undefined, rules: selectionRules, to })),
+    ];
   }
   return [
     ...namespaces.flatMap((within) => grant({ name: "rekindle-host", within, rules: hostRules, to })),
@@ -53,13 +60,14 @@ const probe = (path: string, periodSeconds: number) => ({
   timeoutSeconds: 3,
 });
 
-const container = ({ image, namespaces, namespace, admission }: Installation) => ({
+const container = ({ image, namespaces, namespaceSelector = "", namespace, admission }: Installation) => ({
   name: "host",
   image,
   args: ["host", ...(admission ? admissionArgs(namespace) : [])],
   env: [
     { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
     ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),
+    ...(namespaceSelector === "" ? [] : [{ name: "REKINDLE_NAMESPACE_SELECTOR", value: namespaceSelector }]),
   ],
   ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
   startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },

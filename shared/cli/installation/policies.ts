@@ -4,6 +4,7 @@
  */
 import type { Obj } from "../../core/object.ts";
 import { ours } from "./marks.ts";
+import { expressionsFor, type Places } from "./places.ts";
 
 type Rule = {
   readonly expression: string;
@@ -154,7 +155,12 @@ const policies: readonly Policy[] = [
   },
 ];
 
-const matched = ({ apiVersion, resource }: Policy, namespaces: readonly string[]) => ({
+const within = (places: Places) => {
+  const matchExpressions = expressionsFor(places);
+  return matchExpressions.length === 0 ? {} : { namespaceSelector: { matchExpressions } };
+};
+
+const matched = ({ apiVersion, resource }: Policy, places: Places) => ({
   resourceRules: [
     {
       apiGroups: ["sparkoperator.k8s.io"],
@@ -164,19 +170,13 @@ const matched = ({ apiVersion, resource }: Policy, namespaces: readonly string[]
       scope: "Namespaced",
     },
   ],
-  ...(namespaces.length === 0
-    ? {}
-    : {
-        namespaceSelector: {
-          matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: namespaces }],
-        },
-      }),
+  ...within(places),
 });
 
 const group = "admissionregistration.k8s.io/v1";
 
 /** Each policy and its binding. */
-export const policyObjects = (namespaces: readonly string[]): readonly Obj[] =>
+export const policyObjects = (places: Places): readonly Obj[] =>
   policies.flatMap((policy) => [
     {
       apiVersion: group,
@@ -184,7 +184,7 @@ export const policyObjects = (namespaces: readonly string[]): readonly Obj[] =>
       metadata: { name: policy.name, labels: ours },
       spec: {
         failurePolicy: "Ignore",
-        matchConstraints: matched(policy, namespaces),
+        matchConstraints: matched(policy, places),
         // Labels of a bad object may be mended, and what was good before a rule came may go on.
         matchConditions: [
           { name: "spec-is-new", expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec" },

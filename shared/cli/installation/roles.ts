@@ -53,6 +53,9 @@ export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
 ];
 
+/** To know which namespaces a label selector chooses, and when there is another one. */
+export const selectionRules: readonly Rule[] = [rule("", ["namespaces"], ["list"])];
+
 /** What a driver does in its namespace: it makes and ends its executors and what they need. */
 export const driverRules: readonly Rule[] = [
   rule(

@@ -3,6 +3,7 @@ import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { ours } from "./marks.ts";
+import { expressionsFor, type Places } from "./places.ts";
 
 /** How the API server reaches admission. */
 export type Reach =
@@ -13,9 +14,7 @@ export type Registration = {
   readonly reach: Reach;
   /** PEM; undefined: the authorities that the API server's machine trusts, or what somebody else fills in. */
   readonly ca: string | undefined;
-  /** Empty: everywhere. */
-  readonly namespaces: readonly string[];
-};
+} & Places;
 
 /** The same for both configurations, and the one name that the host may change. */
 export const registered = "rekindle";
@@ -35,14 +34,10 @@ const clientOf = ({ reach, ca }: Registration, path: string) => ({
   ...(ca === undefined ? {} : { caBundle: Buffer.from(ca).toString("base64") }),
 });
 
-const within = ({ namespaces }: Registration) =>
-  namespaces.length === 0
-    ? {}
-    : {
-        namespaceSelector: {
-          matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: namespaces }],
-        },
-      };
+const within = (places: Registration) => {
+  const matchExpressions = expressionsFor(places);
+  return matchExpressions.length === 0 ? {} : { namespaceSelector: { matchExpressions } };
+};
 
 const webhook = (registration: Registration, path: string, own: object) => ({
   ...own,

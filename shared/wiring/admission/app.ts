@@ -6,6 +6,7 @@ import { isRecord } from "../../kube/answers.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
+import type { Territory } from "../territory.ts";
 
 /** The API server's own limit of an object, twice: as it was and as it is. */
 const largest = 8 * 1024 * 1024;
@@ -37,6 +38,8 @@ export type Admits = {
   readonly quotas?: Quotas | undefined;
   /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
   readonly selects?: Selects | undefined;
+  /** The namespaces that it looks after; absent: all. Where that cannot be told, everything is let pass. */
+  readonly within?: Territory["within"] | undefined;
 };
 
 const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
@@ -47,14 +50,23 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
 
 const pass: Verdict = { allowed: true, patch: [], warnings: [] };
 
-export const admissionApp = ({ quotas, selects = () => true }: Admits = {}): Hono => {
+const everywhere: Territory["within"] = async () => () => true;
+
+/** Pods are chosen by a label of ours. */
+const isOurs = async (request: AdmissionRequest, { selects = () => true, within = everywhere }: Admits) => {
+  if (request.kind.kind === "Pod") return true;
+  if (!selects(labelsOf(request))) return false;
+  return (await within().catch(() => () => false))(request.namespace ?? "default");
+};
+
+export const admissionApp = (admits: Admits = {}): Hono => {
+  const { quotas } = admits;
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
       const request = readReview(parsed(await c.req.text()));
       if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
-      const isOurs = request.kind.kind === "Pod" || selects(labelsOf(request));
-      return c.json(answerTo(request, isOurs ? await judge(request) : pass));
+      return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
     });
   };
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));

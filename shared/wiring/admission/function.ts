@@ -1,15 +1,18 @@
-/** The wiring of the admission function: nothing to connect to, unless quotas are to be kept. */
+/** The wiring of the admission function: nothing to connect to, unless quotas are to be kept or labels choose namespaces. */
+import { lineReport } from "../../adapters/telemetry/lines.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { type Environment, functionSettings } from "../function.ts";
 import { admissionApp } from "./app.ts";
 
 export const openAdmissionApp = async (env: Environment): Promise<ReturnType<typeof admissionApp>> => {
-  const { quota, selector } = functionSettings(env, "quota", "selector");
+  const { quota, selector, ...chosen } = functionSettings(env, "quota", "selector", "namespaces", "namespaceSelector");
   const selects = selectorOf(selector);
-  if (!quota) return admissionApp({ selects });
+  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects });
   const { endpoint } = functionSettings(env, "endpoint");
   const { httpsTransport } = await import("../../adapters/kubernetes/https.ts");
   const { quotasOf } = await import("./quotas.ts");
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-admission" });
-  return admissionApp({ quotas: quotasOf(transport, Date.now), selects });
+  const { openTerritory } = await import("../territory.ts");
+  const { within } = openTerritory({ ...chosen, transport, report: lineReport("info"), now: Date.now });
+  return admissionApp({ quotas: quota ? quotasOf(transport, Date.now) : undefined, selects, within });
 };

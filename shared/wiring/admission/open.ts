@@ -4,6 +4,7 @@ import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import type { Configuration } from "../configuration.ts";
+import { openTerritory } from "../territory.ts";
 import { givenCertificates, sharedCertificates } from "./certificates.ts";
 import { quotasOf } from "./quotas.ts";
 import { register } from "./register.ts";
@@ -24,7 +25,8 @@ export const openAdmission = (
   transport: Transport,
   report: Report,
 ): Promise<OpenAdmission> => {
-  const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen, namespaces } = configuration;
+  const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
+  const { namespaces, namespaceSelector } = configuration;
   const shared = { transport, ...admissionSecret, names: namesOf(reach), now: Date.now };
   const at = admissionListen.lastIndexOf(":");
   return serveAdmission({
@@ -34,10 +36,11 @@ export const openAdmission = (
     },
     certificates:
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
-    register: (ca) => register(transport, { reach, ca, namespaces }),
+    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector }),
     admits: {
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
+      within: openTerritory({ ...configuration, transport, report, now: Date.now }).within,
     },
     report,
     everyMs,

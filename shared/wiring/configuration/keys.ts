@@ -45,6 +45,9 @@ export const keys = {
     .describe("file that says how to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the pod's own"),
   context: text.optional().describe("context of the kubeconfig; else its current one"),
   namespaces: namespaces.prefault("").describe("namespaces to look after, separated by commas; none means all"),
+  namespaceSelector: selector
+    .prefault("")
+    .describe("look after namespaces with these labels, besides those that are named, e.g. spark=enabled"),
   selector: selector.prefault("").describe("look after applications with these labels only, e.g. team=data"),
   checkpoints: choice("kubernetes")
     .prefault("kubernetes")

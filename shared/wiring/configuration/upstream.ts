@@ -70,7 +70,7 @@ export const rows: readonly Row[] = [
   { flag: "metrics-job-submit-latency-buckets", ...same },
   { flag: "metrics-labels", ...same },
   { flag: "metrics-prefix", ...same },
-  { flag: "namespace-selector", ...refused("name the namespaces: --namespaces=a,b; none means all", "") },
+  { flag: "namespace-selector", ...same },
   { flag: "namespaces", ...same },
   { flag: "pprof-bind-address", ...ignored("start Node with --inspect to look into the process") },
   {

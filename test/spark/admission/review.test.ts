@@ -171,7 +171,7 @@ describe("what admission does not know", () => {
 
 describe("the policies", () => {
   test("deny the same confs as admission and reconcile", () => {
-    const texts = policyObjects([]).map((object) => JSON.stringify(object));
+    const texts = policyObjects({ namespaces: [] }).map((object) => JSON.stringify(object));
     const lists = texts.flatMap(
       (text) => /\[([^\]]+)\]\.filter\(key/.exec(text)?.[1]?.match(/(?<=')spark[.\w]+(?=')/g) ?? [],
     );

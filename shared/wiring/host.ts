@@ -118,11 +118,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     now: Date.now,
   });
   const forwarder: Forwarder = startForwarder({
-    transport,
-    operators,
-    cluster,
-    namespaces,
-    selector,
+    ...scope,
     send: (message, id) => queue.send(message, id),
     report,
     now: Date.now,

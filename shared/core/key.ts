@@ -22,6 +22,20 @@ export type Message = Key & {
 /** The key as people and logs write it: `cluster/kind/namespace/name`. */
 export const textOf = (key: Key): string => `${key.cluster}/${key.kind}/${key.namespace}/${key.name}`;
 
+const ofUpdates = "updates.";
+
+/** The key under which the updates of `key` are delivered: no kind of Kubernetes has a dot in its name. */
+export const deliveryKey = ({ cluster, kind, namespace, name }: Key): Key => ({
+  cluster,
+  kind: `${ofUpdates}${kind}`,
+  namespace,
+  name,
+});
+
+/** The key whose updates are delivered under this one; undefined when it is none of them. */
+export const subjectOf = ({ cluster, kind, namespace, name }: Key): Key | undefined =>
+  kind.startsWith(ofUpdates) ? { cluster, kind: kind.slice(ofUpdates.length), namespace, name } : undefined;
+
 /** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
 export const digest = (...parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("|")).digest("hex");

@@ -38,6 +38,7 @@ export const ownFigures = [
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 900],
   },
   { name: "rekindle_api_requests_total", help: "Requests to the API server", kind: "counter" },
+  { name: "rekindle_updates_total", help: "Status updates sent, by what came of it", kind: "counter" },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 
@@ -47,5 +48,6 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_step_duration_seconds: [],
   rekindle_queue_age_seconds: [],
   rekindle_api_requests_total: ["method", "code"],
+  rekindle_updates_total: ["outcome"],
   rekindle_recovery_errors_total: [],
 };

@@ -111,6 +111,8 @@ export type Plan<Memory> = {
   readonly more?: boolean;
   /** Nothing is left to remember: the record is deleted. */
   readonly forget?: boolean;
+  /** Set by the engine: all is settled, and only updates that nobody has acknowledged keep the record. */
+  readonly lingers?: boolean;
   /** One line for people: what the application waits for. */
   readonly waitsFor?: string;
   /** Nothing is left to do unless the object changes. */

@@ -4,9 +4,9 @@
  * Keeps R3: every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { ApiError, assertNever } from "../core/errors.ts";
-import { digest } from "../core/key.ts";
-import type { Obj, Ref, Stored } from "../core/object.ts";
-import { apiVersionOf, refText } from "../core/object.ts";
+import { eventOf, events } from "../core/event.ts";
+import type { Obj, Ref } from "../core/object.ts";
+import { refText } from "../core/object.ts";
 import type { Effect, Refusal, Trouble } from "../core/plan.ts";
 import type { Clock, Cluster } from "./ports.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
@@ -132,45 +132,12 @@ const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Pr
   }
 };
 
-const eventResource = { group: "", version: "v1", plural: "events", kind: "Event" } as const;
-
-/** A core/v1 Event under a name made of the object's UID, the occasion and the reason: a repeat is AlreadyExists. */
-const eventOf = (effect: Extract<Effect, { do: "record" }>, now: number): Obj => {
-  const { about, resource } = effect;
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
-  const id = digest(about.metadata.uid, effect.occasion, effect.reason).slice(0, 16);
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata: { name: `${about.metadata.name.slice(0, 200)}.${id}`, namespace: about.metadata.namespace ?? "default" },
-    involvedObject: involved(about, apiVersionOf(resource), resource.kind),
-    type: effect.type,
-    reason: effect.reason,
-    message: effect.message.slice(0, 1024),
-    source: { component: "rekindle" },
-    reportingComponent: "rekindle",
-    reportingInstance: "",
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
-  };
-};
-
-const involved = (about: Stored, apiVersion: string, kind: string) => ({
-  apiVersion,
-  kind,
-  name: about.metadata.name,
-  namespace: about.metadata.namespace,
-  uid: about.metadata.uid,
-  resourceVersion: about.metadata.resourceVersion,
-});
-
 /** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
 const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
-  const event = eventOf(effect, hands.now);
+  const event = eventOf({ ...effect, about: effect.about.metadata, subject: effect.resource }, hands.now);
   const { name, namespace } = event.metadata;
   try {
-    await hands.cluster.create({ resource: eventResource, name, ...(namespace ? { namespace } : {}) }, event);
+    await hands.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
     if (cause.status === 409 || isRefusal(cause) || cause.status === 403 || cause.status === 404) return done;

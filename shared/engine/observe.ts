@@ -3,7 +3,7 @@ import { ApiError } from "../core/errors.ts";
 import { same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import type { Operator } from "../core/operator.ts";
+import type { Operator, Parsed } from "../core/operator.ts";
 import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Answer, CheckpointRecord, Cluster, Version } from "./ports.ts";
 import { readRecord } from "./record.ts";
@@ -15,6 +15,8 @@ export type Sight = {
   readonly object: Stored | undefined;
   /** Another object now has the name: when the old one's memory is settled, it is its turn. */
   readonly successor: boolean;
+  /** UID of that other object. */
+  readonly heir?: string;
   readonly uid: string;
   readonly record: CheckpointRecord | undefined;
   readonly version: Version | undefined;
@@ -57,6 +59,10 @@ const isOlder = (object: Stored | undefined, record: CheckpointRecord): boolean 
 const seemsNew = ({ metadata, ...object }: Stored): boolean =>
   metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
 
+/** A record that was only inherited holds no memory: its object is seen for the first time. */
+const memoryOf = (operator: Operator<unknown>, { memory }: CheckpointRecord): Parsed<unknown> =>
+  memory === null ? { ok: true, memory: undefined } : operator.parse(memory);
+
 /** `presuming`: the record of what seems new is not asked for, one request in the life of every application. */
 export const observe = async (
   world: World,
@@ -79,7 +85,7 @@ export const observe = async (
     const error = `the record was made in another cluster (${read.record.cluster}, this is ${world.clusterUid})`;
     return { see: "unreadable", object: got.value, error };
   }
-  const memory = operator.parse(read.record.memory);
+  const memory = memoryOf(operator, read.record);
   if (!memory.ok) return { see: "unreadable", object: got.value, error: memory.error };
   const same = got.value?.metadata.uid === read.record.uid;
   return {
@@ -87,6 +93,7 @@ export const observe = async (
     sight: {
       object: same ? got.value : undefined,
       successor: got.value !== undefined && !same,
+      ...(got.value === undefined || same ? {} : { heir: got.value.metadata.uid }),
       uid: read.record.uid,
       record: read.record,
       version: loaded.version,

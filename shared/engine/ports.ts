@@ -1,6 +1,7 @@
 /** The five ports through which the engine reaches the world: cluster, checkpoints, queue, clock, report. */
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
+import type { Outbox, Position } from "../core/outbox.ts";
 import type { Hearing, Query } from "../core/plan.ts";
 
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
@@ -46,6 +47,11 @@ export type CheckpointRecord = {
   readonly status?: { readonly wished: string; readonly answered: string };
   /** What stood in the way of the last step, if it lasted; gone with the next step that gets through. */
   readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };
+  /** Updates that are to be delivered; absent where nobody listens. */
+  readonly outbox?: Outbox;
+  /** Of a record that delivery keeps: how far its stream was acknowledged. */
+  readonly acknowledged?: Position;
+  /** Null: none yet. */
   readonly memory: unknown;
 };
 
@@ -66,6 +72,14 @@ export type Queue = {
   send(message: Message, dedupeId: string): Promise<void>;
   /** At most 900 s. */
   sendLater(message: Message, dedupeId: string, delayMs: number): Promise<void>;
+};
+
+/** Whoever listens to a key. */
+export type Updates = {
+  /** Where updates of an object with these annotations go; undefined: nowhere. */
+  destinationOf(key: Key, annotations: Readonly<Record<string, string>> | undefined): Promise<string | undefined>;
+  /** How far the key's stream was acknowledged; undefined when nothing ever was. */
+  acknowledged(key: Key): Promise<Position | undefined>;
 };
 
 export type Clock = {

@@ -1,5 +1,6 @@
 /** The checkpoint record's door: what is stored is parsed before anything of it is believed. */
 import * as z from "zod";
+import { outboxShape, positionShape } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
 const shape = z.looseObject({
@@ -14,6 +15,8 @@ const shape = z.looseObject({
   waitsFor: z.string().optional(),
   status: z.object({ wished: z.string(), answered: z.string() }).optional(),
   trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
+  outbox: outboxShape.optional(),
+  acknowledged: positionShape.optional(),
   memory: z.unknown(),
 });
 
@@ -45,5 +48,7 @@ const drop = (data: z.infer<typeof shape>): CheckpointRecord => ({
   ...(data.waitsFor === undefined ? {} : { waitsFor: data.waitsFor }),
   ...(data.status === undefined ? {} : { status: data.status }),
   ...(data.trouble === undefined ? {} : { trouble: data.trouble }),
+  ...(data.outbox === undefined ? {} : { outbox: data.outbox }),
+  ...(data.acknowledged === undefined ? {} : { acknowledged: data.acknowledged }),
   memory: data.memory,
 });

@@ -2,6 +2,7 @@
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
+import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
 import type { Held, Run } from "./run.ts";
 
@@ -16,11 +17,13 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   const { world, message, sight } = run;
   // A record that was only presumed not to be there would be left standing.
   if (plan.forget === true) return sight.presumed && held.version === undefined ? "raced" : held;
-  const next = recordOf(run, held, plan);
+  const outbox = await outboxAfter(run, held, plan);
+  const next = { ...recordOf(run, held, plan), ...(outbox === undefined ? {} : { outbox }) };
   if (plan.fenced !== true && !acts(plan) && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
+  await ring(run, held.record?.outbox, outbox);
   return { record: next, version };
 };
 

@@ -5,11 +5,13 @@
  * R2. After a death, look and decide again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
-import { type Message, textOf } from "../core/key.ts";
+import { type Message, subjectOf, textOf } from "../core/key.ts";
 import { refText } from "../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
 import { type Answers, learn, noAnswers, type Observed, observe } from "./observe.ts";
+import { dismiss, inherited, lingering } from "./outbox.ts";
+import type { Version } from "./ports.ts";
 import { arrange, comeBack, lasting, raced, tellOf } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
@@ -32,6 +34,7 @@ const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
 
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
+  if (world.deliver !== undefined && subjectOf(message) !== undefined) return await delivered(world, message);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
@@ -44,6 +47,15 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
     return await comeBack(world, message, understood(world, message, cause));
   } finally {
     turn?.leave();
+  }
+};
+
+/** Updates have a key of their own, and a dead listener no other's. */
+const delivered = async (world: World, message: Message): Promise<Ending> => {
+  try {
+    return (await world.deliver?.(message)) ?? { did: "nothing", why: "nothing is delivered here" };
+  } catch (cause) {
+    return await comeBack(world, message, understood(world, message, cause));
   }
 };
 
@@ -80,7 +92,7 @@ const proceed = async (run: Run): Promise<Ending> => {
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
-      const plan = await decide(run, so);
+      const plan = await lingering(run, held, await decide(run, so));
       if (run.world.shadow !== undefined) {
         run.world.shadow(run.message, plan);
         return { did: "nothing", why: "shadow mode" };
@@ -205,14 +217,24 @@ const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Tr
   return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 };
 
+/** Ends a record: it is removed, or what was not yet told goes over to the next object of the name. */
+const release = async (run: Run, { record }: Held, version: Version): Promise<Version | "removed" | "raced"> => {
+  const { world, message } = run;
+  const next = record === undefined ? undefined : inherited(run, record);
+  if (next !== undefined) return await world.checkpoints.save(message, next, version);
+  const removed = await world.checkpoints.remove(message, version);
+  if (removed !== "raced" && record?.outbox !== undefined) await dismiss(run, record.outbox);
+  return removed;
+};
+
 /** After the effects: the status, the end of the record, and whoever must be told to come back. */
 const rest = async (run: Run, held: Held, plan: Plan<unknown>, before: number): Promise<Ending> => {
   const told = await tell(run, held, plan);
   if (told === "raced") return await raced(run);
   let writes = before + told.writes;
   if (plan.forget === true && told.held.version !== undefined) {
-    const removed = await run.world.checkpoints.remove(run.message, told.held.version);
-    if (removed === "raced") return await raced(run);
+    const released = await release(run, told.held, told.held.version);
+    if (released === "raced") return await raced(run);
     writes += 1;
   }
   await arrange(run, told.held, plan);

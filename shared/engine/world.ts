@@ -1,9 +1,9 @@
 /** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
-import type { Key } from "../core/key.ts";
+import type { Key, Message } from "../core/key.ts";
 import type { Meter } from "../core/measure.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
-import type { Checkpoints, Clock, Cluster, Queue, Report } from "./ports.ts";
+import type { Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
 import type { Timing } from "./settings.ts";
 import type { Turns } from "./turns.ts";
 
@@ -28,6 +28,10 @@ export type World = {
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
   readonly turns?: Turns;
+  /** Who listens to status updates; absent: nobody. */
+  readonly updates?: Updates;
+  /** Takes a key under which updates are delivered, where this process delivers any. */
+  readonly deliver?: (message: Message) => Promise<Ending>;
   /** Shadow mode: given a plan, tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
 };

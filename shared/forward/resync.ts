@@ -11,6 +11,8 @@ export type Hint = {
   readonly generation: number | undefined;
   readonly rests: boolean;
   readonly wakeAt: number | undefined;
+  /** How far its stream of updates has come: of what is to be told, or of what was acknowledged. */
+  readonly updates?: string;
 };
 
 /** Everything of one kind: its objects' metadata and the hints of its checkpoints. */

@@ -1,9 +1,7 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
-import { openQueue } from "../adapters/embedded/queue.ts";
-import { startWorkers } from "../adapters/embedded/workers.ts";
 import { calm } from "../adapters/telemetry/calm.ts";
 import type { Transport } from "../core/http.ts";
-import { dedupe, type Key, type Message } from "../core/key.ts";
+import { dedupe, type Key, type Message, subjectOf } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
@@ -15,10 +13,12 @@ import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
+import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
+import { deliveryFor, type Listening, updatesFor } from "./updating.ts";
 import { openWorld, operatorsFor } from "./world.ts";
 
 export type HostSettings = {
@@ -41,6 +41,8 @@ export type HostSettings = {
   readonly maxSubmissions: number;
   readonly resyncMs: number;
   readonly visibilityMs: number;
+  /** Who is told of changes of state; absent: nobody. */
+  readonly listening?: Listening;
   /** Shadow mode: plans are told, nothing is written. */
   readonly shadow: ((key: Key, plan: Plan<unknown>) => void) | undefined;
   /** Tells whether another controller leads; absent: whatever others do, this host writes. */
@@ -68,6 +70,12 @@ const surveyMs = 10_000;
 
 const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
 
+/** A shadow tells nobody. */
+const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<World, "updates" | "deliver"> =>
+  listening === undefined || shadow !== undefined
+    ? {}
+    : { updates: updatesFor(world, listening), deliver: deliveryFor(world, listening) };
+
 type Stepping = {
   readonly world: World;
   readonly metering: Metering;
@@ -80,7 +88,8 @@ const stepping =
   ({ world, metering, standing, operators }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
-    const group = operators.find(({ kind }) => kind === first?.kind)?.resource.group;
+    const about = first === undefined ? undefined : (subjectOf(first) ?? first);
+    const group = operators.find(({ kind }) => kind === about?.kind)?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
     const ending = await metering.step(messages, () => take(world, messages));
     world.report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
@@ -95,14 +104,16 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   await within();
   const metering = openMetering({ naming, transport: settings.transport, territory, now: Date.now });
   const transport = metering.counted(settings.transport);
-  const embedded = openQueue({ now: Date.now, visibilityMs: settings.visibilityMs });
-  const queue = metering.timed(embedded);
+  const mail = openMail(settings.visibilityMs, metering.timed);
+  const { queue } = mail;
   const operators = operatorsFor(timing, settings.spark);
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
-  const world = { ...opened, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
-  const scope = { transport, queue, cluster, namespaces, selector, operators, within };
+  const charged = { ...opened, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const world: World = { ...charged, ...tellingOf(settings, charged) };
+  const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
+  const scope = { ...about, transport, queue };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
@@ -110,13 +121,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const standing = await standingFor(settings, operators, anew);
   const surveyed = territory.survey(surveyMs, anew);
   const step = stepping({ world, metering, standing, operators });
-  const workers = startWorkers({
-    queue: embedded,
-    take: step,
-    parallel: settings.concurrency,
-    againMs: 1_000,
-    now: Date.now,
-  });
+  const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
     send: (message, id) => queue.send(message, id),
@@ -133,7 +138,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     },
     scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
-    depth: () => ({ ...embedded.depth(), busy: workers.busy() }),
+    depth: () => ({ ...mail.depth(), busy: workers.busy() }),
     drain: async (graceMs) => {
       standing?.stop();
       surveyed();

@@ -17,6 +17,7 @@ import { type Host, type HostSettings, startHost } from "./host.ts";
 import { lookoutFor } from "./lookout.ts";
 import type { Scrape } from "./metering.ts";
 import { tellPlans } from "./shadow.ts";
+import type { Listening } from "./updating.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -60,8 +61,9 @@ export const runHost = async (process: Process): Promise<number> => {
 };
 
 const run = async (process: Process, configuration: Configuration): Promise<number> => {
-  const { kubeconfig: path, context, concurrency, triggerSecretFile } = configuration;
-  const secret = await secretOf(triggerSecretFile);
+  const { kubeconfig: path, context, concurrency } = configuration;
+  const secret = await secretOf("trigger-secret-file", configuration.triggerSecretFile);
+  const listening = await listeningOf(configuration);
   const record = await findCluster({ path, context, env: process.env });
   const maxSockets = Math.max(32, concurrency * 2);
   const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
@@ -75,7 +77,12 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: what is created in it later is run`);
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
-    await work(process, configuration, { ...settingsOf(process, configuration, transport), lookout }, secret);
+    await work(
+      process,
+      configuration,
+      { ...settingsOf(process, configuration, transport), lookout, listening },
+      secret,
+    );
     process.print("rekindle host: stopped");
     return 0;
   } catch (cause) {
@@ -165,13 +172,20 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
   };
 };
 
-const secretOf = async (path: string | undefined): Promise<string | undefined> => {
+const listeningOf = async (configuration: Configuration): Promise<Listening> => ({
+  to: configuration.updatesTo,
+  hosts: configuration.updatesHosts,
+  allowPrivate: configuration.updatesAllowPrivate,
+  secret: await secretOf("updates-secret-file", configuration.updatesSecretFile),
+});
+
+const secretOf = async (setting: string, path: string | undefined): Promise<string | undefined> => {
   if (path === undefined) return undefined;
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new Error(`trigger-secret-file ${path} cannot be read (${cause instanceof Error ? cause.message : cause})`);
+    throw new Error(`${setting} ${path} cannot be read (${cause instanceof Error ? cause.message : cause})`);
   });
   const secret = text.trim();
-  if (secret.length < 16) throw new Error(`trigger-secret-file ${path}: a secret of at least 16 characters is needed`);
+  if (secret.length < 16) throw new Error(`${setting} ${path}: a secret of at least 16 characters is needed`);
   return secret;
 };
 

@@ -8,6 +8,7 @@ import type { Metadata, Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Queue } from "../engine/ports.ts";
 import { type Due, dueOf, type Hint } from "../forward/resync.ts";
+import { undeliveredOf } from "../forward/undelivered.ts";
 import type { Scope } from "./charge.ts";
 import type { Territory } from "./territory.ts";
 
@@ -18,6 +19,8 @@ export type ResyncScope = Scope & {
   readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional">[];
   /** Narrows `namespaces`; absent: not. */
   readonly within?: Territory["within"];
+  /** Somebody delivers status updates: those that wait are sent for, too. */
+  readonly updates?: boolean;
 };
 
 /** A run that must end in time, and goes on where another was left. */
@@ -83,6 +86,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     const mine = hints.filter((hint) => hint.kind === kind);
     due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep));
   }
+  if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due
     .filter(({ message }) => within?.(message.namespace) !== false)
     .map((one) => ({ one, text: textOf(one.message) }))

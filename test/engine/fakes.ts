@@ -5,7 +5,8 @@ import { mergePatch } from "../../shared/core/json.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import type { Decision, Effect, View } from "../../shared/core/plan.ts";
+import type { Word } from "../../shared/core/outbox.ts";
+import type { Decision, Effect, Plan, View } from "../../shared/core/plan.ts";
 import type { CheckpointRecord, Cluster } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
@@ -68,6 +69,8 @@ export type Stage = {
   /** What the server keeps of a status. */
   keeps: (status: unknown) => unknown;
   decide: Decide;
+  /** What a plan means to whoever listens. */
+  tells: (plan: Plan<Toy>) => Word | undefined;
   put(object: Obj): Stored;
   /** The stored record, or undefined. */
   record(): CheckpointRecord | undefined;
@@ -176,6 +179,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
         : { ok: false, error: "no toy's memory" },
     decide: (_, view) => stage.decide(view),
     measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
+    tells: (plan) => stage.tells(plan),
     heldUp: (object, message) =>
       object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
   };
@@ -194,6 +198,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
     after: () => {},
     keeps: (status) => status,
     decide,
+    tells: () => undefined,
     put: (object) => {
       versions += 1;
       const { uid = `uid-${versions}`, ...metadata } = object.metadata;

@@ -1,6 +1,7 @@
 /** How a checkpoint looks as a Kubernetes object: its name, labels and the annotations that a resync pages without reading specs. */
 import { digest, type Key } from "../../core/key.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
+import { positionOf, positionText } from "../../core/outbox.ts";
 import type { CheckpointRecord } from "../../engine/ports.ts";
 
 export const checkpointResource: Resource = {
@@ -17,6 +18,7 @@ const nameAnnotation = "rekindle.dev/name";
 const uidAnnotation = "rekindle.dev/uid";
 const generationAnnotation = "rekindle.dev/generation";
 const restsAnnotation = "rekindle.dev/rests";
+const updatesAnnotation = "rekindle.dev/updates";
 
 const longestName = 253;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -44,6 +46,16 @@ export const checkpointRef = (key: Key, home: string): Ref => ({
 const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 
+/** How far a stream has come: of an application's record what is to be told, of a delivery's what was acknowledged. */
+const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefined => {
+  const position = outbox === undefined ? acknowledged : positionOf(outbox);
+  return position === undefined ? undefined : positionText(position);
+};
+
+/** The annotation of a value that there may not be. */
+const noted = (annotation: string, value: string | undefined): Record<string, string> =>
+  value === undefined ? {} : { [annotation]: value };
+
 /** The whole object to store. */
 export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): Obj => ({
   apiVersion: apiVersionOf(checkpointResource),
@@ -55,9 +67,10 @@ export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): 
     annotations: {
       [nameAnnotation]: key.name,
       [uidAnnotation]: record.uid,
-      ...(record.generation === undefined ? {} : { [generationAnnotation]: String(record.generation) }),
-      ...(record.rests === true ? { [restsAnnotation]: "true" } : {}),
-      ...(record.wakeAt === undefined ? {} : { [wakeAtAnnotation]: new Date(record.wakeAt).toISOString() }),
+      ...noted(generationAnnotation, record.generation?.toString()),
+      ...noted(restsAnnotation, record.rests === true ? "true" : undefined),
+      ...noted(wakeAtAnnotation, record.wakeAt === undefined ? undefined : new Date(record.wakeAt).toISOString()),
+      ...noted(updatesAnnotation, progressOf(record)),
     },
   },
   spec: record,
@@ -73,13 +86,20 @@ export type CheckpointHint = {
   readonly generation: number | undefined;
   readonly rests: boolean;
   readonly wakeAt: number | undefined;
+  /** How far its stream of updates has come. */
+  readonly updates?: string;
 };
 
 /** Reads a checkpoint's metadata; undefined when it is none of ours or was tampered with. */
 export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
   const { labels = {}, annotations = {}, namespace } = metadata;
   const { [kindLabel]: kind } = labels;
-  const { [nameAnnotation]: name, [uidAnnotation]: uid, [wakeAtAnnotation]: wake } = annotations;
+  const {
+    [nameAnnotation]: name,
+    [uidAnnotation]: uid,
+    [wakeAtAnnotation]: wake,
+    [updatesAnnotation]: updates,
+  } = annotations;
   if (kind === undefined || name === undefined || uid === undefined || namespace === undefined) return undefined;
   if (checkpointName(kind, name) !== metadata.name) return undefined;
   const generation = Number(annotations[generationAnnotation]);
@@ -92,5 +112,6 @@ export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
     generation: Number.isFinite(generation) ? generation : undefined,
     rests: annotations[restsAnnotation] === "true",
     wakeAt: Number.isNaN(wakeAt) ? undefined : wakeAt,
+    ...(updates === undefined ? {} : { updates }),
   };
 };

@@ -24,7 +24,7 @@ export type Installation = {
 const hostGrants = ({ namespace, namespaces, namespaceSelector = "" }: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
   if (namespaces.length === 0 || namespaceSelector !== "") {
-    const rules = [...hostRules, ...lookoutRules, ...identityRules];
+    const rules = [...hostRules, ...lookoutRules];
     return [
       ...grant({ name: "rekindle-host", within: undefined, rules, to }),
       ...(namespaceSelector === ""

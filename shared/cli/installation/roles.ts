@@ -39,6 +39,8 @@ export const hostRules: readonly Rule[] = [
   // What a SparkConnect's executors are made from, and labels that somebody took away.
   rule("", ["services", "configmaps"], ["patch"]),
   rule("", ["events"], ["create"]),
+  // Who is told of changes of state: an annotation of the namespace. Of kube-system, which cluster this is.
+  rule("", ["namespaces"], ["get"]),
   rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]),
 ];
 
@@ -48,7 +50,7 @@ export const lookoutRules: readonly Rule[] = [
   rule("apps", ["deployments"], ["list"]),
 ];
 
-/** The cluster's identity is the UID of its kube-system namespace; a Role in that namespace is enough to read it. */
+/** The cluster's identity is the UID of its kube-system namespace: whoever looks after others only needs a Role there. */
 export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
 ];

@@ -12,6 +12,7 @@ import { measuresOf } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
+import { tells } from "./telling.ts";
 
 /** A container that is on its way, as every one is for a while: not news, and nothing that keeps it from starting. */
 const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
@@ -52,6 +53,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   watches,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
+  tells,
   heldUp,
   measuresOf,
 });

@@ -1,6 +1,16 @@
 /** What the annotations of an application ask for, read with the tables of annotations.ts. */
 import type { Stored } from "../../core/object.ts";
+import { isListener, listenerAnnotation, listenerForms } from "../../core/sink.ts";
 import { type Choice, type Count, choices, counts, type Row, type Span, spans, units } from "./annotations.ts";
+
+/** Read by the engine, of every kind; here it is judged, and shown. */
+const listener = {
+  annotation: listenerAnnotation,
+  meaning: "who is told of every change of state, again and again until it has answered",
+} as const satisfies Row;
+
+const listenerProblems = (given: string | undefined): readonly string[] =>
+  given === undefined || isListener(given.trim()) ? [] : [problemOf(listener, given, listenerForms, "silence")];
 
 type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
 
@@ -104,7 +114,7 @@ export const policiesOf = ({
     backoff: read.backoff.value,
     restartOn: read.restartOn.value,
   };
-  return { policies, problems };
+  return { policies, problems: [...problems, ...listenerProblems(given(listener))] };
 };
 
 export type Line = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;
@@ -129,4 +139,5 @@ export const policyLines = (): readonly Line[] => [
     range: row.words.join(", "),
     meaning: row.meaning,
   })),
+  { ...listener, default: "its namespace's, else the operator's", range: listenerForms },
 ];

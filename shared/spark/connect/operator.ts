@@ -10,6 +10,7 @@ import { trim } from "../../kube/trim.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
+import { tells } from "./telling.ts";
 
 const readiness = (pod: Obj): unknown => podStatus(pod).conditions?.filter(({ type }) => type === "Ready");
 
@@ -47,5 +48,6 @@ export const sparkConnect = (settings: Settings): Operator<Memory> => ({
   optional: true,
   watches,
   parse: parseMemory,
+  tells,
   decide: (key, view) => decide(settings, key, view),
 });

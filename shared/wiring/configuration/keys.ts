@@ -4,6 +4,7 @@ import type { Reach } from "../../cli/installation/webhooks.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
 import { sparkKeys } from "./spark.ts";
+import { updatesKeys } from "./updates.ts";
 
 const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(value), {
   error: "write an address and a port, such as 127.0.0.1:8080",
@@ -87,6 +88,7 @@ export const keys = {
   leases: list
     .prefault("spark-operator-lock,spark-operator-controller-lock")
     .describe("leader leases that tell of another controller"),
+  ...updatesKeys,
   ...sparkKeys,
 } as const;
 

@@ -1,0 +1,146 @@
+/**
+ * Updates to an HTTPS listener, wherever users point them: the address is resolved once, judged, and connected to as
+ * judged; nothing is followed, and no more is read than says whether it was acknowledged.
+ */
+import { lookup } from "node:dns/promises";
+import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
+import { request as requestSecure } from "node:https";
+import { isIP } from "node:net";
+import { signature } from "../../core/signature.ts";
+import type { Parcel, Sent, Sink } from "../../core/sink.ts";
+import { isPublic } from "./addresses.ts";
+
+export type HttpsRules = {
+  /** Hosts that may be sent to: names, or `.example.com` for all below it. Empty: any. */
+  readonly hosts: readonly string[];
+  /** Also plain HTTP, and addresses that only this network reaches. */
+  readonly allowPrivate: boolean;
+  /** Key of the signatures; absent: nothing is signed. */
+  readonly secret?: string | undefined;
+  /** Resolves a name to all its addresses; absent: as the system does. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+};
+
+/** For the whole exchange. */
+const patienceMs = 2_000;
+/** Of an answer's body; what is longer is cut off. */
+const longestAnswer = 65_536;
+
+const refused = (error: string): Sent => ({ did: "refused", error });
+const failed = (error: string): Sent => ({ did: "failed", error });
+
+const isListed = (host: string, hosts: readonly string[]): boolean =>
+  hosts.length === 0 || hosts.some((one) => (one.startsWith(".") ? host.endsWith(one) : host === one));
+
+/** The listener's address, or why nothing is sent to it. Neither path nor query is repeated: they may hold a secret. */
+const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string => {
+  if (!URL.canParse(to)) return "the listener is no URL";
+  const url = new URL(to);
+  const isPlain = url.protocol === "http:" && allowPrivate;
+  if (url.protocol !== "https:" && !isPlain) return `${url.protocol}// is not allowed: https is needed`;
+  if (url.username !== "" || url.password !== "") return "a URL with a user or a password is not taken";
+  return isListed(url.hostname, hosts) ? url : `host ${url.hostname} is not on the operator's list of listeners`;
+};
+
+const resolved = async (name: string): Promise<readonly string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
+
+/** Every address of the host must be allowed: one that is not is how a name is bent to somebody inside. */
+const pinned = async (url: URL, rules: HttpsRules): Promise<string | Sent> => {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(host) === 0 ? await (rules.resolve ?? resolved)(host) : [host];
+  const [first] = addresses;
+  if (first === undefined) return failed(`host ${host} has no address`);
+  const inside = addresses.find((address) => !isPublic(address));
+  if (inside === undefined || rules.allowPrivate) return first;
+  return refused(`host ${host} leads to ${inside}, which is not an address of the open Internet`);
+};
+
+const headersFor = (url: URL, { secret }: HttpsRules, { body, id }: Parcel, now: number): Record<string, string> => {
+  const timestamp = String(Math.floor(now / 1_000));
+  const headers = {
+    "content-type": "application/cloudevents+json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(body)),
+    "user-agent": "rekindle",
+    "x-rekindle-id": id,
+    "x-rekindle-timestamp": timestamp,
+  };
+  if (secret === undefined) return headers;
+  // The whole URL is signed: what one listener was sent proves nothing to another.
+  const signed = signature(secret, { timestamp, method: "POST", path: url.href, body });
+  return { ...headers, "x-rekindle-signature": `sha256=${signed}` };
+};
+
+/** Reads to the end or to the limit, so that an honest listener is not cut off; what it says does not matter. */
+const drained = async (answer: IncomingMessage): Promise<void> => {
+  let length = 0;
+  try {
+    for await (const chunk of answer) {
+      length += Buffer.byteLength(chunk);
+      if (length > longestAnswer) break;
+    }
+  } catch {
+    // It was acknowledged, or not, by its first line.
+  } finally {
+    answer.destroy();
+  }
+};
+
+const meaningOf = (status: number): Sent => {
+  if (status >= 200 && status < 300) return { did: "acknowledged" };
+  const why = status >= 300 && status < 400 ? "; redirects are not followed" : "";
+  return failed(`the listener answered ${status}${why}`);
+};
+
+/** `heard`: what the first line of the answer says, as soon as it is there. */
+const exchanged = (url: URL, options: RequestOptions, body: string, heard: (sent: Sent) => void): Promise<Sent> =>
+  new Promise((resolve, reject) => {
+    const begin = url.protocol === "http:" ? requestPlain : requestSecure;
+    const sending = begin(url, options, (answer) => {
+      const sent = meaningOf(answer.statusCode ?? 0);
+      heard(sent);
+      void drained(answer).then(() => resolve(sent));
+    });
+    sending.once("error", reject);
+    sending.end(body);
+  });
+
+/** The address that was judged, whatever the name means by now. */
+const fixed = (address: string): NonNullable<RequestOptions["lookup"]> => {
+  const family = isIP(address);
+  return (_, options, done) => {
+    if (options.all === true) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
+};
+
+const codeOf = (cause: unknown): string => {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" ? code : cause instanceof Error ? cause.name : "unknown";
+};
+
+const silent = failed(`the listener did not answer within ${patienceMs} ms`);
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+/** Opens the sink under the operator's rules. */
+export const httpsSink =
+  (rules: HttpsRules): Sink =>
+  async (to, parcel, now) => {
+    const url = judged(to, rules);
+    if (typeof url === "string") return refused(url);
+    const signal = AbortSignal.timeout(patienceMs);
+    let heard: Sent = silent;
+    const post = async (): Promise<Sent> => {
+      const address = await pinned(url, rules);
+      if (typeof address !== "string") return address;
+      const headers = headersFor(url, rules, parcel, now);
+      const options: RequestOptions = { method: "POST", headers, agent: false, signal, lookup: fixed(address) };
+      return await exchanged(url, options, parcel.body, (sent) => {
+        heard = sent;
+      });
+    };
+    const posted = post().catch((cause: unknown) => failed(`the listener cannot be reached (${codeOf(cause)})`));
+    return await Promise.race([posted, aborted(signal).then(() => heard)]);
+  };

@@ -1,0 +1,40 @@
+/** A core/v1 Event under a name made of the object's UID, the occasion and the reason: a repeat is AlreadyExists. */
+import { digest } from "./key.ts";
+import { apiVersionOf, type Metadata, type Obj, type Resource } from "./object.ts";
+import { timeText } from "./time.ts";
+
+export const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
+
+/** What is told, and of whom: an object that is gone may still be told of. */
+export type Telling = {
+  readonly about: Pick<Metadata, "name" | "namespace" | "resourceVersion"> & { readonly uid: string };
+  readonly subject: Resource;
+  readonly occasion: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** `now` in epoch ms. */
+export const eventOf = ({ about, subject, occasion, type, reason, message }: Telling, now: number): Obj => {
+  const { name, namespace, uid, resourceVersion } = about;
+  const time = timeText(now);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: {
+      name: `${name.slice(0, 200)}.${digest(uid, occasion, reason).slice(0, 16)}`,
+      namespace: namespace ?? "default",
+    },
+    involvedObject: { apiVersion: apiVersionOf(subject), kind: subject.kind, name, namespace, uid, resourceVersion },
+    type,
+    reason,
+    message: message.slice(0, 1024),
+    source: { component: "rekindle" },
+    reportingComponent: "rekindle",
+    reportingInstance: "",
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+};

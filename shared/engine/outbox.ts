@@ -1,0 +1,128 @@
+/**
+ * What a step adds to the outbox, and when a record that only its updates keep may go. Reconcile appends and drops what
+ * is behind; delivery, under its own key, tells it and alone knows how far it came.
+ */
+import * as z from "zod";
+import { dedupe, deliveryKey, digest, type Message, textOf } from "../core/key.ts";
+import {
+  appended,
+  behind,
+  capacity,
+  newestOf,
+  type Outbox,
+  positionOf,
+  positionText,
+  waiting,
+} from "../core/outbox.ts";
+import type { Plan } from "../core/plan.ts";
+import type { CheckpointRecord } from "./ports.ts";
+import type { Held, Run } from "./run.ts";
+
+export const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
+
+const update = z.object({
+  state: z.string(),
+  attempt: z.number().int(),
+  terminal: z.boolean(),
+  message: z.string().optional(),
+  sequence: z.number().int().min(1),
+  uid: z.string().min(1),
+  at: z.number(),
+});
+
+export const outboxShape = z.object({
+  stream: z.string().min(1),
+  to: z.string(),
+  entries: z.array(update).min(1),
+  leftAt: z.number().optional(),
+});
+
+/** So long a record is kept for updates that nobody acknowledges once the object is gone, ms. */
+const longestLingerMs = 3_600_000;
+
+/** What is acknowledged is asked for only when it makes room. */
+const trimmed = async ({ world, message }: Run, outbox: Outbox): Promise<Outbox> => {
+  if (outbox.entries.length <= capacity / 2) return outbox;
+  return behind(outbox, await world.updates?.acknowledged(message));
+};
+
+/** A name of its own for every stream that is begun, so that what was acknowledged of another one says nothing of it. */
+const streamOf = ({ world, message, sight }: Run): string =>
+  digest(textOf(message), sight.uid, String(sight.now), String(world.clock.monotonic())).slice(0, 16);
+
+const departed = (run: Run, outbox: Outbox): Outbox => {
+  const { uid, now } = run.sight;
+  const newest = newestOf(outbox);
+  const word = { state: "DELETED", attempt: newest?.attempt ?? 0, terminal: true, message: "the object is gone" };
+  const { stream, to } = outbox;
+  const told = newest?.uid === uid && newest.terminal ? outbox : appended(outbox, word, { uid, now, to, stream });
+  return { ...told, leftAt: outbox.leftAt ?? now };
+};
+
+/** The outbox to be saved with this plan; undefined where nobody listens. */
+export const outboxAfter = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Outbox | undefined> => {
+  const { world, message, operator, sight } = run;
+  const outbox = held.record?.outbox;
+  if (world.updates === undefined) return outbox;
+  if (plan.lingers === true && outbox !== undefined) return departed(run, outbox);
+  if (sight.object === undefined) return outbox;
+  const to = await world.updates.destinationOf(message, sight.object.metadata.annotations);
+  if (to === undefined) return undefined;
+  const word = operator.tells?.(plan);
+  if (word === undefined) return outbox;
+  const next = appended(outbox, word, { uid: sight.uid, now: sight.now, to, stream: outbox?.stream ?? streamOf(run) });
+  return next === outbox ? outbox : await trimmed(run, next);
+};
+
+/** A resync finds what could not be asked for: telling never holds up doing. */
+const post = async ({ world }: Run, message: Message, id: string): Promise<void> => {
+  await world.queue.send(message, id).catch((cause: unknown) => {
+    world.report("warn", "an update waits for the next resync", { key: textOf(message), error: String(cause) });
+  });
+};
+
+/** Asks for a delivery of what was saved. */
+export const ring = async (run: Run, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
+  if (after === undefined) return;
+  const position = positionText(positionOf(after));
+  if (before?.to === after.to && positionText(positionOf(before)) === position) return;
+  const key = deliveryKey(run.message);
+  await post(run, { ...key, reason: "update" }, dedupe.timer(key, `append ${position} ${after.to}`));
+};
+
+const isGivenUp = ({ leftAt }: Outbox, now: number): boolean => leftAt !== undefined && now - leftAt >= longestLingerMs;
+
+/** A plan that would forget waits for what is still to be told, if nobody else has the name by now. */
+export const lingering = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Plan<unknown>> => {
+  const { world, message, sight } = run;
+  const outbox = held.record?.outbox;
+  if (plan.forget !== true || outbox === undefined || world.updates === undefined || sight.heir !== undefined)
+    return plan;
+  const left = waiting(outbox, await world.updates.acknowledged(message)).length;
+  if (newestOf(outbox)?.terminal === true && left === 0) return plan;
+  if (isGivenUp(outbox, sight.now)) {
+    world.report("warn", "updates were given up: nobody acknowledged them", { key: textOf(message), left });
+    return plan;
+  }
+  return {
+    memory: plan.memory,
+    stages: plan.stages,
+    lingers: true,
+    wakeAt: (outbox.leftAt ?? sight.now) + longestLingerMs,
+    waitsFor: "its updates to be acknowledged",
+  };
+};
+
+/** What was not told of an object goes over to the next one of its name: nothing of that one waits for it. */
+export const inherited = (run: Run, { outbox, saves }: CheckpointRecord): CheckpointRecord | undefined => {
+  const { sight } = run;
+  if (outbox === undefined || sight.heir === undefined) return undefined;
+  const { leftAt: _, ...left } = departed(run, outbox);
+  return { schema: 1, cluster: run.world.clusterUid, uid: sight.heir, saves: saves + 1, outbox: left, memory: null };
+};
+
+/** Delivery keeps a record of its own, and removes it when it finds none of the key. */
+export const dismiss = async (run: Run, outbox: Outbox): Promise<void> => {
+  const key = deliveryKey(run.message);
+  await post(run, { ...key, reason: "forgotten" }, dedupe.timer(key, `forgotten ${outbox.stream}`));
+};

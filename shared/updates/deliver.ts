@@ -1,0 +1,227 @@
+/**
+ * One delivery: at most one update of one stream is sent, and what came of it is saved. Any invocation may take it and
+ * may die at any point; a listener that is dead holds up neither a step nor another stream. See cursor.ts for U1–U3.
+ */
+import { eventOf, events } from "../core/event.ts";
+import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
+import type { Meter } from "../core/measure.ts";
+import type { Resource, Stored } from "../core/object.ts";
+import { type Outbox, type Position, positionText, waiting } from "../core/outbox.ts";
+import type { Sent, Sink } from "../core/sink.ts";
+import type {
+  CheckpointRecord,
+  Checkpoints,
+  Clock,
+  Cluster,
+  Queue,
+  Report,
+  Updates,
+  Version,
+} from "../engine/ports.ts";
+import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "./cursor.ts";
+import { parcelOf } from "./envelope.ts";
+import { acknowledgementIn } from "./later.ts";
+
+/** All that a delivery is given. */
+export type Desk = {
+  readonly cluster: Pick<Cluster, "get" | "create">;
+  readonly checkpoints: Checkpoints;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly report: Report;
+  readonly meter?: Meter;
+  readonly clusterUid: string;
+  readonly resourceOf: (kind: string) => Resource | undefined;
+  /** The door for stored records. */
+  readonly read: (
+    stored: unknown,
+  ) => { readonly ok: true; readonly record: CheckpointRecord } | { readonly ok: false; readonly error: string };
+  readonly destinationOf: Updates["destinationOf"];
+  /** Whether this deployment is in charge of the key; absent: of every one. */
+  readonly inCharge?: (key: Key, labels: Readonly<Record<string, string>>) => boolean | Promise<boolean>;
+  readonly sink: Sink;
+};
+
+export type Delivered =
+  | { readonly did: "nothing"; readonly why: string }
+  | { readonly did: "step"; readonly writes: number }
+  | { readonly did: "raced" }
+  | { readonly did: "stopped"; readonly why: string };
+
+/** No update is sent later than this after the save that planned it: by then another delivery may be on it. */
+const fenceMs = 5_000;
+
+type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
+
+type Scene = {
+  readonly desk: Desk;
+  readonly key: Key;
+  readonly resource: Resource;
+  readonly object: Stored | undefined;
+  readonly outbox: Outbox;
+  readonly to: string;
+  readonly own: Own;
+  readonly now: number;
+};
+
+const nothing = (why: string): Delivered => ({ did: "nothing", why });
+
+/** Unreadable records stop the delivery, as they stop steps: what cannot be read may have been acknowledged. */
+const stopped = ({ report }: Desk, key: Key, error: string): Delivered => {
+  report("error", "updates cannot be delivered: mend the record, or delete it", { key: textOf(key), error });
+  return { did: "stopped", why: error };
+};
+
+const ownOf = ({ read }: Desk, loaded: Awaited<ReturnType<Checkpoints["load"]>>): Own | string => {
+  if (loaded === undefined) return { saves: 0, version: undefined, cursor: undefined };
+  const found = read(loaded.record);
+  if (!found.ok) return found.error;
+  const cursor = readCursor(found.record.memory);
+  return cursor === undefined
+    ? "the record of a delivery cannot be read"
+    : { saves: found.record.saves, version: loaded.version, cursor };
+};
+
+/** Nobody listens any more, or there is nothing to listen to: what was kept of the stream goes. */
+const closed = async ({ checkpoints }: Desk, key: Key, { version }: Own, why: string): Promise<Delivered> => {
+  if (version === undefined) return nothing(why);
+  const removed = await checkpoints.remove(deliveryKey(key), version);
+  return removed === "raced" ? { did: "raced" } : { did: "step", writes: 1 };
+};
+
+/** Takes the delivery of the stream that the message names. Throws what the platform answers. */
+export const deliver = async (desk: Desk, message: Message): Promise<Delivered> => {
+  const key = subjectOf(message);
+  const resource = key === undefined ? undefined : desk.resourceOf(key.kind);
+  if (key === undefined || resource === undefined) return nothing(`no updates are delivered for ${message.kind}`);
+  const { value, date: now } = await desk.cluster.get({ resource, namespace: key.namespace, name: key.name });
+  const [loaded, kept] = await Promise.all([desk.checkpoints.load(key), desk.checkpoints.load(deliveryKey(key))]);
+  const own = ownOf(desk, kept);
+  if (typeof own === "string") return stopped(desk, deliveryKey(key), own);
+  if (loaded === undefined) return await closed(desk, key, own, `there is no stream of ${textOf(key)}`);
+  const read = desk.read(loaded.record);
+  if (!read.ok) return stopped(desk, key, read.error);
+  const { outbox, uid, cluster, labels } = read.record;
+  if ((await desk.inCharge?.(key, value?.metadata.labels ?? labels ?? {})) === false)
+    return nothing("not ours to deliver");
+  if (cluster !== desk.clusterUid) return stopped(desk, key, `the record was made in another cluster (${cluster})`);
+  const object = value?.metadata.uid === uid ? value : undefined;
+  const to = object === undefined ? outbox?.to : await desk.destinationOf(key, object.metadata.annotations);
+  if (outbox === undefined || to === undefined) return await closed(desk, key, own, "nobody listens");
+  return await carryOn({ desk, key, resource, object, outbox, to, own, now }, message);
+};
+
+const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
+  const { outbox, own, to, now } = scene;
+  const given = acknowledgementIn(message);
+  if (given !== undefined) return await settle(scene, own, given);
+  const due = dueOf(outbox, own.cursor, to, now);
+  switch (due.do) {
+    case "rest":
+      return await rested(scene);
+    case "wait":
+      await arm(scene, due.until);
+      return nothing("it is too early for the next try");
+    case "send":
+      return await send(scene, due);
+  }
+};
+
+/** Whoever keeps a record only for its updates is told that there are none left. */
+const rested = async ({ desk, key, outbox }: Scene): Promise<Delivered> => {
+  if (outbox.leftAt !== undefined)
+    await desk.queue.send({ ...key, reason: "acknowledged" }, dedupe.timer(key, `acknowledged ${outbox.stream}`));
+  return nothing("all is acknowledged");
+};
+
+const arm = async ({ desk, key, outbox, now }: Scene, at: number): Promise<void> => {
+  const own = deliveryKey(key);
+  await desk.queue.sendLater(
+    { ...own, reason: "timer" },
+    dedupe.timer(own, `retry ${outbox.stream} ${at}`),
+    Math.max(1_000, at - now),
+  );
+};
+
+const save = async (scene: Scene, own: Own, cursor: Cursor): Promise<Own | "raced"> => {
+  const { desk, key, outbox } = scene;
+  const { stream, acknowledged: sequence, outstanding } = cursor;
+  const record: CheckpointRecord = {
+    schema: 1,
+    cluster: desk.clusterUid,
+    uid: outbox.entries.at(-1)?.uid ?? desk.clusterUid,
+    saves: own.saves + 1,
+    ...(outstanding === undefined ? {} : { wakeAt: outstanding.nextAt }),
+    acknowledged: { stream, sequence },
+    memory: cursor,
+  };
+  const version = await desk.checkpoints.save(deliveryKey(key), record, own.version);
+  return version === "raced" ? "raced" : { saves: record.saves, version, cursor };
+};
+
+const figures = { acknowledged: "delivered", failed: "failed", refused: "refused" } as const;
+
+/** U2: the claim is the lock, and the retry time with it; the loser sends nothing. */
+const send = async (scene: Scene, due: Extract<Due, { do: "send" }>): Promise<Delivered> => {
+  const { desk, key, outbox, to, now } = scene;
+  const planned = desk.clock.monotonic();
+  const claimed = await save(scene, scene.own, due.cursor);
+  if (claimed === "raced") return { did: "raced" };
+  if (desk.clock.monotonic() - planned > fenceMs) {
+    await arm(scene, due.cursor.outstanding?.nextAt ?? now);
+    return { did: "step", writes: 1 };
+  }
+  const sent = await desk.sink(to, parcelOf(key, outbox.stream, due.update, due.latest), now);
+  desk.meter?.([{ do: "count", name: "rekindle_updates_total", value: 1, of: { outcome: figures[sent.did] } }]);
+  if (sent.did === "acknowledged")
+    return await settle(scene, claimed, { stream: outbox.stream, sequence: due.update.sequence });
+  return await miss(scene, claimed, due.cursor, sent);
+};
+
+/** U3: of an acknowledgement that comes too late for its try the save is lost; any other one is told, and changes nothing. */
+const settle = async (scene: Scene, own: Own, position: Position): Promise<Delivered> => {
+  const { desk, key, outbox } = scene;
+  const next = acknowledged(outbox, own.cursor, position);
+  if (typeof next === "string") {
+    desk.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why: next });
+    return nothing(`an acknowledgement was ${next}`);
+  }
+  const saved = await save(scene, own, next);
+  if (saved === "raced") return { did: "raced" };
+  if (waiting(outbox, position).length > 0) {
+    const asked = deliveryKey(key);
+    await desk.queue.send({ ...asked, reason: "next" }, dedupe.timer(asked, `next ${positionText(position)}`));
+  } else await rested(scene);
+  return { did: "step", writes: 1 };
+};
+
+/** What came back is kept for people to see; the retry is arranged by what the claim says. */
+const miss = async (
+  scene: Scene,
+  claimed: Own,
+  cursor: Cursor,
+  sent: Exclude<Sent, { did: "acknowledged" }>,
+): Promise<Delivered> => {
+  const { desk, key, now } = scene;
+  const isNews = cursor.outstanding?.error !== sent.error;
+  desk.report(isNews ? "warn" : "debug", "an update was not acknowledged, trying again", {
+    key: textOf(key),
+    sequence: cursor.outstanding?.sequence,
+    tries: cursor.outstanding?.tries,
+    error: sent.error,
+  });
+  await arm(scene, cursor.outstanding?.nextAt ?? now);
+  if (!isNews) return { did: "step", writes: 1 };
+  const saved = await save(scene, claimed, failed(cursor, sent.error));
+  if (sent.did === "refused") await tellRefusal(scene, sent.error);
+  return saved === "raced" ? { did: "raced" } : { did: "step", writes: 2 };
+};
+
+/** Told once per refusal, on the object whose listener it is; an event that cannot be written is not worth a second try. */
+const tellRefusal = async ({ desk, object, resource, now }: Scene, error: string): Promise<void> => {
+  if (object === undefined) return;
+  const telling = { about: object.metadata, subject: resource, occasion: error, reason: "UpdatesRefused" } as const;
+  const event = eventOf({ ...telling, type: "Warning", message: `status updates are not sent: ${error}` }, now);
+  const { name, namespace = "default" } = event.metadata;
+  await desk.cluster.create({ resource: events, namespace, name }, event).catch(() => {});
+};

@@ -1,0 +1,30 @@
+/** An update as it is sent: a CloudEvent 1.0 in structured JSON, under an identity that a copy of it shares. */
+import type { Key } from "../core/key.ts";
+import { positionText, type Update } from "../core/outbox.ts";
+import type { Parcel } from "../core/sink.ts";
+import { timeText } from "../core/time.ts";
+
+const standing = ({ sequence, state, attempt, terminal, at, message }: Update) => ({
+  ...{ sequence, state, attempt, terminal },
+  time: timeText(at),
+  ...(message === undefined ? {} : { message }),
+});
+
+/** The parcel of an update. The same update makes the same parcel, but for the latest state that it carries along. */
+export const parcelOf = (key: Key, stream: string, update: Update, latest: Update): Parcel => {
+  const { cluster, kind, namespace, name } = key;
+  const id = positionText({ stream, sequence: update.sequence });
+  const { uid } = update;
+  const event = {
+    specversion: "1.0",
+    id,
+    source: `/rekindle/${encodeURIComponent(cluster)}`,
+    type: "dev.rekindle.status",
+    subject: `${kind}/${namespace}/${name}`,
+    time: timeText(update.at),
+    datacontenttype: "application/json",
+    sequence: String(update.sequence).padStart(10, "0"),
+    data: { kind, namespace, name, uid, ...standing(update), latest: standing(latest) },
+  };
+  return { key, uid, id, stream, update, body: JSON.stringify(event) };
+};

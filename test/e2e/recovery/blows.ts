@@ -2,14 +2,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { exhaustMemory, killContainer, type Victim } from "../../cluster/faults.ts";
-import type { Scene } from "../scene.ts";
+import { must, type Scene } from "../scene.ts";
 import { type Book, type Executor, isUp } from "./book.ts";
 import { driversNode, frozenNode, type Mode, nameOf, wanted } from "./job.ts";
 
 export type Blow = {
   readonly name: string;
+  /** What the ledger is to say of it. */
+  readonly loss: Loss;
   readonly strike: (scene: Scene, victim: Executor) => Promise<void> | void;
 };
+
+/** The reason for a loss, and the exit status if it is known. */
+export type Loss = { readonly reason: string; readonly exitCode?: number };
+
+/** What was done to executors, by their UID. */
+export type Done = Map<string, Loss>;
 
 const podsPath = "/api/v1/namespaces/default/pods";
 
@@ -21,14 +29,23 @@ const victimOf = ({ cluster }: Scene, { metadata, spec }: Executor): Victim => {
 };
 
 export const blows: readonly Blow[] = [
-  { name: "killed", strike: (scene, victim) => killContainer(victimOf(scene, victim)) },
+  {
+    name: "killed",
+    loss: { reason: "killed", exitCode: 137 },
+    strike: (scene, victim) => killContainer(victimOf(scene, victim)),
+  },
   {
     name: "deleted",
+    loss: { reason: "deleted" },
     strike: async ({ cluster }, { metadata }) => {
       await cluster.api.call("DELETE", `${podsPath}/${metadata.name}`, { gracePeriodSeconds: 1 });
     },
   },
-  { name: "out of memory", strike: (scene, victim) => exhaustMemory(victimOf(scene, victim)) },
+  {
+    name: "out of memory",
+    loss: { reason: "memory", exitCode: 137 },
+    strike: (scene, victim) => exhaustMemory(victimOf(scene, victim)),
+  },
 ];
 
 const reported = z.array(z.object({ id: z.string(), isActive: z.boolean() }));
@@ -83,45 +100,77 @@ export const untilBack = async (
   return (performance.now() - began) / 1_000;
 };
 
+export type Fight = {
+  readonly scene: Scene;
+  readonly book: Book;
+  /** What was done, to be held against the ledger. */
+  readonly done: Done;
+};
+
 /** One executor is struck, not on the node that is frozen later if that can be helped, and the count comes back. */
-export const struck = async (scene: Scene, book: Book, mode: Mode, blow: Blow): Promise<Executor> => {
+export const struck = async ({ scene, book, done }: Fight, mode: Mode, { name, loss, strike }: Blow): Promise<void> => {
   const up = upOn(book, mode, bothNodes);
   const victim = up.find(({ spec }) => spec.nodeName === driversNode) ?? up[0];
   if (victim === undefined) throw new Error(`${nameOf(mode)} has no executor to strike`);
-  await blow.strike(scene, victim);
+  done.set(victim.metadata.uid, loss);
+  await strike(scene, victim);
   // What was struck may show as running for a moment more.
   while (book.now(nameOf(mode)).some((one) => one.metadata.uid === victim.metadata.uid && isUp(one))) await sleep(100);
   const seconds = await untilBack(scene, book, mode);
-  scene.say(`${mode}: ${victim.metadata.name} ${blow.name}; ${wanted} again after ${seconds.toFixed(1)} s`);
-  return victim;
+  scene.say(`${mode}: ${victim.metadata.name} ${name}; ${wanted} again after ${seconds.toFixed(1)} s`);
 };
 
-const isReady = (wanted: string) => (reply: { readonly body: unknown }) =>
-  (Object(reply.body).status?.conditions ?? []).some(
-    (one: { type: string; status: string }) => one.type === "Ready" && one.status === wanted,
-  );
+type Ready = { readonly type: string; readonly status: string; readonly lastTransitionTime: string };
 
-/** Executors of an application on the node that is frozen. */
-export const onFrozen = (book: Book, mode: Mode): readonly Executor[] => upOn(book, mode, [frozenNode]);
+const readyOf = (body: unknown): Ready | undefined =>
+  (Object(body).status?.conditions ?? []).find(({ type }: Ready) => type === "Ready");
 
-/**
- * The machine stands still with all its executors until each application has its number elsewhere, then goes on. Gives
- * the seconds from the moment that its silence was visible.
- */
-export const frozen = async (scene: Scene, book: Book, on: readonly Mode[]): Promise<ReadonlyMap<Mode, number>> => {
+const isReady =
+  (status: string) =>
+  (reply: { readonly body: unknown }): boolean =>
+    readyOf(reply.body)?.status === status;
+
+/** Replacements for what the frozen node had are to be made so soon after its silence was visible. */
+const mostMs = 15_000;
+
+/** Seconds from the silence of the node, as the API dates it, to the last replacement. */
+const replacedAfter = (book: Book, mode: Mode, silentAt: number, lost: number): number => {
+  const made = [...book.of(nameOf(mode)).values()]
+    .map(({ metadata }) => Date.parse(metadata.creationTimestamp))
+    .filter((at) => at >= silentAt)
+    .sort((a, b) => a - b);
+  return ((made[lost - 1] ?? Number.POSITIVE_INFINITY) - silentAt) / 1_000;
+};
+
+/** The machine stands still with all its executors until every application has its number elsewhere; then it goes on. */
+export const frozen = async ({ scene, book, done }: Fight, on: readonly Mode[]): Promise<void> => {
   const { cluster, say } = scene;
   const node = cluster.nodes.find(({ name }) => name === frozenNode);
   if (node === undefined) throw new Error(`there is no ${frozenNode}`);
   const path = `/api/v1/nodes/${frozenNode}`;
+  const there = new Map(on.map((mode) => [mode, upOn(book, mode, [frozenNode])]));
+  for (const [mode, some] of there) {
+    must(some.length > 0, `${nameOf(mode)} has no executor on the node that is to be frozen`);
+    for (const { metadata } of some) done.set(metadata.uid, { reason: "node" });
+  }
   node.suspend();
   try {
-    await cluster.api.until(path, isReady("Unknown"), 60_000);
-    const took = await Promise.all(
-      on.map(async (mode) => [mode, await untilBack(scene, book, mode, [driversNode])] as const),
-    );
-    for (const [mode, seconds] of took)
-      say(`${mode}: ${frozenNode} not ready; ${wanted} elsewhere after ${seconds.toFixed(1)} s`);
-    return new Map(took);
+    const { body } = await cluster.api.until(path, isReady("Unknown"), 60_000);
+    const silentAt = Date.parse(readyOf(body)?.lastTransitionTime ?? "");
+    const back = async (mode: Mode): Promise<void> => {
+      const lost = there.get(mode)?.length ?? 0;
+      const seconds = await untilBack(scene, book, mode, [driversNode]);
+      const after = replacedAfter(book, mode, silentAt, lost);
+      say(
+        `${mode}: ${frozenNode} silent with ${lost}; replacements made after ${after} s, ${wanted} elsewhere after ${seconds.toFixed(1)} s`,
+      );
+      // The API dates by whole seconds.
+      must(
+        after * 1_000 <= mostMs + 1_000,
+        `${nameOf(mode)}: replaced ${after} s after its node's silence was visible`,
+      );
+    };
+    await Promise.all(on.map(back));
   } finally {
     node.resume();
     await cluster.api.until(path, isReady("True"), 60_000);

@@ -4,8 +4,8 @@ import { killing } from "../killing.ts";
 import { type Case, must, type Scene } from "../scene.ts";
 import { type Ledger, openLedger } from "../spark/ledger.ts";
 import { awaitState, driverLog, stateOf } from "../witness.ts";
-import { blows, frozen, onFrozen, struck, untilBack } from "./blows.ts";
-import { type Book, openBook } from "./book.ts";
+import { blows, type Done, type Fight, frozen, struck, untilBack } from "./blows.ts";
+import { openBook } from "./book.ts";
 import {
   application,
   checkedAnswer,
@@ -17,7 +17,8 @@ import {
   openGate,
   wanted,
 } from "./job.ts";
-import { openSpoiler } from "./spoiler.ts";
+import { judged } from "./judge.ts";
+import { openSpoiler, type Spoiler } from "./spoiler.ts";
 
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
@@ -32,20 +33,31 @@ const applied = async ({ cluster }: Scene, mode: Mode, gates: string): Promise<v
 /** So that what never starts is found within the test. */
 const annotations = {};
 
-/** All that is done to executors, and what the driver made of it. */
-const tormented = async (scene: Scene, book: Book, gates: string): Promise<void> => {
+/** All that is done to executors, twice over, and the node last. */
+const tormented = async (fight: Fight, gates: string): Promise<void> => {
+  const { scene, book } = fight;
   await each(async (mode) => {
     await applied(scene, mode, gates);
     await awaitState(scene.cluster.api, nameOf(mode), ["RUNNING"], 120_000);
     scene.say(`${mode}: ${wanted} executors after ${(await untilBack(scene, book, mode)).toFixed(1)} s`);
-    for (const blow of blows) await struck(scene, book, mode, blow);
-    must(onFrozen(book, mode).length > 0, `${nameOf(mode)} has no executor on the node that is to be frozen`);
+    for (const blow of [...blows, ...blows]) await struck(fight, mode, blow);
   });
-  await frozen(scene, book, modes);
+  await frozen(fight, modes);
   await each(async (mode) => {
     await untilBack(scene, book, mode);
     await openGate(gates, mode);
   });
+};
+
+/** Executors that were spoiled at the door are lost, too: they never start. */
+const withSpoiled = ({ book, done }: Fight, { spoiled }: Spoiler, mode: Mode): Done => {
+  const pods = [...book.of(nameOf(mode)).values()];
+  const mine = pods.filter(({ metadata }) => spoiled.has(metadata.name));
+  const struck = pods.flatMap(({ metadata: { uid } }) => {
+    const loss = done.get(uid);
+    return loss === undefined ? [] : [[uid, loss] as const];
+  });
+  return new Map([...mine.map(({ metadata }) => [metadata.uid, { reason: "neverStarted" }] as const), ...struck]);
 };
 
 const ended = async ({ cluster }: Scene, ledger: Ledger, mode: Mode): Promise<string> => {
@@ -67,10 +79,13 @@ export const recovered: Case = {
     const spoiler = await openSpoiler(cluster);
     const killer = killing(scene, [], 20_000);
     const [book, ledger] = [openBook(cluster.api), openLedger(cluster.api)];
+    const fight: Fight = { scene, book, done: new Map() };
     try {
-      await killer.during(tormented(scene, book, gates));
+      await killer.during(tormented(fight, gates));
       const ends = await killer.during(each((mode) => ended(scene, ledger, mode)));
-      return [...ends, `${killer.kills()} kills of the host`];
+      const kills = killer.kills();
+      const accounts = await each((mode) => judged(scene, book, mode, withSpoiled(fight, spoiler, mode)));
+      return [...ends, ...accounts, `${kills} kills of the host; ${spoiler.spoiled.size} executors spoiled`];
     } finally {
       await killer.stop();
       await Promise.all([book.stop(), ledger.stop()]);

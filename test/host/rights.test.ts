@@ -127,6 +127,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.host({ transport, spark });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
+  await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
   await stand.create(
     schedule("often", {
       schedule: "@every 20s",
@@ -148,7 +149,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.remove("ScheduledSparkApplication", "often");
   // A driver that is killed leaves what it made to others.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });
-  await stand.remove("SparkApplication", "deleted");
+  for (const name of ["deleted", "owned"]) await stand.remove("SparkApplication", name);
   await stand.pass(0.5);
 };
 

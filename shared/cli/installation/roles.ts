@@ -30,6 +30,8 @@ export const hostRules: readonly Rule[] = [
     ["update"],
   ),
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
+  // What a driver says by its REST API of the executors that it knows.
+  rule("", ["pods/proxy"], ["get"]),
   rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["get", "list", "create", "delete"]),
   rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),

@@ -53,6 +53,8 @@ export type Effect =
       readonly owner: string;
       /** Worth a try and no more: who may not make it, or is refused, tells so and goes on. */
       readonly optional?: boolean;
+      /** What of its `data` is made by chance when it is created, and so never decided, remembered or made again. */
+      readonly fresh?: "ssh-key";
     }
   | {
       readonly do: "delete";

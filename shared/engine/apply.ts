@@ -8,7 +8,7 @@ import { eventOf, events } from "../core/event.ts";
 import type { Obj, Ref } from "../core/object.ts";
 import { refText } from "../core/object.ts";
 import type { Effect, Refusal, Trouble } from "../core/plan.ts";
-import type { Clock, Cluster } from "./ports.ts";
+import type { Chance, Clock, Cluster } from "./ports.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
 /** What appliers work with: `until` is the fence on the monotonic clock, after which nothing starts. */
@@ -18,6 +18,8 @@ export type Hands = {
   readonly until: number;
   /** API server's clock at the step's start, epoch ms. */
   readonly now: number;
+  /** Makes what nobody may decide or remember: see `Chance`. */
+  readonly chance?: Chance | undefined;
 };
 
 export type Done =
@@ -61,16 +63,24 @@ const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): P
 
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
 
+/** The object with what is made by chance; it is created only where there is none, and so made once. */
+const whole = async ({ chance }: Hands, { object, fresh }: Extract<Effect, { do: "create" }>): Promise<Obj> => {
+  if (fresh === undefined) return object;
+  if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
+  return { ...object, data: { ...Object(object["data"]), ...(await chance(fresh)) } };
+};
+
 /** A refusal is asked for twice: one odd answer must not end an application. */
 const createTwice = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+  const object = await whole(hands, effect);
   try {
-    await hands.cluster.create(refOf(effect), effect.object);
+    await hands.cluster.create(refOf(effect), object);
     return done;
   } catch (cause) {
     if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;
   }
   if (hands.clock.monotonic() > hands.until) return late;
-  await hands.cluster.create(refOf(effect), effect.object);
+  await hands.cluster.create(refOf(effect), object);
   return done;
 };
 

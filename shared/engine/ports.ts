@@ -82,6 +82,9 @@ export type Updates = {
   acknowledged(key: Key): Promise<Position | undefined>;
 };
 
+/** Secret values made by chance, base64 by the key of a Secret's `data`: for the object alone, never to be told or kept. */
+export type Chance = (what: "ssh-key") => Promise<Readonly<Record<string, string>>>;
+
 export type Clock = {
   /** Milliseconds that only grow. */
   monotonic(): number;

@@ -164,7 +164,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   const until = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
-    const hands = { cluster: world.cluster, clock: world.clock, until, now: run.sight.now };
+    const hands = { cluster: world.cluster, clock: world.clock, chance: world.chance, until, now: run.sight.now };
     const results = await applyStage(hands, stage, world.timing.parallel);
     writes += results.length;
     const trouble = worst(run, stage, results);

@@ -3,7 +3,7 @@ import type { Key, Message } from "../core/key.ts";
 import type { Meter } from "../core/measure.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
-import type { Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
+import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
 import type { Timing } from "./settings.ts";
 import type { Turns } from "./turns.ts";
 
@@ -14,6 +14,8 @@ export type World = {
   readonly checkpoints: Checkpoints;
   readonly queue: Queue;
   readonly clock: Clock;
+  /** Absent: no kind here needs secrets made. */
+  readonly chance?: Chance;
   readonly report: Report;
   /** Where figures go; absent: nowhere. */
   readonly meter?: Meter;

@@ -1,6 +1,7 @@
 /** Puts a step's world together from a connection to one cluster; what every function that takes steps shares. */
 import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { makeSshKey } from "../adapters/secrets.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Operator } from "../core/operator.ts";
@@ -63,6 +64,7 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     checkpoints: kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
     queue: parts.queue,
     clock: processClock(),
+    chance: makeSshKey,
     report: parts.report,
     operatorOf: (kind) => operators.get(kind),
     clusterUid: await identify(cluster),

@@ -6,6 +6,7 @@ import { volcanoReason } from "./intended.ts";
 import { changed, created } from "./judged.ts";
 import { podChanged, podMade, resourcesNeeded } from "./made.ts";
 import { enumerated, requested, stepped } from "./moved.ts";
+import { expiring, replayed } from "./replayed.ts";
 import { recordedIn } from "./rows.ts";
 import { traced } from "./traced.ts";
 
@@ -22,6 +23,8 @@ const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
   [/^ut-plugin-on-pod-create/, podChanged],
   [/^ut-pg-min-resources/, resourcesNeeded],
   [/^traces/, traced],
+  [/^restart-scenarios/, replayed],
+  [/^ut-gc-time-left/, expiring],
 ];
 
 /** Cases of one file of rows; none where there is nothing yet to compare its rows with. */

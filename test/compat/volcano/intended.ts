@@ -17,6 +17,26 @@ const rules: readonly Rule[] = [
       (path === "allowed" ? theirs === false : /^spec\.task\[\d+\]\.template\.spec\.resources\./.test(`${theirs}`)),
   },
   {
+    reason: "what happened while nobody was there is an event still (spec §3.5 A, B, C)",
+    covers: ({ path }, file) => file.includes("restart-scenarios") && /^[ABC]\//.test(path),
+  },
+  {
+    reason: "a pod that runs has not waited for too long (spec §3.5 D)",
+    covers: ({ path }, file) => file.includes("restart-scenarios") && path.startsWith("D/"),
+  },
+  {
+    reason: "a lost group is an event in every version of the job (spec §3.5 E)",
+    covers: ({ path }, file) => file.includes("restart-scenarios") && path.startsWith("E1/"),
+  },
+  {
+    reason: "what ends a job is not swallowed by a restart on its way (spec §3.5 F)",
+    covers: ({ path }, file) => file.includes("restart-scenarios") && path.startsWith("F/"),
+  },
+  {
+    reason: "the exit code of every container counts (spec §3.5 G)",
+    covers: ({ path }, file) => file.includes("restart-scenarios") && path.startsWith("G/"),
+  },
+  {
     reason: "the script that waits for a master is in our own words (spec §1.12, pytorch)",
     covers: ({ path, ours, theirs }) =>
       /\/initContainers\/\d+\/command\/2$/.test(path) && [ours, theirs].every((text) => `${text}`.includes("nc -z ")),

@@ -1,0 +1,129 @@
+/** The decision of one step of a Job: what has happened, the one action that it leads to, and the plan of it. Pure. */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { claimName } from "../pods/names.ts";
+import { jobs, queues } from "../resource.ts";
+import { parseSpec } from "../schema/parse.ts";
+import type { JobSpec, Volume } from "../schema/spec.ts";
+import { type Chosen, chosen } from "./choosing.ts";
+import { crewOf } from "./crew.ts";
+import { type Memory, seeded, shownPhase } from "./memory.ts";
+import { invalid, planOf, refusedPlan } from "./planning.ts";
+import { classesOf, prioritiesOf } from "./priorities.ts";
+import { answerTo, got, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
+import { taken } from "./taking.ts";
+import { witnessed } from "./witnessing.ts";
+
+/** Claims by the names that they are made under. */
+const claimed = (spec: JobSpec, key: Key, uid: string): JobSpec => {
+  if (spec.volumes === undefined) return spec;
+  const owner = { name: key.name, namespace: key.namespace, uid };
+  const named = (volume: Volume, at: number): Volume =>
+    volume.volumeClaim !== undefined && (volume.volumeClaimName ?? "") === ""
+      ? { ...volume, volumeClaimName: claimName(owner, at) }
+      : volume;
+  return { ...spec, volumes: spec.volumes.map(named) };
+};
+
+const hasNamed = ({ volumes = [] }: JobSpec): boolean =>
+  volumes.some(({ volumeClaim, volumeClaimName = "" }) => volumeClaim !== undefined && volumeClaimName === "");
+
+/** The names stand in the job, as upstream writes them, before anything is made under them. */
+const naming = (scene: Scene): Decision<Memory> => {
+  const { object, spec } = scene;
+  const { uid, resourceVersion } = object.metadata;
+  const patch = { spec: { volumes: spec.volumes } };
+  return {
+    memory: scene.memory,
+    stages: [[{ do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch }]],
+    again: true,
+  };
+};
+
+const queueOf = (spec: JobSpec): Query => ({ do: "get", ref: { resource: queues, name: spec.queue ?? "default" } });
+
+/** While the job waits, its queue may be missing, or send it elsewhere. */
+const looksOf = (key: Key, view: View<Memory>, spec: JobSpec, memory: Memory): readonly Query[] => {
+  const [group, legacy] = groupsOf(key, view.uid);
+  const earlier = view.memory === undefined && shownPhase({ ...EMPTY, ...view.object }) !== undefined;
+  return [
+    podsOf(key),
+    ...(group === undefined ? [] : [group]),
+    ...(earlier && legacy !== undefined ? [legacy] : []),
+    ...(memory.phase === "Pending" ? [queueOf(spec)] : []),
+    ...classesOf(spec),
+  ];
+};
+
+const EMPTY: Stored = { apiVersion: "", kind: "", metadata: { name: "", uid: "", resourceVersion: "" } };
+
+const groupIn = (key: Key, view: View<Memory>): Stored | undefined =>
+  groupsOf(key, view.uid)
+    .flatMap((query) => answerTo(view, query) ?? [])
+    .find((group) => ownedBy(group, view.uid));
+
+/** A look is not always of the newest state: what an action rests on is asked for once more, by itself. */
+const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
+  if (witness === undefined) return "yes";
+  const query = got(scene.key, pods, witness.name);
+  const answer = answerTo(scene.view, query);
+  if (answer === undefined) return query;
+  const [pod] = answer.filter((one) => ownedBy(one, ownerOf(scene).uid));
+  return pod?.metadata.uid === witness.uid ? "yes" : "no";
+};
+
+const act = (scene: Scene): Decision<Memory> => {
+  const told = shownPhase(scene.object) === scene.memory.phase;
+  const choice = chosen(scene);
+  const witness = confirmed(scene, choice);
+  if (witness === "no") return { memory: scene.memory, stages: [], pollMs: 1_000 };
+  if (witness !== "yes") return { look: [witness] };
+  const next = { ...scene, memory: taken(scene, choice, told) };
+  return planOf(next, {
+    told,
+    prioritiesOf: prioritiesOf(scene),
+    ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
+  });
+};
+
+const queueIn = (view: View<Memory>, spec: JobSpec): readonly Stored[] | undefined =>
+  view.seen.get(queryId(queueOf(spec)));
+
+const forwards = (queue: Stored | undefined): boolean => {
+  const { extendClusters } = Object(queue?.["spec"]);
+  return Array.isArray(extendClusters) && extendClusters.length > 0;
+};
+
+/** One step's decision for a Job. */
+export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object } = view;
+  if (object === undefined || isEnding(object)) return gone(view);
+  const memory = view.memory ?? seeded(object, view.now);
+  const read = parseSpec(key.name, object["spec"]);
+  if (!read.ok) return invalid({ object, memory, message: read.message, now: view.now });
+  const unseen = looksOf(key, view, read.spec, memory).filter((query) => answerTo(view, query) === undefined);
+  if (unseen.length > 0) return { look: unseen };
+  const spec = claimed(read.spec, key, view.uid);
+  const queue = queueIn(view, read.spec);
+  const members = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
+  const bare: Scene = { key, view, object, spec, memory, members, group: groupIn(key, view) };
+  const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
+  const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding } };
+  if (hasNamed(read.spec)) return naming(scene);
+  if (queue?.length === 0) return waiting(scene, `queue ${read.spec.queue} is not found`);
+  if (view.refused.length > 0) return refusedPlan(scene, view.refused);
+  return act(scene);
+};
+
+/** Its objects go with it: all of them are its own. A job on its way out makes none. */
+const gone = (view: View<Memory>): Decision<Memory> => {
+  const memory = view.memory ?? seeded({ ...EMPTY, ...view.object }, view.now);
+  return view.object === undefined ? { memory, stages: [], forget: true } : { memory, stages: [], rests: true };
+};
+
+const waiting = (scene: Scene, message: string): Decision<Memory> =>
+  planOf(scene, { told: true, waits: { reason: "QueueNotFound", message }, prioritiesOf: new Map() });

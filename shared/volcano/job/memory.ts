@@ -1,0 +1,129 @@
+/**
+ * What a job's steps remember of each other, beyond what its pods and its group show: the phase and the counts that were
+ * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
+ */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Parsed } from "../../core/operator.ts";
+import { instantOf } from "../../core/time.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { actions, isPhase, type Phase, phases } from "../schema/words.ts";
+import { ordinalsIn } from "./ordinals.ts";
+
+const phase = z.enum(phases);
+
+/** Ordinals by task. */
+const sets = z.record(
+  z.string(),
+  z.string().refine((text) => ordinalsIn(text) !== undefined),
+);
+
+/** An action that waits for its time. */
+const delay = z.object({
+  event: z.string(),
+  action: z.enum(actions),
+  task: z.string(),
+  /** The pod that it is about; absent: the task or the job. */
+  index: z.number().int().optional(),
+  partition: z.string().optional(),
+  /** Epoch ms. */
+  dueAt: z.number(),
+});
+
+const memory = z.object({
+  phase,
+  /** When the phase was entered, epoch ms. */
+  since: z.number(),
+  /** What led here, for people. */
+  why: z.object({ reason: z.string(), message: z.string() }).optional(),
+  version: z.number().int(),
+  retryCount: z.number().int(),
+  /** Finished pods of earlier versions are kept and counted. */
+  keeps: z.boolean(),
+  /** The latest entry into each phase, the latest last; epoch ms. */
+  conditions: z.array(z.object({ phase, at: z.number() })),
+  /** Pods of the current version that a step has seen, and that nobody here has asked to end: missing, they were evicted. */
+  seen: sets,
+  /** Of these, failed ones whose failure was an event already. */
+  failed: sets,
+  /** Tasks whose completion, and tasks whose exhaustion, was an event already. */
+  completed: z.array(z.string()),
+  exhausted: z.array(z.string()),
+  /** UIDs of pods that are to be ended, until they are gone. */
+  doomed: z.array(z.string()),
+  delays: z.array(delay),
+  /** UID of the group that the job has left behind. */
+  retired: z.string().optional(),
+  /** UID of the group whose being unknown was an event already. */
+  unknown: z.string().optional(),
+  /** Digest of the job's shared objects as they were last seen to stand; "" when they were seen to be gone. */
+  kept: z.string().optional(),
+  /** The job's queue sends its pods to other clusters. */
+  forwarding: z.boolean(),
+});
+
+export type Memory = z.infer<typeof memory>;
+export type Delay = z.infer<typeof delay>;
+
+export const parseMemory = (stored: unknown): Parsed<Memory> => {
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a Job cannot be read (${where.join("; ")})` };
+};
+
+const shown = z.looseObject({
+  state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),
+  version: z.number().int().optional(),
+  retryCount: z.number().int().optional(),
+  conditions: z.array(z.looseObject({ status: z.string(), lastTransitionTime: z.string().optional() })).optional(),
+});
+
+type Shown = z.infer<typeof shown>;
+
+const shownIn = (job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
+
+/** The phase that everybody sees; undefined while nothing has been told. */
+export const shownPhase = (job: Stored): Phase | undefined => {
+  const { state } = shownIn(job);
+  return isPhase(state?.phase) ? state.phase : undefined;
+};
+
+const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditions"] =>
+  conditions.flatMap(({ status, lastTransitionTime }) =>
+    isPhase(status) ? [{ phase: status, at: instantOf(lastTransitionTime) ?? now }] : [],
+  );
+
+/** What is known of a job that nobody here has met: from its status, so that what upstream left goes on as it was. */
+export const seeded = (job: Stored, now: number): Memory => {
+  const told = shownIn(job);
+  const entered = shownPhase(job);
+  const since = entered === undefined ? now : (instantOf(told.state?.lastTransitionTime) ?? now);
+  const conditions = conditionsIn(told, now);
+  return {
+    phase: entered ?? "Pending",
+    since,
+    version: told.version ?? 0,
+    retryCount: told.retryCount ?? 0,
+    keeps: true,
+    conditions: conditions.length > 0 ? conditions : [{ phase: "Pending", at: since }],
+    seen: {},
+    failed: {},
+    completed: [],
+    exhausted: [],
+    doomed: [],
+    delays: [],
+    forwarding: job.metadata.annotations?.["volcano.sh/job-forwarding"] === "true",
+  };
+};
+
+/** The phase entered, and told as the latest. */
+export const entered = (before: Memory, into: Phase, now: number): Memory =>
+  into === before.phase
+    ? before
+    : {
+        ...before,
+        phase: into,
+        since: now,
+        conditions: [...before.conditions.filter((one) => one.phase !== into), { phase: into, at: now }],
+      };

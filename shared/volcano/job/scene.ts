@@ -1,0 +1,100 @@
+/** What every act of a job's step works with. */
+import type { Key } from "../../core/key.ts";
+import type { Ref, Resource, Stored } from "../../core/object.ts";
+import type { Effect, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+import { groupName, type Owner } from "../pods/names.ts";
+import type { Making } from "../pods/pod.ts";
+import { keys, podGroups } from "../resource.ts";
+import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { countingOf, isOver, type Member } from "./crew.ts";
+import type { Memory } from "./memory.ts";
+import { type Tally, tallyOf } from "./tally.ts";
+
+export type Scene = {
+  readonly key: Key;
+  readonly view: View<Memory>;
+  readonly object: Stored;
+  /** With its defaults, and the names of its claims. */
+  readonly spec: JobSpec;
+  readonly memory: Memory;
+  readonly members: readonly Member[];
+  /** The group that the job stands in now. */
+  readonly group: Stored | undefined;
+};
+
+export const ownerOf = ({ object, key }: Pick<Scene, "object" | "key">): Owner => ({
+  name: object.metadata.name,
+  namespace: key.namespace,
+  uid: object.metadata.uid,
+});
+
+export const makingOf = (scene: Scene): Making => {
+  const { object, spec, memory, group } = scene;
+  const { labels = {}, annotations = {} } = object.metadata;
+  return {
+    owner: ownerOf(scene),
+    spec,
+    labels,
+    annotations,
+    version: memory.version,
+    retryCount: memory.retryCount,
+    forwarding: memory.forwarding,
+    ...(group === undefined ? {} : { group: group.metadata.name }),
+  };
+};
+
+/** Every pod that bears the job's name; whose it is, the owner references say. */
+export const podsOf = (key: Key): Query => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { [keys.jobName]: key.name },
+});
+
+export const got = (key: Key, resource: Resource, name: string): Query => ({
+  do: "get",
+  ref: { resource, namespace: key.namespace, name },
+});
+
+/** The job's group; jobs of earlier upstreams have one of their own name. */
+export const groupsOf = (key: Key, uid: string): readonly Query[] => [
+  got(key, podGroups, groupName({ name: key.name, uid })),
+  got(key, podGroups, key.name),
+];
+
+export const answerTo = ({ seen }: Pick<View<Memory>, "seen">, query: Query): readonly Stored[] | undefined =>
+  seen.get(queryId(query));
+
+export const refOf = (resource: Resource, object: Stored): Ref => {
+  const { name, namespace } = object.metadata;
+  return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
+};
+
+/** Ends by right: whatever stands under this UID, and nothing else of that name. */
+export const removal = (resource: Resource, object: Stored): Effect => ({
+  do: "delete",
+  ref: refOf(resource, object),
+  uid: object.metadata.uid,
+});
+
+/** Of a task that the job has no more, or beyond the size of one that it has. */
+export const isExcess = ({ spec }: Pick<Scene, "spec">, { task, index }: Member): boolean => {
+  const one = tasksOf(spec).find((each) => nameOf(each) === task);
+  return one === undefined || index >= replicasOf(one);
+};
+
+/** What the job is judged by: pods that are to go, or are too many, count as terminating. */
+export const tallied = (scene: Pick<Scene, "members" | "memory" | "spec">): Tally =>
+  tallyOf(
+    scene.members.map((member) => {
+      const counting = countingOf(member, scene.memory);
+      return isExcess(scene, member) ? { ...counting, terminating: true } : counting;
+    }),
+    scene.spec.minAvailable ?? 0,
+  );
+
+/** Pods to end that nobody has asked to end yet. */
+export const overdue = ({ members, memory }: Pick<Scene, "members" | "memory">): readonly Member[] =>
+  members.filter((member) => !member.ending && isOver(member, memory));

@@ -1,0 +1,58 @@
+/** A job's status as its users know it, projected from what is remembered and what its pods are. */
+import { instantOf, timeText } from "../../core/time.ts";
+import type { Json } from "../../kube/answers.ts";
+import { notesOf } from "../plugins/all.ts";
+import { durationText } from "../schema/duration.ts";
+import { claimNotes } from "./keeping.ts";
+import { isFinished } from "./machine.ts";
+import type { Scene } from "./scene.ts";
+import { tallied } from "./scene.ts";
+
+const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
+
+/** Why the job is where it is, where it has a word for it. */
+export type Word = { readonly reason: string; readonly message: string };
+
+const stateOf = ({ memory }: Scene, word: Word | undefined): Json => {
+  const told = word ?? memory.why;
+  return {
+    phase: memory.phase,
+    lastTransitionTime: timeText(memory.since),
+    ...(told === undefined ? {} : { reason: told.reason, message: told.message }),
+  };
+};
+
+const durationOf = ({ memory, object }: Scene): Json => {
+  const created = instantOf(object.metadata.creationTimestamp);
+  if (created === undefined || !isFinished(memory.phase)) return {};
+  return { runningDuration: durationText(Math.max(0, memory.since - created)) };
+};
+
+const notes = (scene: Scene): Json => {
+  if (scene.memory.kept === undefined || scene.memory.kept === "") return {};
+  const controlledResources = { ...notesOf(scene.spec.plugins), ...claimNotes(scene) };
+  return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
+};
+
+/** The whole status, as it should be. */
+export const projected = (scene: Scene, word?: Word): Readonly<Record<string, unknown>> => {
+  const { memory } = scene;
+  const tally = tallied(scene);
+  const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);
+  return {
+    state: stateOf(scene, word),
+    ...positive("minAvailable", tally.minAvailable),
+    ...(tasks.length === 0 ? {} : { taskStatusCount: Object.fromEntries(tasks) }),
+    ...positive("pending", tally.pending),
+    ...positive("running", tally.running),
+    ...positive("succeeded", tally.succeeded),
+    ...positive("failed", tally.failed),
+    ...positive("unknown", tally.unknown),
+    ...positive("terminating", tally.terminating),
+    ...positive("version", memory.version),
+    ...positive("retryCount", memory.retryCount),
+    ...durationOf(scene),
+    ...notes(scene),
+    conditions: memory.conditions.map(({ phase, at }) => ({ status: phase, lastTransitionTime: timeText(at) })),
+  };
+};

@@ -1,0 +1,93 @@
+/** Pods as the spec says: those that are missing made, in the order of their tasks, and those that are too many ended. */
+import type { Effect } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+import { onPod } from "../plugins/all.ts";
+import { podDraft } from "../pods/pod.ts";
+import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { isOver, isReady, type Member } from "./crew.ts";
+import { groupPhase } from "./happenings.ts";
+import { moveFor } from "./machine.ts";
+import { ofTask } from "./ordinals.ts";
+import { isExcess, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./scene.ts";
+
+/** Creations of one step: as many as its fence leaves time for. */
+const mostAtOnce = 400;
+
+/** Pods are made when the scheduler, or who stands in for it, has let the group in. */
+export const isAdmitted = (scene: Scene): boolean => {
+  const { group, memory } = scene;
+  if (group === undefined || group.metadata.uid === memory.retired) return false;
+  return !["", "Pending"].includes(groupPhase(scene));
+};
+
+const countsFor = (scene: Scene, member: Member): boolean =>
+  !isOver(member, scene.memory) && (member.phase === "Succeeded" || isReady(member));
+
+const isThere = (scene: Scene, name: string): boolean => {
+  const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
+  if (task === undefined) return false;
+  return scene.members.filter((member) => member.task === name && countsFor(scene, member)).length >= leastOf(task);
+};
+
+/** What a task comes after: all of it, or any of several. */
+const mayStart = (scene: Scene, { dependsOn }: Task): boolean => {
+  const names = dependsOn?.name ?? [];
+  if (names.length === 0) return true;
+  const any = dependsOn?.iteration === "any" && names.length >= 2;
+  return any ? names.some((name) => isThere(scene, name)) : names.every((name) => isThere(scene, name));
+};
+
+/** Ordinals without a pod; of those that were seen the eviction must be an event first. */
+const missingOf = (scene: Scene, task: Task): readonly number[] => {
+  const name = nameOf(task);
+  const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
+  const seen = ofTask(scene.memory.seen, name);
+  return Array.from({ length: replicasOf(task) }, (_, index) => index).filter(
+    (index) => !there.has(index) && !seen.has(index),
+  );
+};
+
+type Missing = { readonly task: Task; readonly index: number };
+
+/** Pods that may be made now. */
+const missing = (scene: Scene): readonly Missing[] =>
+  tasksOf(scene.spec)
+    .filter((task) => mayStart(scene, task))
+    .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
+
+const creation = (scene: Scene, { task, index }: Missing): Effect => {
+  const making = makingOf(scene);
+  const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
+  const draft = onPod(podDraft(making, task, index), scope, scene.spec.plugins);
+  const { uid } = ownerOf(scene);
+  return { do: "create", object: { apiVersion: "v1", kind: "Pod", ...draft }, resource: pods, owner: uid };
+};
+
+/** Too many, by what the job asks for now: only if nothing about them has changed since. */
+const dismissal = ({ pod }: Member): Effect => ({
+  do: "delete",
+  ref: refOf(pods, pod),
+  uid: pod.metadata.uid,
+  resourceVersion: pod.metadata.resourceVersion,
+});
+
+export type Pods = {
+  readonly ends: readonly Effect[];
+  readonly creates: readonly Effect[];
+  /** More are to be made than one step does. */
+  readonly more: boolean;
+};
+
+const isKept = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+
+/** What is to be done about the pods; `ready`: everything that they need stands. */
+export const podEffects = (scene: Scene, ready: boolean): Pods => {
+  const over = overdue(scene);
+  const excess = isKept(scene)
+    ? scene.members.filter((member) => isExcess(scene, member) && !member.ending && !over.includes(member))
+    : [];
+  const ends = [...over.map(({ pod }) => removal(pods, pod)), ...excess.map(dismissal)];
+  const wanted = isKept(scene) && ready && isAdmitted(scene) ? missing(scene) : [];
+  const creates = wanted.slice(0, mostAtOnce).map((one) => creation(scene, one));
+  return { ends, creates, more: wanted.length > mostAtOnce };
+};

@@ -1,0 +1,94 @@
+/** What an action makes of the memory: saved before anything is done about it. */
+
+import { partitionOf } from "../pods/pod.ts";
+import { nameOf, tasksOf } from "../schema/spec.ts";
+import type { Chosen } from "./choosing.ts";
+import type { Member } from "./crew.ts";
+import { superseded, type Target } from "./delays.ts";
+import { type Move, moveFor, type PodsAct } from "./machine.ts";
+import { entered, type Memory } from "./memory.ts";
+import { changed, ofTask } from "./ordinals.ts";
+import { phaseAfter } from "./rules.ts";
+import { type Scene, tallied } from "./scene.ts";
+
+type Reaches = (scene: Scene, member: Member, target: Target) => boolean;
+
+const partitionIn = ({ spec }: Scene, { task, index }: Member): string | undefined => {
+  const one = tasksOf(spec).find((each) => nameOf(each) === task);
+  return one === undefined ? undefined : partitionOf(one, index);
+};
+
+const targets: Readonly<Partial<Record<PodsAct, Reaches>>> = {
+  killTask: (_, member, target) => member.task === target.task,
+  killPod: (_, member, target) => member.task === target.task && member.index === target.index,
+  killPartition: (scene, member, target) =>
+    member.task === target.task && target.partition !== undefined && partitionIn(scene, member) === target.partition,
+};
+
+const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen"] => {
+  const gone = Map.groupBy(members, ({ task }) => task);
+  const left = Object.keys(sets).map((task): [string, number[]] => {
+    const ended = new Set((gone.get(task) ?? []).map(({ index }) => index));
+    return [task, [...ofTask(sets, task)].filter((index) => !ended.has(index))];
+  });
+  return changed(new Map(left));
+};
+
+/** The pods of one target are doomed, and their going is no eviction. */
+const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory => {
+  const reaches = targets[move.pods];
+  if (reaches === undefined) return memory;
+  const hit = scene.members.filter((member) => reaches(scene, member, target));
+  const tasks = new Set(hit.map(({ task }) => task));
+  return {
+    ...memory,
+    doomed: [...new Set([...memory.doomed, ...hit.map(({ pod }) => pod.metadata.uid)])],
+    seen: without(memory.seen, hit),
+    failed: without(memory.failed, hit),
+    completed: memory.completed.filter((task) => !tasks.has(task)),
+    exhausted: memory.exhausted.filter((task) => !tasks.has(task)),
+  };
+};
+
+/** All pods are of an earlier version now, and the group is another's. As upstream, the last retry leaves what has finished. */
+const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => {
+  const { kept: _, unknown: __, ...rest } = memory;
+  return {
+    ...rest,
+    version: memory.version + 1,
+    keeps: move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1,
+    seen: {},
+    failed: {},
+    completed: [],
+    exhausted: [],
+    delays: [],
+    ...(group === undefined ? {} : { retired: group.metadata.uid }),
+  };
+};
+
+const endsAll = ({ pods, when }: Move): boolean => pods === "killAll" || (pods === "killUnfinished" && when === "now");
+
+const toldOf = ({ event, exitCodes }: NonNullable<Chosen["because"]>, { task, index }: Target): string => {
+  const where = task === "" ? "" : ` of ${index === undefined ? `task ${task}` : `pod ${task}-${index}`}`;
+  const codes = exitCodes.length === 0 ? "" : ` (exit code ${exitCodes.join(", ")})`;
+  return `${event}${where}${codes}`;
+};
+
+/** The memory after the action; `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
+export const taken = (scene: Scene, choice: Chosen, told: boolean): Memory => {
+  const { action, target, because } = choice;
+  const before = choice.memory;
+  const move = moveFor(before.phase, action);
+  const counts = { spec: scene.spec, retryCount: before.retryCount };
+  const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
+  const spent = move.spends === true ? { ...reached, retryCount: before.retryCount + 1 } : reached;
+  const tally = tallied({ ...scene, memory: spent });
+  const into = told || move.when === "now" ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
+  const next = entered(spent, into, scene.view.now);
+  if (because === undefined) return into === before.phase ? next : withoutWhy(next);
+  const delays = superseded(next.delays, action, target);
+  return { ...next, delays, why: { reason: action, message: toldOf(because, target) } };
+};
+
+/** What led into one phase did not lead into the next. */
+const withoutWhy = ({ why: _, ...memory }: Memory): Memory => memory;

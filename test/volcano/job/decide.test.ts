@@ -1,0 +1,194 @@
+/** A job's life by its decisions alone: from its first step to its end, through restarts, commands of policies and deaths. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Loop, task } from "./loop.ts";
+
+const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+
+describe("a job", () => {
+  test("waits for its group, runs, and is completed", () => {
+    const loop = new Loop({ tasks: [task("w", 2)], plugins: { svc: [] } }).run();
+    assert.equal(phaseOf(loop), "Pending");
+    assert.deepEqual(loop.names("pods"), []);
+    assert.deepEqual(loop.names("configmaps"), ["j-svc"]);
+    loop.admit();
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-w-0", "j-w-1"]);
+    loop.pods("Running");
+    loop.run();
+    loop.turn(60_000).pods("Succeeded");
+    loop.run();
+    assert.deepEqual(loop.phases, ["Pending", "Running", "Completed"]);
+    const { succeeded, running, runningDuration } = loop.status();
+    assert.deepEqual(
+      { succeeded, running, runningDuration },
+      { succeeded: 2, running: undefined, runningDuration: "1m0s" },
+    );
+    assert.deepEqual([loop.names("podgroups"), loop.names("configmaps")], [[], []]);
+    assert.equal(loop.last?.rests, true);
+  });
+
+  test("is the same job after a step that found nothing to do", () => {
+    const loop = new Loop({ tasks: [task("w", 2)] }).running();
+    const { memory } = loop;
+    const { stages } = loop.step();
+    assert.deepEqual([stages, loop.memory], [[], memory]);
+  });
+
+  test("fails when too many pods have failed", () => {
+    const loop = new Loop({ tasks: [task("w", 2)] }).running();
+    loop.fail("j-w-0", 1);
+    loop.pods("Succeeded", ["j-w-1"]);
+    loop.run();
+    assert.equal(phaseOf(loop), "Failed");
+    assert.deepEqual([loop.status()["failed"], loop.status()["succeeded"]], [1, 1]);
+  });
+
+  test("is restarted as a whole, every phase shown, and retries are counted", () => {
+    const spec = { tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
+    const loop = new Loop(spec).running();
+    loop.lingering = true;
+    loop.fail("j-w-1", 3);
+    loop.run();
+    assert.equal(phaseOf(loop), "Restarting");
+    assert.match(loop.status().state?.message ?? "", /PodFailed of pod w-1 \(exit code 3\)/);
+    assert.equal(loop.status()["terminating"], 2);
+    loop.release();
+    loop.run();
+    loop.admit();
+    loop.run();
+    loop.pods("Running");
+    loop.run();
+    assert.deepEqual(loop.phases, ["Pending", "Running", "Restarting", "Pending", "Running"]);
+    const { version, retryCount } = loop.status();
+    assert.deepEqual({ version, retryCount }, { version: 1, retryCount: 1 });
+    assert.ok(
+      loop
+        .names("pods")
+        .every((name) => loop.objects.get(`pods/${name}`)?.metadata.annotations?.["volcano.sh/job-version"] === "1"),
+    );
+  });
+
+  test("whose last retry is spent has failed, and keeps what has finished", () => {
+    const spec = { maxRetry: 1, tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
+    const loop = new Loop(spec).running();
+    loop.fail("j-w-1", 3);
+    loop.run();
+    assert.equal(phaseOf(loop), "Failed");
+    assert.deepEqual(loop.names("pods"), ["j-w-1"]);
+    assert.equal(loop.status()["failed"], 1);
+  });
+
+  test("restarts one pod, and leaves the others and what they share alone", () => {
+    const policies = [{ event: "PodFailed", action: "RestartPod" }];
+    const loop = new Loop({ tasks: [task("w", 2)], plugins: { svc: [] }, policies }).running();
+    const other = loop.objects.get("pods/j-w-0")?.metadata.uid;
+    loop.deeds.length = 0;
+    loop.fail("j-w-1", 1);
+    loop.run();
+    assert.deepEqual(loop.deeds, ["delete pods j-w-1", "create pods j-w-1"]);
+    assert.equal(loop.objects.get("pods/j-w-0")?.metadata.uid, other);
+    loop.pods("Running");
+    loop.run();
+    assert.deepEqual(loop.phases, ["Pending", "Running", "Restarting", "Pending", "Running"]);
+    assert.equal(loop.status()["version"], undefined);
+  });
+
+  test("acts once on what happened, whoever died when", () => {
+    const loop = new Loop({
+      tasks: [task("w", 3)],
+      policies: [{ event: "PodFailed", action: "RestartJob" }],
+    }).running();
+    loop.fail("j-w-0", 1);
+    loop.fail("j-w-2", 1);
+    loop.step(true);
+    loop.step(true);
+    loop.run();
+    assert.equal(loop.status()["retryCount"], 1);
+    assert.ok(loop.phases.includes("Restarting"));
+  });
+
+  test("an evicted pod is an event once, and comes again", () => {
+    const policies = [{ event: "PodEvicted", action: "RestartTask" }];
+    const loop = new Loop({ tasks: [task("a", 1), task("b", 2, { policies })] }).running();
+    loop.deeds.length = 0;
+    loop.remove("pods", "j-b-1");
+    loop.run();
+    assert.deepEqual(loop.deeds, ["delete pods j-b-0", "create pods j-b-1", "create pods j-b-0"]);
+    assert.equal(loop.status()["retryCount"], 1);
+  });
+
+  test("pods that nobody has a policy for come again silently", () => {
+    const loop = new Loop({ tasks: [task("w", 2)] }).running();
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.deepEqual([loop.names("pods").toSorted(), loop.status()["retryCount"]], [["j-w-0", "j-w-1"], undefined]);
+  });
+
+  test("follows its size, up and down", () => {
+    const loop = new Loop({ minAvailable: 1, tasks: [task("w", 2)], plugins: { svc: [] } }).running();
+    loop.change("jobs", "j", { spec: { minAvailable: 1, tasks: [task("w", 3)], plugins: { svc: [] } } });
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-w-0", "j-w-1", "j-w-2"]);
+    assert.match(JSON.stringify(loop.objects.get("configmaps/j-svc")), /j-w-2\.j/);
+    loop.change("jobs", "j", { spec: { minAvailable: 1, tasks: [task("w", 1)], plugins: { svc: [] } } });
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-w-0"]);
+    assert.equal(loop.status()["retryCount"], undefined);
+  });
+
+  test("a task starts when those that it depends on are there", () => {
+    const tasks = [task("a", 1), task("b", 1, { dependsOn: { name: ["a"] } })];
+    const loop = new Loop({ minAvailable: 1, tasks }).run();
+    loop.admit();
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-a-0"]);
+    loop.pods("Running", ["j-a-0"], { containerStatuses: [{ name: "c", ready: false }] });
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-a-0"]);
+    loop.pods("Running", ["j-a-0"], { containerStatuses: [{ name: "c", ready: true }] });
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-a-0", "j-b-0"]);
+  });
+
+  test("is gone when its time to live is over", () => {
+    const loop = new Loop({ ttlSecondsAfterFinished: 30, tasks: [task("w", 1)] }).running();
+    loop.pods("Succeeded");
+    loop.run();
+    assert.equal(loop.last?.wakeAt, loop.now + 30_000);
+    loop.turn(30_000).run();
+    assert.deepEqual(loop.names("jobs"), []);
+  });
+});
+
+describe("what stands in a job's way", () => {
+  test("a spec that is wrong is told, and nothing is made", () => {
+    const loop = new Loop({ tasks: [task("w", 1), task("w", 1)] }).run();
+    assert.match(loop.status().state?.message ?? "", /duplicated task name w/);
+    assert.deepEqual(loop.deeds, []);
+  });
+
+  test("a missing queue is waited for", () => {
+    const loop = new Loop({ queue: "nobody", tasks: [task("w", 1)] }).run();
+    assert.match(loop.status().state?.message ?? "", /queue nobody is not found/);
+    loop.put("queues", { apiVersion: "v1", kind: "Queue", metadata: { name: "nobody" } });
+    loop.run();
+    assert.deepEqual(loop.names("podgroups"), [`j-${loop.job().metadata.uid}`]);
+  });
+
+  test("a claim that the job only names must be there; one that it brings is made and named", () => {
+    const volumes = [
+      { mountPath: "/a", volumeClaimName: "mine" },
+      { mountPath: "/b", volumeClaim: { accessModes: [] } },
+    ];
+    const loop = new Loop({ tasks: [task("w", 1)], volumes }).run();
+    assert.match(loop.status().state?.message ?? "", /pvc mine is not found/);
+    const [made = ""] = loop.names("persistentvolumeclaims");
+    assert.match(JSON.stringify(loop.job()["spec"]), new RegExp(made));
+    loop.put("persistentvolumeclaims", { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "mine" } });
+    loop.run();
+    loop.admit();
+    loop.run();
+    assert.deepEqual(loop.names("pods"), ["j-w-0"]);
+  });
+});

@@ -15,6 +15,8 @@ export type Message = Key & {
   readonly resourceVersion?: string;
   /** The object itself was seen to appear: it may well be that no step has been taken for it. */
   readonly fresh?: true;
+  /** It was watched: who watches knows all that it tells of. */
+  readonly watched?: true;
   /** How often in a row the platform was in the way of this key: the backoff grows with it. */
   readonly tries?: number;
 };

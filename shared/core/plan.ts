@@ -9,6 +9,8 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
+      /** A second look, which what was watched cannot answer: see engine/recall.ts. */
+      readonly again?: true;
     }
   | {
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
@@ -115,6 +117,8 @@ export type Plan<Memory> = {
   readonly forget?: boolean;
   /** Set by the engine: all is settled, and only updates that nobody has acknowledged keep the record. */
   readonly lingers?: boolean;
+  /** Right also when what it was decided on is a little behind: nothing is ended by it, and nothing is made twice. */
+  readonly swift?: boolean;
   /** One line for people: what the application waits for. */
   readonly waitsFor?: string;
   /** Nothing is left to do unless the object changes. */

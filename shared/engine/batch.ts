@@ -6,8 +6,10 @@ import type { Ending, World } from "./world.ts";
 /** The one message that stands for several of a key: the newest, with the least tries, for anything new starts afresh. */
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const tries = Math.min(...messages.map((message) => message.tries ?? 0));
-  const { tries: _, ...newest } = messages[messages.length - 1] ?? messages[0];
-  return tries === 0 ? newest : { ...newest, tries };
+  const { tries: _, watched, ...newest } = messages[messages.length - 1] ?? messages[0];
+  // One that was not watched asks for a look at what is.
+  const all = watched === true && messages.every((message) => message.watched === true);
+  return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }) };
 };
 
 /** A message and the queue's id of it. */

@@ -6,6 +6,7 @@ import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
 import type { Operator, Parsed } from "../core/operator.ts";
 import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Answer, CheckpointRecord, Cluster, Version } from "./ports.ts";
+import type { Epoch, Recall } from "./recall.ts";
 import { readRecord } from "./record.ts";
 import type { World } from "./world.ts";
 
@@ -22,6 +23,8 @@ export type Sight = {
   readonly version: Version | undefined;
   /** That there is no record was only presumed: the first save, which succeeds only where none is, finds out. */
   readonly presumed: boolean;
+  /** Object and record are those that this process remembers: see recall.ts. */
+  readonly recalled?: Epoch;
   readonly memory: unknown;
   readonly now: number;
 };
@@ -144,9 +147,19 @@ export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly 
 
 export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
 
-/** Answers what a decision wants to know, live, into `answers`. */
-export const learn = async (cluster: Cluster, query: Query, { seen, heard }: Answers): Promise<void> => {
+/** Answers what a decision wants to know into `answers`: live, but for lists that `known` has an answer to. */
+export const learn = async (
+  cluster: Cluster,
+  query: Query,
+  { seen, heard }: Answers,
+  known?: Recall["list"],
+): Promise<void> => {
   const id = queryId(query);
+  const watched = query.do === "list" && query.again !== true ? known?.(query) : undefined;
+  if (watched !== undefined) {
+    seen.set(id, watched);
+    return;
+  }
   if (query.do === "ask") heard.set(id, await cluster.ask(query));
   else if (query.do === "peek") heard.set(id, await peek(cluster, query.ref));
   else seen.set(id, await look(cluster, query));

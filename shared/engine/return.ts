@@ -2,7 +2,8 @@
 import { ApiError } from "../core/errors.ts";
 import { mergePatch } from "../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts";
-import type { Plan, Trouble } from "../core/plan.ts";
+import { refText } from "../core/object.ts";
+import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { objectRef } from "./observe.ts";
 import type { Held, Run } from "./run.ts";
@@ -73,6 +74,21 @@ export const tellOf = async ({ world, operator, sight }: Run, occasion: string, 
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const { reason, message } = trouble;
   await applyStage(hands, [{ ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) }], 1);
+};
+
+/** What happens to an application is told in the words of its events; how, only to those who look closer. */
+export const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
+  const key = textOf(message);
+  for (const effect of stage) {
+    if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
+    else if (effect.do === "create")
+      world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
+    else
+      world.report("debug", `${effect.do === "delete" ? "deleted" : "changed"} ${refText(effect.ref)}`, {
+        key,
+        uid: effect.uid,
+      });
+  }
 };
 
 /** In the object's own words, where its kind has a place for them. Whoever is in between will tell it. */

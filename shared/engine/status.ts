@@ -19,43 +19,45 @@ export const statusPatch = (object: Stored, wished: unknown, memo: StatusMemo): 
   return mergePatch(there, wished);
 };
 
-/** Writes the patch and gives back the memo to keep, if the server kept something else than was wished. */
+/** Writes the patch and gives back the object, and the memo to keep if the server kept something else than was wished. */
 export const writeStatus = async (
   cluster: Cluster,
   ref: Ref,
   object: Stored,
   change: { readonly patch: unknown; readonly wished: unknown },
-): Promise<StatusMemo> => {
+): Promise<{ readonly memo: StatusMemo; readonly object: Stored }> => {
   const answer = await cluster.patchStatus(ref, object.metadata.resourceVersion, change.patch);
   const kept = answer["status"] ?? {};
-  if (same(kept, change.wished)) return undefined;
-  return { wished: digestOf(change.wished), answered: digestOf(kept) };
+  if (same(kept, change.wished)) return { memo: undefined, object: answer };
+  return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };
 };
 
 /** Writes the status if it says something new. `memo` is absent when the server kept all of it. */
-const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<{ memo?: StatusMemo } | undefined> => {
+type Written = Awaited<ReturnType<typeof writeStatus>>;
+
+const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Written | undefined> => {
   const { world, message, operator, sight } = run;
   const { object, now } = sight;
   const { status: wished } = plan;
   if (wished === undefined || object === undefined) return undefined;
   const patch = statusPatch(object, wished, held.record?.status);
   if (patch === undefined) return undefined;
-  const memo = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
+  const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
   world.meter?.(operator.measuresOf?.(object, wished, now) ?? []);
-  return { memo };
+  return written;
 };
 
+/** `object` is as the status write left it. */
+type Told = { readonly held: Held; readonly writes: number; readonly object: Stored | undefined };
+
 /** The end of a step that came through: the status, the memo of what the server made of it, no trouble any more. */
-export const tell = async (
-  run: Run,
-  held: Held,
-  plan: Plan<unknown>,
-): Promise<{ readonly held: Held; readonly writes: number } | "raced"> => {
+export const tell = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Told | "raced"> => {
   const written = await writeNews(run, held, plan);
   const writes = written === undefined ? 0 : 1;
-  if (held.record === undefined || plan.forget === true) return { held, writes };
+  const object = written?.object ?? run.sight.object;
+  if (held.record === undefined || plan.forget === true) return { held, writes, object };
   const { trouble, ...record } = held.record;
-  if (written?.memo === undefined && trouble === undefined) return { held, writes };
+  if (written?.memo === undefined && trouble === undefined) return { held, writes, object };
   const next: CheckpointRecord = {
     ...record,
     saves: record.saves + 1,
@@ -63,5 +65,5 @@ export const tell = async (
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };
   const version = await run.world.checkpoints.save(run.message, next, held.version);
-  return version === "raced" ? "raced" : { held: { record: next, version }, writes: writes + 1 };
+  return version === "raced" ? "raced" : { held: { record: next, version }, writes: writes + 1, object };
 };

@@ -6,13 +6,13 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { type Message, subjectOf, textOf } from "../core/key.ts";
-import { refText } from "../core/object.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { type Answers, learn, noAnswers, type Observed, observe } from "./observe.ts";
+import { type Answers, learn, noAnswers, type Observed } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { arrange, comeBack, lasting, raced, tellOf } from "./return.ts";
+import { type First, firstLook, lookFor, remember } from "./recall.ts";
+import { arrange, comeBack, lasting, raced, recount, tellOf } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
 import { tell } from "./status.ts";
@@ -41,8 +41,7 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   const turn = world.turns?.();
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
-    // A shadow saves nothing, and so would never find out.
-    return await taken(call, message.fresh === true && world.shadow === undefined);
+    return await taken(call, lookFor(call));
   } catch (cause) {
     return await comeBack(world, message, understood(world, message, cause));
   } finally {
@@ -61,9 +60,9 @@ const delivered = async (world: World, message: Message): Promise<Ending> => {
 
 type Call = Omit<Run, "sight">;
 
-const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
-  const { world, message, operator } = call;
-  const observed = await observe(world, message, operator, presuming);
+const taken = async (call: Call, first: First): Promise<Ending> => {
+  const { world, message } = call;
+  const observed = await firstLook(call, first);
   if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
@@ -78,12 +77,20 @@ const taken = async (call: Call, presuming: boolean): Promise<Ending> => {
   return await proceed({ ...call, sight });
 };
 
-/** Until something is saved, that there was no record may have been presumed wrongly; nothing has been touched then. */
-const isPresuming = ({ sight }: Run, held: Held): boolean => sight.presumed && held.version === undefined;
+/** Until something is saved, what stands in for a read may be wrong; nothing has been touched then. */
+const isPresuming = ({ sight }: Run, held: Held): boolean =>
+  (sight.presumed || sight.recalled !== undefined) && held.version === sight.version;
 
 /** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
 const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =>
   plan.fenced === true && (await turn?.enter()) === "waited";
+
+/** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
+const isOld = async (run: Run, plan: Plan<unknown>): Promise<boolean> =>
+  (run.sight.recalled !== undefined && plan.swift !== true) || (await hasWaited(run, plan));
+
+/** Nothing was touched when what stood in for a read was wrong. */
+const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
 
 const proceed = async (run: Run): Promise<Ending> => {
   const { sight } = run;
@@ -97,9 +104,9 @@ const proceed = async (run: Run): Promise<Ending> => {
         run.world.shadow(run.message, plan);
         return { did: "nothing", why: "shadow mode" };
       }
-      if (await hasWaited(run, plan)) return await taken(run, false);
+      if (await isOld(run, plan)) return await taken(run, "live");
       const done = await carryOut(run, held, plan);
-      if (done.did === "raced") return await (isPresuming(run, held) ? taken(run, false) : raced(run));
+      if (done.did === "raced") return await lost(run, held);
       writes += done.writes;
       held = done.held;
       if (done.did === "troubled") return await lasting(run, held, done.trouble);
@@ -136,15 +143,16 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
   return { ...so, memory, done: [...so.done, ...stages.flat()] };
 };
 
-/** Asks until there is a plan; every look is live. */
+/** Asks until there is a plan; every look is live, but for lists of a step that goes by what is known. */
 const decide = async (run: Run, so: Far): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
   const { memory, refused, done, answers } = so;
+  const known = sight.recalled === undefined ? undefined : world.recall?.list;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now } = sight;
     const decision = operator.decide(message, { object, uid, memory, ...answers, now, refused, done });
     if (!("look" in decision)) return decision;
-    await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers)));
+    await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers, known)));
   }
   throw new Error(`${textOf(message)}: asked to look ${rounds} times without coming to a plan`);
 };
@@ -175,21 +183,6 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     recount(run, stage);
   }
   return { did: plan.more === true ? "made" : "finished", held: saved, writes };
-};
-
-/** What happens to an application is told in the words of its events; how, only to those who look closer. */
-const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
-  const key = textOf(message);
-  for (const effect of stage) {
-    if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
-    else if (effect.do === "create")
-      world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
-    else
-      world.report("debug", `${effect.do === "delete" ? "deleted" : "changed"} ${refText(effect.ref)}`, {
-        key,
-        uid: effect.uid,
-      });
-  }
 };
 
 /** What an application does without is told once, and costs nothing while nothing is passed over. */
@@ -238,5 +231,6 @@ const rest = async (run: Run, held: Held, plan: Plan<unknown>, before: number): 
     writes += 1;
   }
   await arrange(run, told.held, plan);
+  remember(run, told.held, told.object, plan);
   return { did: "step", writes };
 };

@@ -4,6 +4,7 @@ import type { Meter } from "../core/measure.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
+import type { Recall } from "./recall.ts";
 import type { Timing } from "./settings.ts";
 import type { Turns } from "./turns.ts";
 
@@ -34,6 +35,8 @@ export type World = {
   readonly updates?: Updates;
   /** Takes a key under which updates are delivered, where this process delivers any. */
   readonly deliver?: (message: Message) => Promise<Ending>;
+  /** What this process knows without asking; absent: nothing. */
+  readonly recall?: Recall;
   /** Shadow mode: given a plan, tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
 };

@@ -66,6 +66,7 @@ const hinted = (key: Key, change: Change): Message => {
     ...key,
     reason: `${kind} ${metadata.name} ${what}`,
     resourceVersion: metadata.resourceVersion,
+    watched: true,
     ...(what === "new" && kind === key.kind ? { fresh: true } : {}),
   };
 };

@@ -11,6 +11,8 @@ export type Known = {
   begin(): { see(object: Stored): readonly Change[]; end(): readonly Change[] };
   has(namespace: string, name: string): boolean;
   size(): number;
+  /** All of them, as they are now. */
+  values(): Iterable<Stored>;
 };
 
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
@@ -52,5 +54,5 @@ export const openKnown = (trim: (object: Stored) => Stored): Known => {
     };
   };
   const has = (namespace: string, name: string): boolean => objects.has(`${namespace}/${name}`);
-  return { seen, gone, begin, has, size: () => objects.size };
+  return { seen, gone, begin, has, size: () => objects.size, values: () => objects.values() };
 };

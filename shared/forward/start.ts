@@ -5,6 +5,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
+import type { Resource, Stored } from "../core/object.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Following, openTrail, type Trail } from "./following.ts";
 import { type Sending, type Subject, sendingsOf, subjectsOf, type Watcher } from "./keys.ts";
@@ -38,6 +39,8 @@ export type Loop = { readonly subject: Subject; readonly namespace: string | und
 export type Forwarder = {
   /** True once every resource has been listed, or is watched from where it was left. */
   synced(): boolean;
+  /** The trimmed objects of a resource in a namespace, as they are known now; undefined unless all are. */
+  known(resource: Resource, namespace: string): readonly Stored[] | undefined;
   /** How far every loop had come when it was asked; undefined when not all up to there could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
   /** Stops watching, sends what still waits, and resolves: true when the queue has it all. */
@@ -154,7 +157,17 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   });
   const searched = async (): Promise<boolean> =>
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
+  const known = (resource: Resource, namespace: string): readonly Stored[] | undefined => {
+    const mine = courses.filter(({ loop }) => {
+      const { group, plural } = loop.subject.resource;
+      const covers = loop.namespace === undefined || loop.namespace === namespace;
+      return covers && group === resource.group && plural === resource.plural;
+    });
+    if (mine.length !== 1 || mine[0]?.trail.base !== "list") return undefined;
+    return [...mine[0].trail.known.values()].filter(({ metadata }) => metadata.namespace === namespace);
+  };
   return {
+    known,
     synced: () => courses.every(({ loop, trail }) => listed.has(loop) || trail.cursor !== undefined),
     sent: async () => {
       const reached = courses.flatMap(({ loop, trail: { cursor } }) =>

@@ -14,6 +14,7 @@ const recordAt = (value: Json, name: string): Json => {
 
 const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
   const { name, namespace, uid, resourceVersion, generation, deletionTimestamp, creationTimestamp } = metadata;
+  const { deletionGracePeriodSeconds } = metadata;
   const { annotations = {}, labels, ownerReferences, finalizers } = metadata;
   const { [lastApplied]: _, ...kept } = annotations;
   const optional: Partial<Metadata> = {
@@ -21,6 +22,7 @@ const trimMetadata = (metadata: Stored["metadata"]): Stored["metadata"] => {
     ...(generation === undefined ? {} : { generation }),
     ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     ...(labels === undefined ? {} : { labels }),
     ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
@@ -61,5 +63,24 @@ export const trim = (object: Stored): Stored => {
     kind,
     metadata: trimMetadata(metadata),
     ...(Object.keys(status).length === 0 ? {} : { status }),
+  };
+};
+
+const trimCondition = (condition: unknown): Json =>
+  isRecord(condition) ? only(condition, ["type", "status", "reason", "message"]) : {};
+
+/** What a decision on a pod needs as well: where it runs, since when, and what the platform says of it. */
+export const trimPod = (pod: Stored): Stored => {
+  const trimmed = trim(pod);
+  const status = recordAt(pod, "status");
+  const { conditions } = status;
+  return {
+    ...trimmed,
+    spec: only(recordAt(pod, "spec"), ["nodeName"]),
+    status: {
+      ...recordAt(trimmed, "status"),
+      ...only(status, ["message", "startTime", "podIP"]),
+      ...(Array.isArray(conditions) ? { conditions: conditions.map(trimCondition) } : {}),
+    },
   };
 };

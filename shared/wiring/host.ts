@@ -2,6 +2,7 @@
 import { calm } from "../adapters/telemetry/calm.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message, subjectOf } from "../core/key.ts";
+import type { Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
@@ -15,6 +16,7 @@ import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
 import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
+import { openRecall } from "./recalling.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
@@ -110,7 +112,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const opened = await openWorld({ transport, queue, report, timing, operators });
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
-  const charged = { ...opened, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
+  const recall = openRecall({ resourceOf, known: (...of) => forwarder.known(...of) });
+  const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const world: World = { ...charged, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport, queue };

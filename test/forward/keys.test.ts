@@ -125,7 +125,7 @@ describe("a change", () => {
     const after = stored("Pod", "p", { labels: { app: "a" }, resourceVersion: "7" });
     const [seen] = sendingsOf("c1", subjectOf("pods"), { before: undefined, after });
     assert.deepEqual(seen, {
-      message: { ...key, reason: "Pod p new", resourceVersion: "7" },
+      message: { ...key, reason: "Pod p new", resourceVersion: "7", watched: true },
       dedupeId: dedupe.watch(key, { kind: "Pod", uid: "uid-p", resourceVersion: "7" }),
     });
     const [appeared] = sendingsOf("c1", subjectOf("apps"), {

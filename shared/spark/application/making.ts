@@ -2,6 +2,7 @@
 import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { podStatus } from "../../kube/pods.ts";
+import { avoidedNodes, placedElsewhere } from "../executors/avoid.ts";
 import { executorOf } from "../executors/builder.ts";
 import { podLabels, reference } from "../submission/additions.ts";
 import type { Driver } from "./memory.ts";
@@ -40,5 +41,6 @@ export const executorsFor = (
     .map((id) => executorOf({ ...basis, executorId: `${id}`, driver: host }))
     .flatMap((one) => ("refused" in one ? [] : [one]));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
-  return [made.map((one) => effect(one.pod)), made.flatMap(({ claims }) => claims.map(effect))];
+  const nodes = avoidedNodes(scene.memory.executors?.losses ?? [], scene.view.now);
+  return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];
 };

@@ -6,6 +6,7 @@ import type { Operator, Watch } from "../../core/operator.ts";
 import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
+import { trimPod } from "../../kube/trim.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
 import { measuresOf } from "./measures.ts";
@@ -41,6 +42,7 @@ const watches: readonly Watch[] = [
   {
     resource: pods,
     selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",
+    trim: trimPod,
     ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
     matters: news,
   },

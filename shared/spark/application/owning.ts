@@ -48,7 +48,13 @@ const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readon
   const { namespace } = key;
   if (missing.length > fewMissing)
     return [
-      { do: "list", resource: pods, namespace, labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" } },
+      {
+        do: "list",
+        resource: pods,
+        namespace,
+        labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" },
+        again: true,
+      },
     ];
   return missing.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
 };
@@ -200,12 +206,22 @@ const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: numbe
   return Number.isFinite(at) ? { wakeAt: at } : {};
 };
 
+/**
+ * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
+ * What ends somebody, or gives up one that never came, is decided on what is read.
+ */
+const isSwift = ({ memory, view, settings }: Scene, stages: readonly (readonly Effect[])[]): boolean => {
+  const overdue = memory.allotment?.underway.some(({ at }) => at <= view.now - settings.settledMs) === true;
+  return !overdue && stages.flat().every(({ do: act }) => act === "create" || act === "record");
+};
+
 /** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
 export const supplied = (scene: Scene, driver: Driver, found: Pods, { body, plain }: Running): Decision<Memory> => {
   const owned = body === undefined ? undefined : own(scene, driver, found, body);
   if (owned === undefined) return planOf(scene, scene.memory, found, plain);
   if ("look" in owned) return owned;
   const { memory, stages, wakeAt, ...waits } = owned;
+  const swift = isSwift(scene, [...stages, ...plain.stages]) ? { swift: true } : {};
   const both = { ...plain, ...waits, ...earlier(plain.wakeAt, wakeAt) };
-  return planOf(scene, memory, found, { ...both, stages: [...stages, ...plain.stages] });
+  return planOf(scene, memory, found, { ...both, ...swift, stages: [...stages, ...plain.stages] });
 };

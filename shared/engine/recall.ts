@@ -1,0 +1,83 @@
+/**
+ * What a process knows without asking: the record that its own last step of a key left, the object as it was then, and
+ * what it has been watching since. All of it may be behind, so only a plan that says that it stands behind (`swift`)
+ * is carried out on it; any other is decided again on what is read live. The save is conditional as always: whoever
+ * recalls a record that others have gone on from loses it, and has touched nothing.
+ */
+import type { Key } from "../core/key.ts";
+import type { Stored } from "../core/object.ts";
+import type { Operator } from "../core/operator.ts";
+import type { Plan, Query } from "../core/plan.ts";
+import { type Observed, observe, type Sight } from "./observe.ts";
+import type { CheckpointRecord, Version } from "./ports.ts";
+import type { Held, Run } from "./run.ts";
+import type { World } from "./world.ts";
+
+/** The API server's clock when the process's own showed `at`: a live answer's, carried along. Both in ms. */
+export type Epoch = { readonly date: number; readonly at: number };
+
+export type Recollection = {
+  readonly record: CheckpointRecord;
+  readonly version: Version;
+  readonly object: Stored;
+  readonly epoch: Epoch;
+};
+
+export type Recall = {
+  /** What was kept of the key, and is nobody's any more; undefined when the object has changed since. */
+  take(key: Key): Recollection | undefined;
+  keep(key: Key, recollection: Recollection): void;
+  /** What is being watched, as it was last seen; undefined where not all of it is. */
+  list(query: Extract<Query, { do: "list" }>): readonly Stored[] | undefined;
+};
+
+/** The API server's clock now, in whole seconds as it tells them, epoch ms. */
+export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
+  date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;
+
+/** Keeps what a step that came through has left, if the next one may be decided on it. */
+export const remember = (
+  run: Run,
+  { record, version }: Held,
+  object: Stored | undefined,
+  plan: Plan<unknown>,
+): void => {
+  const { world, message, sight } = run;
+  if (plan.swift !== true || record === undefined || version === undefined || object === undefined) return;
+  const epoch = sight.recalled ?? { date: sight.now, at: world.clock.monotonic() };
+  world.recall?.keep(message, { record, version, object, epoch });
+};
+
+/** What is remembered of a key as if it had been read; undefined when it cannot be used. */
+const recalled = (
+  world: World,
+  { record, version, object, epoch }: Recollection,
+  operator: Operator<unknown>,
+): Observed | undefined => {
+  const memory = operator.parse(record.memory);
+  if (!memory.ok) return undefined;
+  const now = dateAt(epoch, world.clock.monotonic());
+  const sight: Sight = {
+    ...{ object, successor: false, uid: record.uid, record, version, presumed: false, recalled: epoch, now },
+    memory: memory.memory,
+  };
+  return { see: "sight", sight };
+};
+
+type Call = Omit<Run, "sight">;
+
+/** How a step begins: by reading all there is, or in one of two ways that spare it where it can be found out in time. */
+export type First = "live" | "presuming" | "recalling";
+
+/** Only what was watched is known already; whoever else calls wants it looked for. A shadow saves nothing, and so would never find out. */
+export const lookFor = ({ world, message }: Call): First => {
+  if (world.shadow !== undefined) return "live";
+  if (message.fresh === true) return "presuming";
+  return message.watched === true && message.tries === undefined ? "recalling" : "live";
+};
+
+export const firstLook = async ({ world, message, operator }: Call, first: First): Promise<Observed> => {
+  const kept = world.recall?.take(message);
+  const known = first === "recalling" && kept !== undefined ? recalled(world, kept, operator) : undefined;
+  return known ?? (await observe(world, message, operator, first === "presuming"));
+};

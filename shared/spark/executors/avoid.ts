@@ -1,0 +1,55 @@
+/** Nodes on which executors keep dying: for a while new ones are placed elsewhere where there is an elsewhere. */
+import type { Obj } from "../../core/object.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
+import type { Loss } from "./ledger.ts";
+
+/** So many losses on one node within this time, and it is avoided for as long after the last of them. */
+const tooMany = 3;
+const whileMs = 600_000;
+/** More nodes than this are not avoided at once: then it is not the nodes. */
+const most = 8;
+
+/** Losses that say nothing of the node. */
+const blameless: ReadonlySet<Loss["reason"]> = new Set([
+  "finished",
+  "dismissed",
+  "preempted",
+  "driverEnded",
+  "deleted",
+]);
+
+/** Names of the nodes to avoid, the worst first. */
+export const avoidedNodes = (losses: readonly Loss[], now: number): readonly string[] => {
+  const deaths = new Map<string, number>();
+  for (const { node, reason, at } of losses)
+    if (node !== undefined && at > now - whileMs && !blameless.has(reason))
+      deaths.set(node, (deaths.get(node) ?? 0) + 1);
+  const bad = [...deaths].filter(([, count]) => count >= tooMany);
+  return bad
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .slice(0, most)
+    .map(([node]) => node);
+};
+
+const recordAt = (value: Json, name: string): Json => {
+  const inner = value[name];
+  return isRecord(inner) ? inner : {};
+};
+
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/** The pod, put elsewhere if it can be: a wish, for an executor in a bad place is better than none. */
+export const placedElsewhere = (pod: Obj, nodes: readonly string[]): Obj => {
+  if (nodes.length === 0) return pod;
+  const spec = recordAt(pod, "spec");
+  const affinity = recordAt(spec, "affinity");
+  const nodeAffinity = recordAt(affinity, "nodeAffinity");
+  const others = nodeAffinity[preferred];
+  const matchFields = nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] }));
+  const wish = { weight: 100, preference: { matchFields } };
+  const wishes = [...(Array.isArray(others) ? others : []), wish];
+  return {
+    ...pod,
+    spec: { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: wishes } } },
+  };
+};

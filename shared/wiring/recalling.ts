@@ -1,0 +1,52 @@
+/**
+ * What a host knows without asking: its own steps' records, and its forwarder's trimmed objects. A record is given out
+ * only while the object, as it is watched, says nothing that it did not say then, but for its status, which is ours.
+ */
+import { same } from "../core/json.ts";
+import { type Key, textOf } from "../core/key.ts";
+import type { Resource, Stored } from "../core/object.ts";
+import type { Recall, Recollection } from "../engine/recall.ts";
+import { labelOf } from "../kube/pods.ts";
+import { trim } from "../kube/trim.ts";
+
+type Settings = {
+  /** Trimmed objects of a resource in a namespace; undefined unless all are known. */
+  readonly known: (resource: Resource, namespace: string) => readonly Stored[] | undefined;
+  readonly resourceOf: (kind: string) => Resource | undefined;
+};
+
+/** So many keys are remembered; the one that was longest without a step is forgotten first. */
+const most = 2_000;
+
+/** What users say: all but the version, which every status write changes. */
+const saidIn = ({ metadata }: Stored): unknown => {
+  const { resourceVersion: _, ...said } = metadata;
+  return said;
+};
+
+export const openRecall = ({ known, resourceOf }: Settings): Recall => {
+  const kept = new Map<string, Recollection>();
+  const isCurrent = ({ kind, namespace, name }: Key, { object }: Recollection): boolean => {
+    const resource = resourceOf(kind);
+    const there = resource === undefined ? undefined : known(resource, namespace);
+    const watched = there?.find(({ metadata }) => metadata.name === name);
+    return watched !== undefined && same(saidIn(watched), saidIn(trim(object)));
+  };
+  return {
+    take: (key) => {
+      const id = textOf(key);
+      const recollection = kept.get(id);
+      kept.delete(id);
+      return recollection !== undefined && isCurrent(key, recollection) ? recollection : undefined;
+    },
+    keep: (key, recollection) => {
+      kept.set(textOf(key), recollection);
+      const [oldest] = kept.keys();
+      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+    },
+    list: ({ resource, namespace, labels }) =>
+      known(resource, namespace)?.filter((object) =>
+        Object.entries(labels).every(([name, value]) => labelOf(object, name) === value),
+      ),
+  };
+};

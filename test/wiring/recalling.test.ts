@@ -1,0 +1,88 @@
+/** What a host remembers of a key counts while the object says what it said, and what it watches is sorted by labels. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../shared/core/object.ts";
+import type { Recollection } from "../../shared/engine/recall.ts";
+import { pods } from "../../shared/kube/resources.ts";
+import { trim } from "../../shared/kube/trim.ts";
+import { openRecall } from "../../shared/wiring/recalling.ts";
+
+const key = { cluster: "here", kind: "App", namespace: "ns", name: "a" };
+const apps = { group: "x", version: "v1", plural: "apps", kind: "App" };
+
+const app = (metadata: Partial<Stored["metadata"]> = {}, more: object = {}): Stored => ({
+  apiVersion: "x/v1",
+  kind: "App",
+  metadata: { name: "a", namespace: "ns", uid: "u", resourceVersion: "1", generation: 3, ...metadata },
+  spec: { size: 1 },
+  ...more,
+});
+
+const kept = (object: Stored = app()): Recollection => ({
+  record: { schema: 1, cluster: "c", uid: "u", saves: 1, memory: {} },
+  version: "1",
+  object,
+  epoch: { date: 0, at: 0 },
+});
+
+const over = (watched: readonly Stored[] | undefined) =>
+  openRecall({ known: () => watched, resourceOf: (kind) => (kind === "App" ? apps : undefined) });
+
+describe("what was kept of a key", () => {
+  const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
+  const rows: readonly (readonly [
+    why: string,
+    watched: readonly Stored[] | undefined,
+    there: boolean,
+    was?: Stored,
+  ])[] = [
+    ["is there while the object is as it was", [app()], true],
+    ["also when only its status was written", [app({ resourceVersion: "9" }, { status: { phase: "b" } })], true],
+    ["also when the watch is behind our own write of it", [app({ resourceVersion: "0" })], true],
+    ["also with what nobody watches of it", [app()], true, app({ annotations })],
+    ["not after its spec has changed", [app({ generation: 4 })], false],
+    ["not after its annotations have", [app({ annotations: { "rekindle.dev/paused": "true" } })], false],
+    ["not when it is being deleted", [app({ deletionTimestamp: "2026-11-02T08:00:00Z" })], false],
+    ["not when another has its name", [app({ uid: "v" })], false],
+    ["not when it is gone", [app({ name: "b" })], false],
+    ["not while nobody knows", undefined, false],
+  ];
+  for (const [why, watched, there, was] of rows)
+    test(why, () => {
+      const recall = over(watched?.map(trim));
+      recall.keep(key, kept(was));
+      assert.equal(recall.take(key) !== undefined, there);
+    });
+
+  test("is given out once", () => {
+    const recall = over([app()]);
+    recall.keep(key, kept());
+    assert.ok(recall.take(key));
+    assert.equal(recall.take(key), undefined);
+  });
+
+  test("is forgotten when two thousand others were kept since", () => {
+    const recall = over([app()]);
+    recall.keep(key, kept());
+    for (let other = 0; other < 2_000; other++) recall.keep({ ...key, name: `b${other}` }, kept());
+    assert.equal(recall.take(key), undefined);
+  });
+});
+
+describe("a list of what is watched", () => {
+  const labelled = (name: string, labels: Readonly<Record<string, string>>) => app({ name, labels });
+  const watched = [labelled("p", { app: "a", role: "x" }), labelled("q", { app: "b" }), labelled("r", { app: "a" })];
+  const query = { do: "list", resource: pods, namespace: "ns" } as const;
+
+  test("holds those with all the labels", () => {
+    const names = (labels: Readonly<Record<string, string>>) =>
+      over(watched)
+        .list({ ...query, labels })
+        ?.map(({ metadata }) => metadata.name);
+    assert.deepEqual(names({ app: "a" }), ["p", "r"]);
+    assert.deepEqual(names({ app: "a", role: "x" }), ["p"]);
+  });
+
+  test("is none while not everything is known", () =>
+    assert.equal(over(undefined).list({ ...query, labels: {} }), undefined));
+});

@@ -32,7 +32,9 @@ export const hostRules: readonly Rule[] = [
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
   // What a driver says by its REST API of the executors that it knows.
   rule("", ["pods/proxy"], ["get"]),
-  rule("", ["services", "configmaps", "persistentvolumeclaims"], ["get", "list", "create", "delete"]),
+  // Watched: a SparkConnect's service or config map that somebody removes is made again at once.
+  rule("", ["services", "configmaps"], ["get", "list", "watch", "create", "delete"]),
+  rule("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["get", "list", "create", "delete"]),
   rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
   // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler.

@@ -12,6 +12,7 @@ import { isRecord } from "../../kube/answers.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import type { Server } from "./arguments.ts";
+import { endingsOf, type Told, toldApart } from "./executors.ts";
 import type { Memory } from "./memory.ts";
 import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { type Read, readSpec } from "./read.ts";
@@ -58,8 +59,7 @@ type Sight = {
   readonly map: Stored | undefined;
   readonly service: Stored | undefined;
   readonly pod: Stored | undefined;
-  readonly executors: readonly Stored[];
-};
+} & Told;
 
 const sightOf = ({ server, view }: Scene): Sight | { readonly look: readonly Query[] } => {
   const queries = queriesOf(server);
@@ -69,7 +69,7 @@ const sightOf = ({ server, view }: Scene): Sight | { readonly look: readonly Que
   const [map] = found(queries.map);
   const [standing] = found(queries.service);
   const [pod] = found(queries.pod);
-  return { map, service: standing, pod, executors: found(queries.executors) };
+  return { map, service: standing, pod, ...toldApart(pod, found(queries.executors)) };
 };
 
 /** The fields of `wanted` that the object has not, as a merge patch; undefined when it has them all. */
@@ -199,7 +199,7 @@ const planOf = (scene: Scene, sight: Sight): Plan<Memory> => {
     podName: serverName(server.name),
     serviceName: serviceName(server),
     pod: sight.pod,
-    executors: sight.executors,
+    executors: sight.current,
   };
   const status = projected(object, shown, now);
   if (refused !== undefined)
@@ -210,7 +210,9 @@ const planOf = (scene: Scene, sight: Sight): Plan<Memory> => {
       pollMs: slowPollMs,
       waitsFor: `what is refused to be mended: ${refused}`,
     };
-  const stages = [kubernetes, turn.effects, turn.events ?? []].filter((stage) => stage.length > 0);
+  const stages = [kubernetes, [...turn.effects, ...endingsOf(sight)], turn.events ?? []].filter(
+    (stage) => stage.length > 0,
+  );
   return { memory: turn.memory, stages, status, ...turn.waits };
 };
 

@@ -1,11 +1,11 @@
 /** SparkConnect as the engine knows it: what to watch, how to read its memory, how to decide. */
 import { same } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
+import type { Obj, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
+import { configMaps, pods, services } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
@@ -41,12 +41,20 @@ const watches: readonly Watch[] = [
   },
 ];
 
+/** Made by steps alone, so that only who changes or removes them makes news. */
+const kept = (resource: Resource): Watch => ({
+  resource,
+  selector: connectLabel,
+  ownerName: (object) => labelOf(object, connectLabel),
+  matters: (before) => before !== undefined,
+});
+
 /** The operator of SparkConnects under the given settings. */
 export const sparkConnect = (settings: Settings): Operator<Memory> => ({
   kind: sparkConnects.kind,
   resource: sparkConnects,
   optional: true,
-  watches,
+  watches: [...watches, kept(configMaps), kept(services)],
   parse: parseMemory,
   tells,
   decide: (key, view) => decide(settings, key, view),

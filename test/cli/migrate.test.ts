@@ -23,7 +23,7 @@ describe("migrate alone", () => {
       /^ {2}lease +spark-operator\/chart-lock +renewed \d s ago by operator-1$/m,
       /^ {2}webhooks +spark-operator-webhook +MutatingWebhookConfiguration$/m,
       /^its namespaces\n {2}default$/m,
-      /^ {2}--leader-election-lock-name=chart-lock +ignored: two hosts at once do no harm/m,
+      /^ {2}--leader-election-lock-name=chart-lock +rekindle host --leases=chart-lock$/m,
       /^ {2}1 +SparkApplication +COMPLETED +left as it is/m,
       /^ {2}2 +SparkApplication +RUNNING +followed where it is$/m,
       /^ {2}default\/b: spec\.deps\.packages/m,

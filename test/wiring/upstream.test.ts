@@ -4,37 +4,74 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { flagName, keyNames } from "../../shared/wiring/configuration/keys.ts";
-import { rows } from "../../shared/wiring/configuration/upstream.ts";
+import { rows, webhookRows } from "../../shared/wiring/configuration/upstream.ts";
 import { readConfiguration } from "../../shared/wiring/configuration.ts";
 import { dataDir } from "../support/data.ts";
 
-const recorded = dataDir === undefined ? "" : join(dataDir, "spark-operator", "controller-flags.txt");
-const skip = existsSync(recorded) ? false : "recorded data is not beside the project";
+const helpOf = (name: string): string => (dataDir === undefined ? "" : join(dataDir, "spark-operator", name));
+const helps = [
+  { of: "controller", file: helpOf("controller-flags.txt"), table: rows, atLeast: 50 },
+  { of: "webhook", file: helpOf("webhook-flags.txt"), table: webhookRows, atLeast: 35 },
+] as const;
+const skip = helps.every(({ file }) => existsSync(file)) ? false : "recorded data is not beside the project";
 
 const read = async (...args: readonly string[]) => readConfiguration(args, {});
 
 describe("upstream's flags", () => {
-  test("the table is total over the recorded help, and names nothing else", { skip }, () => {
-    const flags = [...readFileSync(recorded, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, flag]) => flag);
-    assert.deepEqual(rows.map(({ flag }) => flag).toSorted(), flags.toSorted());
-    assert.ok(flags.length > 50);
-  });
+  for (const { of, file, table, atLeast } of helps) {
+    test(`the ${of}'s table is total over the recorded help, and names nothing else`, { skip }, () => {
+      const flags = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, flag]) => flag);
+      assert.deepEqual(table.map(({ flag }) => flag).toSorted(), flags.toSorted());
+      assert.ok(flags.length > atLeast);
+    });
 
-  test("what takes nothing in the recorded help takes nothing here", { skip }, () => {
-    const lines = [...readFileSync(recorded, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)( \w+)? {2,}/gm)];
-    const switches = lines.filter(([, flag, type]) => type === undefined && flag !== "help").map(([, flag]) => flag);
-    assert.deepEqual(
-      rows.flatMap(({ flag, takes }) => (takes === "nothing" ? [flag] : [])).toSorted(),
-      switches.toSorted(),
+    test(`what takes nothing in the ${of}'s recorded help takes nothing here`, { skip }, () => {
+      const lines = [...readFileSync(file, "utf8").matchAll(/^ +(?:-\w, )?--([a-z-]+)( \w+)? {2,}/gm)];
+      const switches = lines.filter(([, flag, type]) => type === undefined && flag !== "help").map(([, flag]) => flag);
+      assert.deepEqual(
+        table.flatMap(({ flag, takes }) => (takes === "nothing" ? [flag] : [])).toSorted(),
+        switches.toSorted(),
+      );
+    });
+
+    test(`what is said to be the same for the ${of} is one of ours by that name`, () => {
+      const ours = [...keyNames.map(flagName), "help"];
+      const missing = table.filter(({ is, flag }) => is === "same" && !ours.includes(flag));
+      assert.deepEqual(missing, []);
+      const twice = table.filter(({ is, flag }) => is !== "same" && ours.includes(flag));
+      assert.deepEqual(twice, []);
+    });
+  }
+
+  test("the arguments of upstream's webhook deployment start a host that serves admission", async () => {
+    const asked = await read(
+      ...["webhook", "start", "--zap-log-level=info", "--namespaces=default", "--webhook-secret-name=certs"],
+      ...["--webhook-secret-namespace=ops", "--webhook-svc-name=hook", "--webhook-svc-namespace=ops"],
+      ...["--webhook-port=9443", "--mutating-webhook-name=m", "--validating-webhook-name=v"],
+      ...["--enable-resource-quota-enforcement=true", "--label-selector-filter=team=data", "--leader-election=true"],
     );
+    assert.equal(asked.do, "run", JSON.stringify(asked));
+    const { configuration: set, notes } = asked.do === "run" ? asked : assert.fail();
+    const { admission, admissionQuota, admissionListen, admissionReach, selector, namespaces } = set;
+    assert.deepEqual(
+      { admission, admissionQuota, admissionListen, admissionReach, selector, namespaces },
+      {
+        ...{ admission: true, admissionQuota: true, admissionListen: "0.0.0.0:9443", selector: "team=data" },
+        ...{ admissionReach: { service: { namespace: "ops", name: "hook", port: 443 } }, namespaces: ["default"] },
+      },
+    );
+    assert.match(notes[0] ?? "", /^webhook start: runs as a host that serves admission/);
   });
 
-  test("what is said to be the same is one of ours by that name", () => {
-    const ours = [...keyNames.map(flagName), "help"];
-    const missing = rows.filter(({ is, flag }) => is === "same" && !ours.includes(flag));
-    assert.deepEqual(missing, []);
-    const twice = rows.filter(({ is, flag }) => is !== "same" && ours.includes(flag));
-    assert.deepEqual(twice, []);
+  test("half of a Service's name is upstream's default", async () => {
+    const asked = await read("webhook", "start", "--webhook-svc-namespace=ops");
+    const reach = asked.do === "run" ? asked.configuration.admissionReach : undefined;
+    assert.deepEqual(reach, { service: { namespace: "ops", name: "spark-webhook", port: 443 } });
+  });
+
+  test("a leader lease of another name is looked for", async () => {
+    const asked = await read("controller", "start", "--leader-election-lock-name=mine");
+    assert.deepEqual(asked.do === "run" && asked.configuration.leases, ["mine"]);
   });
 
   test("the arguments of upstream's chart start a host as they are", async () => {
@@ -95,7 +132,9 @@ describe("upstream's flags", () => {
     [["--controller-threads=0"], /^flag --controller-threads=0: write a whole number from 1 to 256$/],
     [["--leader-elect"], /^flag --leader-elect: unknown/],
     [["start"], /^start: settings are flags/],
-    [["webhook", "start", "--webhook-port=9443"], /^webhook start: admission is part of the host: .*host --admission/],
+    [["webhook", "start", "--enable-cert-manager"], /^flag --enable-cert-manager: .*--admission-certificates=DIR$/],
+    [["webhook", "start", "--webhook-port=x"], /^flag --webhook-port=0\.0\.0\.0:x: write an address and a port/],
+    [["--webhook-port=9443"], /^flag --webhook-port: unknown/],
   ];
   for (const [args, line] of wrong) {
     test(`refused in one line: ${args.join(" ")}`, async () => {

@@ -3,7 +3,17 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
-import { elsewhere as atUpstream, subcommand, type Understood, understood, upstreamOptions } from "./upstream.ts";
+import {
+  asWebhook,
+  type Part,
+  type Row,
+  rows,
+  subcommands,
+  type Understood,
+  understood,
+  upstreamOptions,
+  webhookRows,
+} from "./upstream.ts";
 
 /** A value as it was written, and where, as a message names the place. */
 export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
@@ -74,16 +84,19 @@ type Read =
   | { readonly is: "nothing" }
   | { readonly is: "file"; readonly path: string | undefined }
   | { readonly is: "asked"; readonly name: string }
+  | { readonly is: "part"; readonly part: Part; readonly value: string }
   | { readonly is: "written"; readonly written: Written };
 
 const problem = (text: string): Read => ({ is: "problem", text });
 
-const readFlag = ({ name, value }: { readonly name: string; readonly value: string | undefined }): Read => {
+type Given = { readonly name: string; readonly value: string | undefined };
+
+const readFlag = ({ name, value }: Given, table: readonly Row[]): Read => {
   if (name === "config") return { is: "file", path: value };
   if (name === "help" || name === "print-config") return { is: "asked", name };
   const negated = name.startsWith("no-");
   const key = keyOfFlag(negated ? name.slice(3) : name);
-  const upstreams = key === undefined ? understood(name, value) : undefined;
+  const upstreams = key === undefined ? understood(name, value, table) : undefined;
   if (upstreams !== undefined) return readUpstream(name, upstreams);
   if (key === undefined)
     return problem(
@@ -105,19 +118,37 @@ const readUpstream = (name: string, found: Understood): Read =>
 const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefined): boolean =>
   before?.kind === "option" && before.value === undefined && !Object.hasOwn(optionsOf(), before.name);
 
+/** Upstream's default of either half. */
+const upstreamService = "spark-webhook";
+
+/** Upstream's two flags about one Service; none where neither is given. */
+const reachOf = (read: readonly Read[]): readonly Written[] => {
+  const half = (part: Part): string | undefined =>
+    read.flatMap((found) => (found.is === "part" && found.part === part ? [found.value] : [])).at(-1);
+  const [namespace, name] = [half("namespace"), half("name")];
+  if (namespace === undefined && name === undefined) return [];
+  const value = `${namespace ?? upstreamService}/${name ?? upstreamService}`;
+  return [{ key: "admissionReach", value, origin: "flags --webhook-svc-namespace, --webhook-svc-name" }];
+};
+
+const webhookReads: readonly Read[] = [
+  { is: "written", written: { key: asWebhook.key, value: "true", origin: "webhook start" } },
+  { is: "note", text: asWebhook.note },
+];
+
 /** Reads the command line; what is unknown is named, not guessed. */
 export const fromFlags = (given: readonly string[]): Flags => {
-  const other = atUpstream[given[0] ?? ""];
-  if (other !== undefined) return { written: [], problems: [other], asked: new Set(), file: undefined, notes: [] };
-  const isUpstreams = subcommand.every((word, at) => given[at] === word);
-  const tokens = tokensOf(isUpstreams ? given.slice(subcommand.length) : given);
-  const read = tokens.flatMap((token, at): readonly Read[] => {
-    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value })];
+  const started = subcommands.find(({ words }) => words.every((word, at) => given[at] === word));
+  const { words, table } = started ?? { words: [], table: rows };
+  const tokens = tokensOf(given.slice(words.length));
+  const flags = tokens.flatMap((token, at): readonly Read[] => {
+    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value }, table)];
     if (token.kind !== "positional" || isValueOfUnknown(tokens[at - 1])) return [];
     return [problem(`${token.value}: settings are flags, e.g. --namespaces=a,b`)];
   });
+  const read = table === webhookRows ? [...webhookReads, ...flags] : flags;
   return {
-    written: read.flatMap((found) => (found.is === "written" ? [found.written] : [])),
+    written: [...read.flatMap((found) => (found.is === "written" ? [found.written] : [])), ...reachOf(read)],
     problems: read.flatMap((found) => (found.is === "problem" ? [found.text] : [])),
     notes: [...new Set(read.flatMap((found) => (found.is === "note" ? [found.text] : [])))],
     asked: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),

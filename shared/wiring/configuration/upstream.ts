@@ -1,14 +1,24 @@
-/** The flags of upstream's controller, each with what becomes of it here: a deployment's arguments can stay as they are. */
+/** The flags of upstream's controller and webhook, each with what becomes of it here: a deployment's arguments can stay as they are. */
 import type { KeyName } from "./keys.ts";
 
 type Fate =
   /** Ours has the same name and meaning. */
   | { readonly is: "same" }
-  /** Another name; `words` are values that are called otherwise here. */
-  | { readonly is: "setting"; readonly key: KeyName; readonly words?: Readonly<Record<string, string>> }
+  /** Another name; `words` are values that are called otherwise here, `{}` in `form` stands for the value. */
+  | {
+      readonly is: "setting";
+      readonly key: KeyName;
+      readonly words?: Readonly<Record<string, string>>;
+      readonly form?: string;
+    }
+  /** One half of how the API server reaches admission. */
+  | { readonly is: "part"; readonly part: Part }
   | { readonly is: "ignored"; readonly because: string }
   /** Refused, unless it has one of the values that ask for nothing. */
   | { readonly is: "refused"; readonly because: string; readonly harmless: readonly string[] };
+
+/** Upstream names a Service by two flags. */
+export type Part = "namespace" | "name";
 
 export type Row = Fate & { readonly flag: string; readonly takes?: "nothing" };
 
@@ -23,7 +33,22 @@ const noLimiter = ignored("bursts are coalesced per application; --concurrency a
 const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
 const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
 
-/** In the order of upstream's help. */
+const plainMetrics = refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false");
+const ownSecret = ignored("its certificate lies in the Secret of --admission-secret; upstream's has another form");
+const ownCertificate = ignored("it makes a certificate; one of yours: --admission-certificates=DIR");
+const ownName = ignored("its webhook configurations are called rekindle");
+const tls = ignored("admission takes TLS 1.2 and later, with Node's ciphers");
+
+/** Of both, in the order of upstream's help. */
+const logs: readonly Row[] = [
+  { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
+  { flag: "zap-encoder", ...oneLog },
+  { flag: "zap-log-level", is: "setting", key: "logLevel", words: { panic: "error" } },
+  { flag: "zap-stacktrace-level", ...oneLog },
+  { flag: "zap-time-encoding", ...oneLog },
+];
+
+/** The controller's, in the order of upstream's help. */
 export const rows: readonly Row[] = [
   { flag: "cache-sync-timeout", ...noCache },
   { flag: "controller-threads", is: "setting", key: "concurrency" },
@@ -57,7 +82,8 @@ export const rows: readonly Row[] = [
   { flag: "kubeconfig", ...same },
   { flag: "leader-election", takes: "nothing", ...noLeader },
   { flag: "leader-election-lease-duration", ...noLeader },
-  { flag: "leader-election-lock-name", ...noLeader },
+  // None leads here; while upstream's own leader renews it, nothing is written beside it.
+  { flag: "leader-election-lock-name", is: "setting", key: "leases" },
   { flag: "leader-election-lock-namespace", ...noLeader },
   { flag: "leader-election-renew-deadline", ...noLeader },
   { flag: "leader-election-retry-period", ...noLeader },
@@ -80,7 +106,7 @@ export const rows: readonly Row[] = [
   {
     flag: "secure-metrics",
     takes: "nothing",
-    ...refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false"),
+    ...plainMetrics,
   },
   { flag: "submitter-initial-backoff", ...noSubmitter },
   { flag: "submitter-max-retries", ...noSubmitter },
@@ -94,28 +120,69 @@ export const rows: readonly Row[] = [
   { flag: "workqueue-ratelimiter-bucket-qps", ...noLimiter },
   { flag: "workqueue-ratelimiter-bucket-size", ...noLimiter },
   { flag: "workqueue-ratelimiter-max-delay", ...noLimiter },
-  { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
-  { flag: "zap-encoder", ...oneLog },
-  { flag: "zap-log-level", is: "setting", key: "logLevel", words: { panic: "error" } },
-  { flag: "zap-stacktrace-level", ...oneLog },
-  { flag: "zap-time-encoding", ...oneLog },
+  ...logs,
+];
+
+/** The webhook's. */
+export const webhookRows: readonly Row[] = [
+  { flag: "cache-sync-timeout", ...noCache },
+  { flag: "controller-threads", ...ignored("admission answers as it is asked; --concurrency bounds the rest") },
+  {
+    flag: "enable-cert-manager",
+    takes: "nothing",
+    ...refused("mount cert-manager's Secret, and name the folder: --admission-certificates=DIR", "false"),
+  },
+  { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  { flag: "enable-resource-quota-enforcement", takes: "nothing", is: "setting", key: "admissionQuota" },
+  { flag: "health-probe-bind-address", ...oneDoor },
+  { flag: "help", ...same },
+  { flag: "kube-api-burst", ...noLimiter },
+  { flag: "kube-api-qps", ...noLimiter },
+  { flag: "kubeconfig", ...same },
+  { flag: "label-selector-filter", is: "setting", key: "selector" },
+  { flag: "leader-election", takes: "nothing", ...noLeader },
+  { flag: "leader-election-lease-duration", ...noLeader },
+  { flag: "leader-election-lock-name", ...noLeader },
+  { flag: "leader-election-lock-namespace", ...noLeader },
+  { flag: "leader-election-renew-deadline", ...noLeader },
+  { flag: "leader-election-retry-period", ...noLeader },
+  { flag: "metrics-bind-address", ...oneDoor },
+  { flag: "metrics-endpoint", ...oneDoor },
+  { flag: "metrics-labels", ...same },
+  { flag: "metrics-prefix", ...same },
+  { flag: "mutating-webhook-name", ...ownName },
+  { flag: "namespaces", ...same },
+  { flag: "secure-metrics", takes: "nothing", ...plainMetrics },
+  { flag: "validating-webhook-name", ...ownName },
+  { flag: "webhook-cert-dir", ...ownCertificate },
+  { flag: "webhook-cert-name", ...ownCertificate },
+  { flag: "webhook-key-name", ...ownCertificate },
+  { flag: "webhook-port", is: "setting", key: "admissionListen", form: "0.0.0.0:{}" },
+  { flag: "webhook-secret-name", ...ownSecret },
+  { flag: "webhook-secret-namespace", ...ownSecret },
+  { flag: "webhook-svc-name", is: "part", part: "name" },
+  { flag: "webhook-svc-namespace", is: "part", part: "namespace" },
+  { flag: "webhook-tls-cipher-suites", ...tls },
+  { flag: "webhook-tls-min-version", ...tls },
+  ...logs,
 ];
 
 /** Upstream's flags that are none of ours, as an argument parser is told of them. */
 export const upstreamOptions: Readonly<Record<string, { readonly type: "string" | "boolean" }>> = Object.fromEntries(
-  rows
+  [...rows, ...webhookRows]
     .filter(({ is }) => is !== "same")
     .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
 );
 
 export type Understood =
   | { readonly is: "written"; readonly key: KeyName; readonly value: string }
+  | { readonly is: "part"; readonly part: Part; readonly value: string }
   | { readonly is: "note" | "problem"; readonly text: string }
   | { readonly is: "nothing" };
 
-const setting = ({ key, words = {} }: Extract<Row, { is: "setting" }>, value: string): Understood => {
+const setting = ({ key, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): Understood => {
   const level = key === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
-  return { is: "written", key, value: level ?? words[value] ?? value };
+  return { is: "written", key, value: form.replace("{}", level ?? words[value] ?? value) };
 };
 
 /** Upstream's own reading of a list: every part must ask for nothing. */
@@ -123,21 +190,30 @@ const isHarmless = (harmless: readonly string[], value: string): boolean =>
   value.split(",").every((part) => harmless.includes(part.trim()));
 
 /** What a flag of upstream's asks for; undefined when it is none, or one of ours by the same name. */
-export const understood = (flag: string, value: string | undefined): Understood | undefined => {
-  const row = rows.find((one) => one.flag === flag);
+export const understood = (
+  flag: string,
+  value: string | undefined,
+  table: readonly Row[] = rows,
+): Understood | undefined => {
+  const row = table.find((one) => one.flag === flag);
   if (row === undefined || row.is === "same") return undefined;
   if (value === undefined && row.takes !== "nothing")
     return { is: "problem", text: `flag --${flag}: needs a value, e.g. --${flag}=…` };
-  if (row.is === "setting") return setting(row, value ?? "");
+  if (row.is === "setting") return setting(row, value ?? (row.takes === "nothing" ? "true" : ""));
+  if (row.is === "part") return { is: "part", part: row.part, value: value ?? "" };
   if (row.is === "ignored") return { is: "note", text: `flag --${flag}: ignored: ${row.because}` };
   const isNothing = isHarmless(row.harmless, value ?? "true");
   return isNothing ? { is: "nothing" } : { is: "problem", text: `flag --${flag}: ${row.because}` };
 };
 
-/** What upstream does in a process of its own. */
-export const elsewhere: Readonly<Record<string, string>> = {
-  webhook: "webhook start: admission is part of the host: run rekindle host --admission, and take this deployment away",
-};
-
 /** How upstream's binary is started: its subcommand may stay before the flags. */
-export const subcommand: readonly string[] = ["controller", "start"];
+export const subcommands: readonly { readonly words: readonly string[]; readonly table: readonly Row[] }[] = [
+  { words: ["controller", "start"], table: rows },
+  { words: ["webhook", "start"], table: webhookRows },
+];
+
+/** What the words before a webhook's flags ask for, and say. */
+export const asWebhook = {
+  key: "admission",
+  note: "webhook start: runs as a host that serves admission, and runs applications like any other",
+} as const;

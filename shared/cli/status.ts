@@ -7,6 +7,7 @@ import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
 import { historyOf, historyText } from "./history.ts";
 import type { Standing } from "./kinds/kind.ts";
+import { lossesOf, lossesText } from "./losses.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
 import type { Target } from "./target.ts";
 import { whenText } from "./text.ts";
@@ -166,17 +167,22 @@ export const toldOf = (seen: Seen) => {
     do: oneLine(todo),
     details: seen.target.kind.wide(seen.object),
     history: historyOf(recordIn(seen)),
+    executors: lossesOf(recordIn(seen)),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
   };
 };
 
-/** The three lines, and before them what it went through where that is known. */
+/** The three lines, and before them what it went through and lost where that is known. */
 export const statusText = (seen: Seen): string => {
-  const { state, waitsFor, since, until, do: todo, history } = toldOf(seen);
+  const { state, waitsFor, since, until, do: todo, history, executors } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`];
-  return [...(history.length === 0 ? [] : [`went       ${historyText(history)}`]), ...lines].join("\n");
+  const before = [
+    ["went       ", historyText(history)],
+    ["lost       ", executors === undefined ? "" : lossesText(executors)],
+  ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
+  return [...before, ...lines].join("\n");
 };
 
 /** Reads the object, its checkpoint and its pods. */

@@ -254,3 +254,26 @@ test("before the three lines stands what an application went through, the latest
   assert.equal(went, "went       SUBMITTED 07:59:00 → RUNNING 07:59:05");
   assert.match(waits ?? "", /^waits for/);
 });
+
+test("what a run has lost stands in one line, and as data with every loss", async () => {
+  const terminal = openTerminal();
+  const loss = {
+    id: 5,
+    uid: "u5",
+    pod: "app-exec-5",
+    reason: "memory",
+    exitCode: 137,
+    node: "node-2",
+    at: start - 9_000,
+  };
+  const executors = { attempt: 1, lost: { killed: 2, memory: 1 }, losses: [loss] };
+  make(terminal.simulator, application("app", running));
+  make(terminal.simulator, checkpoint("app", { memory: { executors } }));
+  const [lost] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  assert.equal(lost, "lost       2 killed, 1 memory; the last: executor 5 memory (exit 137; node-2) 07:59:51");
+  const told = JSON.parse((await terminal.run("status", "app", "-n", "default", "-o", "json")).out);
+  assert.deepEqual(told.executors, {
+    lost: executors.lost,
+    losses: [{ ...loss, at: "2026-11-02T07:59:51Z" }],
+  });
+});

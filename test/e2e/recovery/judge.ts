@@ -42,10 +42,10 @@ const toldOnce = async ({ cluster }: Scene, mode: Mode, losses: readonly Loss[])
   const { body } = await cluster.api.call("GET", "/api/v1/namespaces/default/events?limit=5000");
   const { items } = events.parse(body);
   const mine = items.filter(
-    ({ reason, involvedObject }) => /^ExecutorLost/.test(reason) && involvedObject.name === nameOf(mode),
+    ({ reason, involvedObject }) => reason === "ExecutorLost" && involvedObject.name === nameOf(mode),
   );
   for (const { id } of losses) {
-    const about = mine.filter(({ message }) => new RegExp(`\\b(exec-|executor )${id}\\b`).test(message));
+    const about = mine.filter(({ message }) => message.startsWith(`Executor ${id} `));
     must(about.length === 1, `${nameOf(mode)}: ${about.length} events of the loss of executor ${id}`);
     must(
       (about[0]?.count ?? 1) === 1,

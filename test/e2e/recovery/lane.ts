@@ -31,7 +31,7 @@ const applied = async ({ cluster }: Scene, mode: Mode, gates: string): Promise<v
 };
 
 /** So that what never starts is found within the test. */
-const annotations = {};
+const annotations = { "rekindle.dev/executor-pending-timeout": "10s" };
 
 /** All that is done to executors, twice over, and the node last. */
 const tormented = async (fight: Fight, gates: string): Promise<void> => {

@@ -4,6 +4,7 @@ import type { Measure } from "./measure.ts";
 import type { Obj, Resource, Stored } from "./object.ts";
 import type { Word } from "./outbox.ts";
 import type { Decision, Plan, View } from "./plan.ts";
+import type { Recovery } from "./recovery.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
 export type Watch = {
@@ -38,6 +39,8 @@ export type Operator<Memory> = {
   decide(key: Key, view: View<Memory>): Decision<Memory>;
   /** What a plan means to whoever listens: told when it differs in state or attempt from what was told last. */
   tells?(plan: Plan<Memory>): Word | undefined;
+  /** How it comes back; without it a record that cannot be used is given up whole. */
+  readonly recovery?: Recovery<Memory>;
   /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
   /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */

@@ -1,5 +1,6 @@
 /** What deciding gives back: a look at more of the world, or a plan of what to remember and do. */
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
+import type { Returning } from "./recovery.ts";
 
 /** A read that a decision asks for. Every one is answered live, never from a cache that may be behind. */
 export type Query =
@@ -123,6 +124,10 @@ export type Plan<Memory> = {
   readonly waitsFor?: string;
   /** Nothing is left to do unless the object changes. */
   readonly rests?: boolean;
+  /** Something may still come back: the window for it stays open. */
+  readonly returning?: boolean;
+  /** All that was to be ended has ended. */
+  readonly cleaned?: boolean;
 };
 
 export type Decision<Memory> = { readonly look: readonly Query[] } | Plan<Memory>;
@@ -142,4 +147,6 @@ export type View<Memory> = {
   readonly refused: readonly Refusal[];
   /** What this very step has done so far, or passed over: see `Plan.more`. */
   readonly done?: readonly Effect[];
+  /** The record was made anew, or is being recovered: what is missing may come back until then. */
+  readonly returning?: Returning | undefined;
 };

@@ -3,11 +3,14 @@ import { ApiError } from "../core/errors.ts";
 import { same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import type { Operator, Parsed } from "../core/operator.ts";
+import type { Operator } from "../core/operator.ts";
 import { type Hearing, type Query, queryId } from "../core/plan.ts";
-import type { Answer, CheckpointRecord, Cluster, Version } from "./ports.ts";
+import type { Returning } from "../core/recovery.ts";
+import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
 import type { Epoch, Recall } from "./recall.ts";
-import { readRecord } from "./record.ts";
+import type { Salvaged } from "./record.ts";
+import { diagnose, type Ill } from "./recovery/diagnosis.ts";
+import { recoveryOf } from "./settings.ts";
 import type { World } from "./world.ts";
 
 /** What is known of a key before anything is decided. */
@@ -27,12 +30,22 @@ export type Sight = {
   readonly recalled?: Epoch;
   readonly memory: unknown;
   readonly now: number;
+  /** What is missing may come back until then: the record says so, or is not there although there was something. */
+  readonly returning: Returning | undefined;
+};
+
+/** A record that cannot be gone on with as it is, and the object of its name. */
+export type Patient = {
+  readonly ill: Ill;
+  readonly version: Version | undefined;
+  readonly object: Stored | undefined;
+  readonly now: number;
 };
 
 export type Observed =
   | { readonly see: "sight"; readonly sight: Sight }
   | { readonly see: "nothing" }
-  | { readonly see: "unreadable"; readonly object: Stored | undefined; readonly error: string };
+  | { readonly see: "ill"; readonly patient: Patient };
 
 export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   resource: operator.resource,
@@ -55,16 +68,12 @@ const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unk
 };
 
 /** An object from before what the memory has taken in: a server that is behind, or was restored. Asked again, it is believed. */
-const isOlder = (object: Stored | undefined, record: CheckpointRecord): boolean =>
-  object?.metadata.uid === record.uid && (object.metadata.generation ?? 0) < (record.generation ?? 0);
+const isOlder = (object: Stored | undefined, { uid, generation = 0 }: Salvaged): boolean =>
+  object !== undefined && object.metadata.uid === uid && (object.metadata.generation ?? 0) < generation;
 
 /** What was never told anything has no record yet, but for a death on the way to its first status. */
 const seemsNew = ({ metadata, ...object }: Stored): boolean =>
   metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
-
-/** A record that was only inherited holds no memory: its object is seen for the first time. */
-const memoryOf = (operator: Operator<unknown>, { memory }: CheckpointRecord): Parsed<unknown> =>
-  memory === null ? { ok: true, memory: undefined } : operator.parse(memory);
 
 /** `presuming`: the record of what seems new is not asked for, one request in the life of every application. */
 export const observe = async (
@@ -75,51 +84,80 @@ export const observe = async (
 ): Promise<Observed> => {
   const ref = objectRef(key, operator);
   const glimpse = presuming ? await world.cluster.get(ref) : undefined;
-  if (glimpse?.value !== undefined && seemsNew(glimpse.value)) return unrecorded(glimpse, true);
+  if (glimpse?.value !== undefined && seemsNew(glimpse.value))
+    return unrecorded(glimpse, { presumed: true, returning: undefined });
   // The object after the record: who decides on an object that others have gone on from, loses the save.
   const loaded = await world.checkpoints.load(key);
   const first = await world.cluster.get(ref);
-  if (loaded === undefined) return unrecorded(first, false);
-  const read = readRecord(loaded.record);
-  if (!read.ok) return { see: "unreadable", object: first.value, error: read.error };
-  const got = isOlder(first.value, read.record) ? await world.cluster.get(ref) : first;
-  if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);
-  if (read.record.cluster !== world.clusterUid) {
-    const error = `the record was made in another cluster (${read.record.cluster}, this is ${world.clusterUid})`;
-    return { see: "unreadable", object: got.value, error };
-  }
-  const memory = memoryOf(operator, read.record);
-  if (!memory.ok) return { see: "unreadable", object: got.value, error: memory.error };
-  const same = got.value?.metadata.uid === read.record.uid;
+  if (loaded === undefined) return unrecorded(first, { presumed: false, returning: windowFor(world, operator, first) });
+  return await recorded({ world, key, operator, loaded, first });
+};
+
+type Found = {
+  readonly world: World;
+  readonly key: Key;
+  readonly operator: Operator<unknown>;
+  readonly loaded: Loaded;
+  readonly first: Answer<Stored | undefined>;
+};
+
+const recorded = async ({ world, key, operator, loaded, first }: Found): Promise<Observed> => {
+  const settings = recoveryOf(world);
+  const diagnosis = diagnose({ key, operator, settings, clusterUid: world.clusterUid, timing: world.timing }, loaded);
+  const { version } = loaded;
+  if (diagnosis.is === "empty")
+    return unrecorded(first, { presumed: false, version, returning: windowFor(world, operator, first) });
+  const record = diagnosis.is === "well" ? diagnosis.record : diagnosis.ill.rest;
+  const got = isOlder(first.value, record) ? await world.cluster.get(objectRef(key, operator)) : first;
+  const { value: object, date: now } = got;
+  if (object === undefined) await confirmAbsence(world.cluster, key, operator);
+  if (diagnosis.is === "ill") return { see: "ill", patient: { ill: diagnosis.ill, version, object, now } };
+  const sight = sightOf(diagnosis.record, { version, object, memory: diagnosis.memory, now });
+  return { see: "sight", sight };
+};
+
+/** A sound record, and what stands under its name now. */
+export const sightOf = (
+  record: CheckpointRecord,
+  { version, object, memory, now }: Pick<Sight, "version" | "object" | "memory" | "now">,
+): Sight => {
+  const same = object?.metadata.uid === record.uid;
   return {
-    see: "sight",
-    sight: {
-      object: same ? got.value : undefined,
-      successor: got.value !== undefined && !same,
-      ...(got.value === undefined || same ? {} : { heir: got.value.metadata.uid }),
-      uid: read.record.uid,
-      record: read.record,
-      version: loaded.version,
-      presumed: false,
-      memory: memory.memory,
-      now: got.date,
-    },
+    object: same ? object : undefined,
+    successor: object !== undefined && !same,
+    ...(object === undefined || same ? {} : { heir: object.metadata.uid }),
+    uid: record.uid,
+    record,
+    version,
+    presumed: false,
+    memory,
+    now,
+    returning: record.returning,
   };
 };
 
-const unrecorded = ({ value: object, date: now }: Answer<Stored | undefined>, presumed: boolean): Observed => {
+/** How long what belongs to an object may take to come back, ms. */
+export const returnMsOf = (world: World, operator: Operator<unknown>, object: Stored): number =>
+  operator.recovery?.returnMs?.(object) ?? recoveryOf(world).returnMs;
+
+/** Who was told something has had a record, or another controller: what belongs to it may come back. */
+const windowFor = (
+  world: World,
+  operator: Operator<unknown>,
+  { value: object, date: since }: Answer<Stored | undefined>,
+): Returning | undefined =>
+  object === undefined || seemsNew(object) ? undefined : { since, until: since + returnMsOf(world, operator, object) };
+
+const unrecorded = (
+  { value: object, date: now }: Answer<Stored | undefined>,
+  { version, ...how }: Pick<Sight, "presumed" | "returning"> & { readonly version?: Version },
+): Observed => {
   if (object === undefined) return { see: "nothing" };
-  const sight: Sight = {
-    object,
-    successor: false,
-    uid: object.metadata.uid,
-    record: undefined,
-    version: undefined,
-    presumed,
-    memory: undefined,
-    now,
+  const { uid } = object.metadata;
+  return {
+    see: "sight",
+    sight: { object, successor: false, uid, record: undefined, version, memory: undefined, now, ...how },
   };
-  return { see: "sight", sight };
 };
 
 /** No object carries what is no label, and the server refuses to look for it. */

@@ -3,6 +3,7 @@ import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
 import type { Outbox, Position } from "../core/outbox.ts";
 import type { Hearing, Query } from "../core/plan.ts";
+import type { PastRun, Returning } from "../core/recovery.ts";
 
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
 export type Answer<T> = { readonly value: T; readonly date: number };
@@ -26,7 +27,27 @@ export type Cluster = {
   patchStatus(ref: Ref, resourceVersion: string, status: unknown): Promise<Stored>;
 };
 
-/** What is kept outside for one key. `memory` is the operator's, parsed at its door. */
+/** What records of a deployment are made with. */
+export type Made = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+/** The last recovery of a key, for people. `at` in epoch ms. */
+export type Recovered = {
+  readonly at: number;
+  readonly how: "salvaged" | "voided" | "fresh" | "reconnected" | "cleaned";
+  readonly why: string;
+  /** Of a start afresh: the record that was given up, unless it is too large to be kept. */
+  readonly was?: unknown;
+};
+
+/** An order to end everything: given at `since`, by force from `forceAt`, carried out at `done`. Epoch ms. */
+export type Cleanup = {
+  readonly since: number;
+  readonly graceSeconds: number;
+  readonly forceAt: number;
+  readonly done?: number | undefined;
+};
+
+/** What is kept outside for one key. `memory` is the operator's, parsed at its door. Fields of later versions are kept. */
 export type CheckpointRecord = {
   readonly schema: 1;
   /** UID of the cluster (of its kube-system namespace). */
@@ -35,22 +56,32 @@ export type CheckpointRecord = {
   readonly uid: string;
   /** Counts the saves: no two are alike, so that a save that changes nothing else is still a lock. */
   readonly saves: number;
+  /** What the deployment was set to when it was saved. */
+  readonly made?: Made | undefined;
   /** `metadata.generation` of the object that the memory has taken in. */
-  readonly generation?: number;
+  readonly generation?: number | undefined;
   /** Labels of the object when it was last seen: whose it was can be told also when it is gone. */
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Nothing is left to do unless the object changes: a resync may pass by. */
-  readonly rests?: boolean;
-  readonly wakeAt?: number;
-  readonly waitsFor?: string;
+  readonly rests?: boolean | undefined;
+  readonly wakeAt?: number | undefined;
+  readonly waitsFor?: string | undefined;
   /** What our last status write wished and was answered (hashes), when the server kept something else. */
-  readonly status?: { readonly wished: string; readonly answered: string };
+  readonly status?: { readonly wished: string; readonly answered: string } | undefined;
   /** What stood in the way of the last step, if it lasted; gone with the next step that gets through. */
-  readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };
+  readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number } | undefined;
+  /** Until when what is missing may come back. */
+  readonly returning?: Returning | undefined;
+  readonly cleanup?: Cleanup | undefined;
+  readonly recovered?: Recovered | undefined;
+  /** Runs that are over, the oldest first, until their retention has passed; the latest is the memory itself. */
+  readonly runs?: readonly PastRun[] | undefined;
+  /** When the retention of the first of them has passed, epoch ms. */
+  readonly pruneAt?: number | undefined;
   /** Updates that are to be delivered; absent where nobody listens. */
-  readonly outbox?: Outbox;
+  readonly outbox?: Outbox | undefined;
   /** Of a record that delivery keeps: how far its stream was acknowledged. */
-  readonly acknowledged?: Position;
+  readonly acknowledged?: Position | undefined;
   /** Null: none yet. */
   readonly memory: unknown;
 };
@@ -58,8 +89,11 @@ export type CheckpointRecord = {
 /** Opaque token of a stored version, for compare-and-swap. */
 export type Version = string;
 
+/** `edited`: somebody else has changed it since it was saved. */
+export type Loaded = { readonly record: unknown; readonly version: Version; readonly edited?: boolean };
+
 export type Checkpoints = {
-  load(key: Key): Promise<{ readonly record: unknown; readonly version: Version } | undefined>;
+  load(key: Key): Promise<Loaded | undefined>;
   /** Stores if the version is still the given one (undefined: if there is none); "raced" changes nothing. */
   save(key: Key, record: CheckpointRecord, version: Version | undefined): Promise<Version | "raced">;
   /** Removes if the version is still the given one. */

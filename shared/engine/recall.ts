@@ -60,6 +60,7 @@ const recalled = (
   const sight: Sight = {
     ...{ object, successor: false, uid: record.uid, record, version, presumed: false, recalled: epoch, now },
     memory: memory.memory,
+    returning: record.returning,
   };
   return { see: "sight", sight };
 };

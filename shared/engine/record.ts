@@ -1,13 +1,28 @@
-/** The checkpoint record's door: what is stored is parsed before anything of it is believed. */
+/** The checkpoint record's door: what is stored is parsed before anything of it is believed, and what parses can be told apart. */
 import * as z from "zod";
+import { problemsIn, withoutBad } from "../core/recovery.ts";
 import { outboxShape, positionShape } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
+
+const made = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
+
+const run = z.looseObject({
+  attempt: z.number().int(),
+  submissionId: z.string().optional(),
+  driver: z.string().optional(),
+  startedAt: z.number().optional(),
+  endedAt: z.number(),
+  outcome: z.enum(["completed", "failed", "refused", "replaced", "suspended", "voided", "ended"]),
+  error: z.string().optional(),
+  losses: z.number().optional(),
+});
 
 const shape = z.looseObject({
   schema: z.literal(1),
   cluster: z.string().min(1),
   uid: z.string().min(1),
   saves: z.number().int().min(1),
+  made: made.optional(),
   generation: z.number().int().optional(),
   labels: z.record(z.string(), z.string()).optional(),
   rests: z.boolean().optional(),
@@ -17,38 +32,69 @@ const shape = z.looseObject({
   trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
   outbox: outboxShape.optional(),
   acknowledged: positionShape.optional(),
+  returning: z.object({ since: z.number(), until: z.number(), ends: z.boolean().optional() }).optional(),
+  cleanup: z
+    .object({ since: z.number(), graceSeconds: z.number(), forceAt: z.number(), done: z.number().optional() })
+    .optional(),
+  recovered: z
+    .object({
+      at: z.number(),
+      how: z.enum(["salvaged", "voided", "fresh", "reconnected", "cleaned"]),
+      why: z.string(),
+      was: z.unknown().optional(),
+    })
+    .optional(),
+  runs: z.array(run).optional(),
+  pruneAt: z.number().optional(),
   memory: z.unknown(),
 });
 
-export type ReadRecord =
-  | { readonly ok: true; readonly record: CheckpointRecord }
-  | { readonly ok: false; readonly error: string };
+/** The schema that this version writes, and the newest that it reads. */
+export const schema = 1;
 
-/** Reads a stored record; what does not parse is told field by field. */
-export const readRecord = (stored: unknown): ReadRecord => {
-  const parsed = shape.safeParse(stored);
-  if (!parsed.success) {
-    const where = parsed.error.issues.map((issue) => `${issue.path.join(".") || "record"}: ${issue.message}`);
-    return { ok: false, error: `checkpoint cannot be read (${where.join("; ")})` };
-  }
-  const { data } = parsed;
-  return { ok: true, record: { ...drop(data) } };
+type Fields = Readonly<Record<string, unknown>>;
+
+/** released schema → how a record of it becomes one of the next; each has a fixture in test/engine/recovery/released. */
+export type Forward = Readonly<Record<number, (record: Fields) => Fields>>;
+
+const forward: Forward = {};
+
+const isFields = (stored: unknown): stored is Fields =>
+  typeof stored === "object" && stored !== null && !Array.isArray(stored);
+
+/** The number that a record gives for its schema; undefined when it gives none. */
+export const schemaOf = (stored: unknown): number | undefined => {
+  const number = isFields(stored) ? stored["schema"] : undefined;
+  return typeof number === "number" && Number.isInteger(number) && number > 0 ? number : undefined;
 };
 
-/** Optional fields that are absent stay absent. */
-const drop = (data: z.infer<typeof shape>): CheckpointRecord => ({
-  schema: 1,
-  cluster: data.cluster,
-  uid: data.uid,
-  saves: data.saves,
-  ...(data.generation === undefined ? {} : { generation: data.generation }),
-  ...(data.labels === undefined ? {} : { labels: data.labels }),
-  ...(data.rests === undefined ? {} : { rests: data.rests }),
-  ...(data.wakeAt === undefined ? {} : { wakeAt: data.wakeAt }),
-  ...(data.waitsFor === undefined ? {} : { waitsFor: data.waitsFor }),
-  ...(data.status === undefined ? {} : { status: data.status }),
-  ...(data.trouble === undefined ? {} : { trouble: data.trouble }),
-  ...(data.outbox === undefined ? {} : { outbox: data.outbox }),
-  ...(data.acknowledged === undefined ? {} : { acknowledged: data.acknowledged }),
-  memory: data.memory,
-});
+/** A record of an earlier schema, step by step brought to the newest; what has no way there stays as it is. */
+export const broughtForward = (stored: unknown, steps: Forward = forward): unknown => {
+  let record = stored;
+  for (let from = schemaOf(record); from !== undefined; ) {
+    const step = steps[from];
+    if (step === undefined || !isFields(record)) return record;
+    record = { ...step(record), schema: from + 1 };
+    from += 1;
+  }
+  return record;
+};
+
+export type ReadRecord =
+  | { readonly ok: true; readonly record: CheckpointRecord }
+  | { readonly ok: false; readonly error: string; readonly problems: readonly string[]; readonly rest: Salvaged };
+
+/** What of a damaged record can be read. */
+export type Salvaged = { readonly [F in keyof CheckpointRecord]?: CheckpointRecord[F] | undefined };
+
+const partial = shape.partial();
+
+/** Reads a stored record; what does not parse is told field by field, and what does is given all the same. */
+export const readRecord = (stored: unknown): ReadRecord => {
+  const parsed = shape.safeParse(stored);
+  if (parsed.success) return { ok: true, record: parsed.data };
+  const { issues } = parsed.error;
+  const problems = problemsIn(issues, "record");
+  const error = `checkpoint cannot be read (${problems.join("; ")})`;
+  return { ok: false, error, problems, rest: partial.safeParse(withoutBad(stored, issues)).data ?? {} };
+};

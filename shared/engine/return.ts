@@ -80,6 +80,7 @@ export const tellOf = async ({ world, operator, sight }: Run, occasion: string, 
 export const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
   const key = textOf(message);
   for (const effect of stage) {
+    world.witness?.(message, effect);
     if (effect.do === "record") world.report("info", effect.message, { key, reason: effect.reason });
     else if (effect.do === "create")
       world.report("debug", `created ${effect.resource.plural} ${effect.object.metadata.name}`, { key });
@@ -92,7 +93,7 @@ export const recount = ({ world, message }: Run, stage: readonly Effect[]): void
 };
 
 /** In the object's own words, where its kind has a place for them. Whoever is in between will tell it. */
-const show = async ({ world, message, operator, sight }: Run, text: string): Promise<void> => {
+export const show = async ({ world, message, operator, sight }: Run, text: string): Promise<void> => {
   const { object } = sight;
   const wished = object === undefined ? undefined : operator.heldUp?.(object, text);
   if (object === undefined || wished === undefined) return;

@@ -2,9 +2,15 @@
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
+import type { PastRun } from "../core/recovery.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
+import { bounded } from "./recovery/bounded.ts";
+import { carried } from "./recovery/carried.ts";
+import { madeWith } from "./recovery/compatibility.ts";
+import { expiryOf, keptRuns } from "./recovery/runs.ts";
 import type { Held, Run } from "./run.ts";
+import { recoveryOf } from "./settings.ts";
 
 /**
  * What acts upon the world must be the winner's: deletions that a step decided on before others went on are right by
@@ -12,14 +18,19 @@ import type { Held, Run } from "./run.ts";
  */
 const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect) => effect.do !== "record");
 
+/** Other settings alone are no reason to write: they are taken in with whatever is written next. */
+const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
+  !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
+
 /** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
 export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Held | "raced"> => {
   const { world, message, sight } = run;
   // A record that was only presumed not to be there would be left standing.
   if (plan.forget === true) return sight.presumed && held.version === undefined ? "raced" : held;
   const outbox = await outboxAfter(run, held, plan);
-  const next = { ...recordOf(run, held, plan), ...(outbox === undefined ? {} : { outbox }) };
-  if (plan.fenced !== true && !acts(plan) && same({ ...held.record, saves: 0 }, { ...next, saves: 0 })) return held;
+  const whole = { ...recordOf(run, held, plan), outbox };
+  const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);
+  if (plan.fenced !== true && !acts(plan) && !isNews(held.record, next)) return held;
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
@@ -27,24 +38,47 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   return { record: next, version };
 };
 
-/** A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. */
+/** The run that ends with this plan. */
+const overWith = ({ operator, sight }: Run, held: Held, plan: Plan<unknown>): PastRun | undefined => {
+  if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
+  const before = operator.parse(held.record.memory);
+  return before.ok ? operator.recovery.past(before.memory, plan.memory, sight.now) : undefined;
+};
+
+/** An order to end everything holds until it is carried out, and then until somebody changes the object. */
+const cleanupAfter = ({ sight }: Run, { record }: Held, { cleaned }: Plan<unknown>): CheckpointRecord["cleanup"] => {
+  const cleanup = record?.cleanup;
+  if (cleanup === undefined) return undefined;
+  if (cleaned === true) return { ...cleanup, done: sight.now };
+  const changed = sight.object !== undefined && sight.object.metadata.generation !== record?.generation;
+  return cleanup.done !== undefined && changed ? undefined : cleanup;
+};
+
+/**
+ * A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. Whatever else
+ * the record holds stays as it is, also what only a later version understands.
+ */
 const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord => {
+  const { world, operator, sight } = run;
   const { record } = held;
-  const { object } = run.sight;
-  const generation = object?.metadata.generation ?? record?.generation;
-  const labels = object === undefined ? record?.labels : object.metadata.labels;
+  const { object } = sight;
+  const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), sight.now, recoveryOf(world));
   return {
+    ...record,
     schema: 1,
-    cluster: run.world.clusterUid,
-    uid: run.sight.uid,
+    cluster: world.clusterUid,
+    uid: sight.uid,
     saves: (record?.saves ?? 0) + 1,
-    ...(generation === undefined ? {} : { generation }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(plan.rests === true && record?.trouble === undefined ? { rests: true } : {}),
-    ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
-    ...(plan.waitsFor === undefined ? {} : { waitsFor: plan.waitsFor }),
-    ...(record?.status === undefined ? {} : { status: record.status }),
-    ...(record?.trouble === undefined ? {} : { trouble: record.trouble }),
-    memory: plan.memory,
+    made: madeWith(world.timing),
+    generation: object?.metadata.generation ?? record?.generation,
+    labels: object === undefined ? record?.labels : object.metadata.labels,
+    rests: plan.rests === true && record?.trouble === undefined ? true : undefined,
+    wakeAt: plan.wakeAt,
+    waitsFor: plan.waitsFor,
+    returning: plan.returning === true ? sight.returning : undefined,
+    cleanup: cleanupAfter(run, held, plan),
+    runs: runs.length === 0 ? undefined : runs,
+    pruneAt: expiryOf(runs, recoveryOf(world)),
+    memory: carried(operator, record?.memory, plan.memory),
   };
 };

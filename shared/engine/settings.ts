@@ -18,3 +18,34 @@ export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs
  * because the API server's `Date` is cut to whole seconds.
  */
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
+
+/** How records are recovered, and what is kept in them. */
+export type RecoverySettings = {
+  /** A record that cannot be used stops its key; else what parses of it is kept. */
+  readonly strict: boolean;
+  /** What the settings that a record was made with may differ in: nothing, or only by growing. */
+  readonly policy: "equal" | "additive" | "any";
+  /** What a recovered record tells of may come back for so long, unless its object says otherwise. */
+  readonly returnMs: number;
+  /** Runs that are over, kept for each application. */
+  readonly runs: number;
+  readonly retentionMs: number;
+  /** A record is kept below this size, as JSON: a store may take no more than 400 KB. */
+  readonly maxBytes: number;
+};
+
+const day = 86_400_000;
+
+/** What a deployment gets unless it says otherwise. */
+export const recovery: RecoverySettings = {
+  strict: true,
+  policy: "additive",
+  returnMs: 30_000,
+  runs: 10,
+  retentionMs: 7 * day,
+  maxBytes: 262_144,
+};
+
+/** The recovery settings of a world, which a deployment need not give. */
+export const recoveryOf = (world: { readonly recovery?: RecoverySettings }): RecoverySettings =>
+  world.recovery ?? recovery;

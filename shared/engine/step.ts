@@ -12,6 +12,8 @@ import { type Answers, learn, noAnswers, type Observed } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember } from "./recall.ts";
+import { clean, orderIn } from "./recovery/cleaning.ts";
+import { ready } from "./recovery/ready.ts";
 import { arrange, comeBack, lasting, raced, recount, tellOf } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
@@ -22,13 +24,12 @@ import type { Ending, Labels, World } from "./world.ts";
 /** A decision may ask for more this often before it must come to a plan. */
 const rounds = 8;
 
-const unusable =
-  "the checkpoint cannot be used, so nothing is written for this key: mend it, or delete it to have it made anew from the object";
-
 /** Labels of what is seen; of what is gone, those that it had. */
 const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
-  if (observed.see === "unreadable") return observed.object?.metadata.labels ?? {};
-  const { object, record } = observed.sight;
+  const [object, record] =
+    observed.see === "ill"
+      ? [observed.patient.object, observed.patient.ill.rest]
+      : [observed.sight.object, observed.sight.record];
   return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
 };
 
@@ -66,15 +67,11 @@ const taken = async (call: Call, first: First): Promise<Ending> => {
   if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
-  if (observed.see === "unreadable") {
-    world.report("error", unusable, { key: textOf(message), error: observed.error });
-    world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: 1, of: {} }]);
-    return { did: "stopped", why: observed.error };
-  }
-  const { sight } = observed;
-  if (sight.object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
+  const object = observed.see === "ill" ? observed.patient.object : observed.sight.object;
+  if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
     return { did: "nothing", why: "paused by annotation" };
-  return await proceed({ ...call, sight });
+  const sight = await ready(call, observed);
+  return "did" in sight ? sight : await proceed({ ...call, sight });
 };
 
 /** Until something is saved, what stands in for a read may be wrong; nothing has been touched then. */
@@ -99,7 +96,7 @@ const proceed = async (run: Run): Promise<Ending> => {
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
-      const plan = await lingering(run, held, await decide(run, so));
+      const plan = await lingering(run, held, await decide(run, so, held));
       if (run.world.shadow !== undefined) {
         run.world.shadow(run.message, plan);
         return { did: "nothing", why: "shadow mode" };
@@ -143,14 +140,22 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
   return { ...so, memory, done: [...so.done, ...stages.flat()] };
 };
 
-/** Asks until there is a plan; every look is live, but for lists of a step that goes by what is known. */
-const decide = async (run: Run, so: Far): Promise<Plan<unknown>> => {
+/**
+ * Asks until there is a plan; every look is live, but for lists of a step that goes by what is known. While there is an
+ * order to end everything, that is the plan.
+ */
+const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
   const { memory, refused, done, answers } = so;
   const known = sight.recalled === undefined ? undefined : world.recall?.list;
   for (let round = 0; round < rounds; round++) {
-    const { object, uid, now } = sight;
-    const decision = operator.decide(message, { object, uid, memory, ...answers, now, refused, done });
+    const { object, uid, now, returning } = sight;
+    const view = { object, uid, memory, ...answers, now, refused, done, returning };
+    const order = object === undefined ? undefined : orderIn(held.record);
+    const decision =
+      order === undefined
+        ? operator.decide(message, view)
+        : clean({ key: message, operator, cleanup: order, timing: world.timing }, view);
     if (!("look" in decision)) return decision;
     await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers, known)));
   }

@@ -2,10 +2,11 @@
 import type { Key, Message } from "../core/key.ts";
 import type { Meter } from "../core/measure.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Plan } from "../core/plan.ts";
+import type { Effect, Plan } from "../core/plan.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
 import type { Recall } from "./recall.ts";
-import type { Timing } from "./settings.ts";
+import type { Ask, Finding } from "./recovery/ask.ts";
+import type { RecoverySettings, Timing } from "./settings.ts";
 import type { Turns } from "./turns.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -24,6 +25,14 @@ export type World = {
   /** UID of the cluster's kube-system namespace. */
   readonly clusterUid: string;
   readonly timing: Timing;
+  /** Absent: the defaults of `settings.ts`. */
+  readonly recovery?: RecoverySettings;
+  /** Somebody asks for a recovery, though the record may be sound. */
+  readonly ask?: Ask;
+  /** Told what a recovery found. */
+  readonly found?: (key: Key, finding: Finding) => void;
+  /** Told what was done. */
+  readonly witness?: (key: Key, effect: Effect) => void;
   /**
    * Whether this deployment is in charge of the key. `labels` are the object's, or those it had when it was last seen;
    * undefined while nobody has looked. Absent: in charge of everything.

@@ -2,7 +2,7 @@
 import { dedupe, type Key, type Message } from "../core/key.ts";
 import type { Metadata } from "../core/object.ts";
 
-/** What a checkpoint's metadata tells. `wakeAt` in epoch ms. */
+/** What a checkpoint's metadata tells. `wakeAt`, and `pruneAt`, when it holds what need not be kept any more, in epoch ms. */
 export type Hint = {
   readonly kind: string;
   readonly namespace: string;
@@ -11,6 +11,7 @@ export type Hint = {
   readonly generation: number | undefined;
   readonly rests: boolean;
   readonly wakeAt: number | undefined;
+  readonly pruneAt: number | undefined;
   /** How far its stream of updates has come: of what is to be told, or of what was acknowledged. */
   readonly updates?: string;
 };
@@ -21,6 +22,8 @@ export type Census = {
   readonly kind: string;
   readonly objects: readonly Metadata[];
   readonly hints: readonly Hint[];
+  /** Epoch ms. */
+  readonly now: number;
 };
 
 export type Due = { readonly message: Message; readonly dedupeId: string };
@@ -28,12 +31,13 @@ export type Due = { readonly message: Message; readonly dedupeId: string };
 const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
 /** Why an object deserves a step; undefined when it may be passed by. */
-const reasonFor = (object: Metadata, hint: Hint | undefined): string | undefined => {
+const reasonFor = (object: Metadata, hint: Hint | undefined, now: number): string | undefined => {
   if (hint === undefined) return "unrecorded";
   if (hint.uid !== object.uid) return "replaced";
   if (object.deletionTimestamp !== undefined) return "ending";
   if (hint.generation !== object.generation) return "drifted";
-  return hint.rests ? undefined : "unfinished";
+  if (!hint.rests) return "unfinished";
+  return hint.pruneAt !== undefined && hint.pruneAt <= now ? "retention" : undefined;
 };
 
 /**
@@ -41,7 +45,7 @@ const reasonFor = (object: Metadata, hint: Hint | undefined): string | undefined
  * unfinished application gets; `sweep` names this run, so that its messages cannot be taken for another's.
  */
 export const dueOf = (census: Census, sweep: string): readonly Due[] => {
-  const { cluster, kind } = census;
+  const { cluster, kind, now } = census;
   const hints = new Map(census.hints.map((hint) => [place(hint.namespace, hint.name), hint]));
   const message = (namespace: string, name: string, reason: string): Due => {
     const key: Key = { cluster, kind, namespace, name };
@@ -49,7 +53,7 @@ export const dueOf = (census: Census, sweep: string): readonly Due[] => {
   };
   const present = new Set(census.objects.map((object) => place(object.namespace, object.name)));
   const living = census.objects.flatMap((object) => {
-    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)));
+    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)), now);
     return reason === undefined ? [] : [message(object.namespace ?? "", object.name, reason)];
   });
   const orphans = census.hints

@@ -21,6 +21,8 @@ export type ResyncScope = Scope & {
   readonly within?: Territory["within"];
   /** Somebody delivers status updates: those that wait are sent for, too. */
   readonly updates?: boolean;
+  /** Epoch ms; absent: this machine's. */
+  readonly now?: () => number;
 };
 
 /** A run that must end in time, and goes on where another was left. */
@@ -78,13 +80,14 @@ const objectsOf = async (
 const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
   const within = await scope.within?.();
   const hints = await hintsIn(scope, late);
+  const now = scope.now?.() ?? Date.now();
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind } = operator;
     const objects = await objectsOf(scope, operator, late);
     if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
-    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine }, sweep));
+    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine, now }, sweep));
   }
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due

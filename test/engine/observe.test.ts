@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { step } from "../../shared/engine/step.ts";
-import { message, part, type Stage, stage, toy, writesIn } from "./fakes.ts";
+import { message, type Stage, stage, toy } from "./fakes.ts";
 
 /** A world whose toy has a record, and a log of what decisions got to see. */
 const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {
@@ -95,39 +95,4 @@ describe("an object from before what the memory has taken in", () => {
     await step(world.world, message);
     assert.deepEqual(world.calls, ["load", "get toys bear", "get toys bear", "list toys"]);
   });
-});
-
-describe("a record that cannot be used stops writes for its key, and says so", () => {
-  const good = { schema: 1, cluster: "cluster-1", uid: "toy-1", saves: 1, memory: { count: 1 } };
-  const cases = [
-    { name: "no record at all", record: "rubbish", why: /record: / },
-    { name: "a later schema", record: { ...good, schema: 2 }, why: /schema: / },
-    { name: "a field of another type", record: { ...good, saves: "many" }, why: /saves: / },
-    {
-      name: "another cluster's",
-      record: { ...good, cluster: "cluster-2" },
-      why: /made in another cluster \(cluster-2, this is cluster-1\)/,
-    },
-    { name: "a memory that the kind cannot read", record: { ...good, memory: {} }, why: /no toy's memory/ },
-  ];
-  for (const { name, record, why } of cases) {
-    for (const there of [true, false]) {
-      test(`${name}, object ${there ? "there" : "gone"}`, async () => {
-        const { world } = await recorded();
-        if (!there) world.objects.delete("toys bear");
-        world.put(part("arm"));
-        world.decide = () => assert.fail("decided on a record that cannot be used");
-        const { checkpoints } = world.world;
-        const load = async () => ({ record, version: "1" });
-        const ending = await step({ ...world.world, checkpoints: { ...checkpoints, load } }, message);
-        assert.equal(ending.did, "stopped");
-        assert.match("why" in ending ? ending.why : "", why);
-        assert.deepEqual([writesIn(world.calls), world.sent], [[], []]);
-        assert.deepEqual(
-          world.lines.map(({ level }) => level),
-          ["debug", "error"],
-        );
-      });
-    }
-  }
 });

@@ -20,6 +20,12 @@ const records: fc.Arbitrary<CheckpointRecord> = fc.record(
     waitsFor: text,
     status: fc.record({ wished: text, answered: text }),
     trouble: fc.record({ reason: text, message: text, since: at }),
+    made: fc.dictionary(text, fc.oneof(text, at, fc.boolean(), fc.array(text)), { noNullPrototype: true }),
+    returning: fc.record({ since: at, until: at, ends: fc.boolean() }),
+    cleanup: fc.record({ since: at, graceSeconds: at, forceAt: at, done: at }),
+    recovered: fc.record({ at, how: fc.constant("fresh" as const), why: text, was: fc.jsonValue() }),
+    runs: fc.array(fc.record({ attempt: at, endedAt: at, outcome: fc.constant("failed" as const), error: text })),
+    pruneAt: at,
     memory: fc.jsonValue(),
   },
   { requiredKeys: ["schema", "cluster", "uid", "saves", "memory"] },
@@ -54,7 +60,7 @@ describe("a record", () => {
     });
   }
 
-  test("a field of a later version is no reason to stop", () => {
-    assert.deepEqual(readRecord({ ...good, later: true }), { ok: true, record: good });
+  test("a field of a later version is no reason to stop, and is kept", () => {
+    assert.deepEqual(readRecord({ ...good, later: true }), { ok: true, record: { ...good, later: true } });
   });
 });

@@ -20,11 +20,12 @@ const hint = (more: Partial<Hint> = {}): Hint => ({
   generation: 2,
   rests: true,
   wakeAt: undefined,
+  pruneAt: undefined,
   ...more,
 });
 
 const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") =>
-  dueOf({ cluster: "here", kind: "SparkApplication", objects, hints }, name);
+  dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);
 
 describe("a resync", () => {
   const cases = [
@@ -41,6 +42,18 @@ describe("a resync", () => {
       objects: [object()],
       hints: [hint({ rests: false, wakeAt: 9e15 })],
       want: ["pi: unfinished"],
+    },
+    {
+      name: "passes by what rests and keeps runs whose retention has not passed",
+      objects: [object()],
+      hints: [hint({ pruneAt: 1_001 })],
+      want: [],
+    },
+    {
+      name: "sends what rests when the retention of one of its runs has passed",
+      objects: [object()],
+      hints: [hint({ pruneAt: 1_000 })],
+      want: ["pi: retention"],
     },
     {
       name: "sends what has changed since its record",

@@ -268,7 +268,10 @@ describe("a checkpoint that cannot be used", () => {
           await completes(stand, "other");
           await stand.pass(0.25);
           assert.equal(state(stand), "RUNNING");
-          assert.match(read(stand).join("\n"), /checkpoint cannot be used.*mend it, or delete it/);
+          assert.match(
+            read(stand).join("\n"),
+            /checkpoint cannot be used.*state\.phase.*rekindle recover sparkapplication\/default\/app --no-strict/,
+          );
           const status = await rekindle(stand, "status", "default/app");
           assert.match(status, /state\.phase/);
           assert.match(status, /kubectl delete checkpoints\.rekindle\.dev -n default sparkapplication\.app/);

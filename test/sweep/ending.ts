@@ -18,6 +18,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.saves and metadata.generation",
     reason: "counts how often was saved, one more for every try",
   },
+  { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
   {
     what: "a checkpoint's spec.memory.history and spec.memory.untold",
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
@@ -72,9 +73,11 @@ const partsOf = (identities: Identities): readonly (readonly [string, string])[]
       ];
     });
 
+const seal = "metadata.annotations.rekindle.dev/seal";
+
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
-  Checkpoint: new Set(["spec.saves", "metadata.generation", "spec.memory.history", "spec.memory.untold"]),
+  Checkpoint: new Set(["spec.saves", "metadata.generation", "spec.memory.history", "spec.memory.untold", seal]),
 };
 const none: ReadonlySet<string> = new Set();
 

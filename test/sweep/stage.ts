@@ -222,7 +222,15 @@ export class Stage {
     this.nextSweep = this.now() + sweepMs;
     this.log(`invocation ${flight.id}: resync`);
     const { transport, queue } = passing(this, flight);
-    const scope = { transport, queue, cluster, namespaces: [], selector: undefined, operators: this.operators };
+    const scope = {
+      transport,
+      queue,
+      cluster,
+      namespaces: [],
+      selector: undefined,
+      operators: this.operators,
+      now: () => this.now(),
+    };
     resync(scope, String(this.now())).then(
       (sent) => this.finish(flight, true, `sent ${sent}`),
       (cause) => this.finish(flight, true, String(cause)),

@@ -5,7 +5,7 @@ import { type Ref, refText, type Stored } from "../../core/object.ts";
 import type { CheckpointRecord, Checkpoints, Version } from "../../engine/ports.ts";
 import { errorOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath } from "../../kube/paths.ts";
-import { checkpointObject, checkpointRef } from "./object.ts";
+import { checkpointObject, checkpointRef, isEdited } from "./object.ts";
 
 export type CheckpointOptions = {
   readonly timeoutMs?: number;
@@ -31,7 +31,8 @@ const load = async (store: Store, key: Key): ReturnType<Checkpoints["load"]> => 
   const response = await transport.send({ method: "GET", path: objectPath(ref), headers: {}, timeoutMs });
   if (saysGone(response, ref.name)) return undefined;
   const stored = storedOf(`load ${refText(ref)}`, response);
-  return { record: stored["spec"], version: versionOf(stored) };
+  const loaded = { record: stored["spec"], version: versionOf(stored) };
+  return isEdited(stored) ? { ...loaded, edited: true } : loaded;
 };
 
 /** True when somebody else was there first: another version stands, none does, or one stands already. */

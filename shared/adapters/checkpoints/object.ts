@@ -1,4 +1,5 @@
 /** How a checkpoint looks as a Kubernetes object: its name, labels and the annotations that a resync pages without reading specs. */
+import { digestOf } from "../../core/json.ts";
 import { digest, type Key } from "../../core/key.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
 import { positionOf, positionText } from "../../core/outbox.ts";
@@ -19,6 +20,8 @@ const uidAnnotation = "rekindle.dev/uid";
 const generationAnnotation = "rekindle.dev/generation";
 const restsAnnotation = "rekindle.dev/rests";
 const updatesAnnotation = "rekindle.dev/updates";
+const pruneAtAnnotation = "rekindle.dev/prune-at";
+const sealAnnotation = "rekindle.dev/seal";
 
 const longestName = 253;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -52,9 +55,21 @@ const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefi
   return position === undefined ? undefined : positionText(position);
 };
 
+/** Tells a record that was edited from one that was saved: no secret, for who may write it may write its seal, too. */
+const sealOf = (record: unknown): string => digestOf(record).slice(0, 32);
+
+/** False for what carries no seal: an earlier version saved it. */
+export const isEdited = ({ metadata: { annotations = {} }, spec }: Obj): boolean => {
+  const seal = annotations[sealAnnotation];
+  return seal !== undefined && seal !== sealOf(spec);
+};
+
 /** The annotation of a value that there may not be. */
-const noted = (annotation: string, value: string | undefined): Record<string, string> =>
-  value === undefined ? {} : { [annotation]: value };
+const annotated = (name: string, value: string | undefined): Record<string, string> =>
+  value === undefined ? {} : { [name]: value };
+
+const instantText = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString();
 
 /** The whole object to store. */
 export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): Obj => ({
@@ -67,10 +82,12 @@ export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): 
     annotations: {
       [nameAnnotation]: key.name,
       [uidAnnotation]: record.uid,
-      ...noted(generationAnnotation, record.generation?.toString()),
-      ...noted(restsAnnotation, record.rests === true ? "true" : undefined),
-      ...noted(wakeAtAnnotation, record.wakeAt === undefined ? undefined : new Date(record.wakeAt).toISOString()),
-      ...noted(updatesAnnotation, progressOf(record)),
+      [sealAnnotation]: sealOf(record),
+      ...annotated(generationAnnotation, record.generation?.toString()),
+      ...annotated(restsAnnotation, record.rests === true ? "true" : undefined),
+      ...annotated(wakeAtAnnotation, instantText(record.wakeAt)),
+      ...annotated(pruneAtAnnotation, instantText(record.pruneAt)),
+      ...annotated(updatesAnnotation, progressOf(record)),
     },
   },
   spec: record,
@@ -88,22 +105,23 @@ export type CheckpointHint = {
   readonly wakeAt: number | undefined;
   /** How far its stream of updates has come. */
   readonly updates?: string;
+  /** When the retention of a run that it keeps has passed, epoch ms. */
+  readonly pruneAt: number | undefined;
+};
+
+const instantIn = (text: string | undefined): number | undefined => {
+  const at = Date.parse(text ?? "");
+  return Number.isNaN(at) ? undefined : at;
 };
 
 /** Reads a checkpoint's metadata; undefined when it is none of ours or was tampered with. */
 export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
   const { labels = {}, annotations = {}, namespace } = metadata;
   const { [kindLabel]: kind } = labels;
-  const {
-    [nameAnnotation]: name,
-    [uidAnnotation]: uid,
-    [wakeAtAnnotation]: wake,
-    [updatesAnnotation]: updates,
-  } = annotations;
+  const { [nameAnnotation]: name, [uidAnnotation]: uid, [updatesAnnotation]: updates } = annotations;
   if (kind === undefined || name === undefined || uid === undefined || namespace === undefined) return undefined;
   if (checkpointName(kind, name) !== metadata.name) return undefined;
   const generation = Number(annotations[generationAnnotation]);
-  const wakeAt = Date.parse(wake ?? "");
   return {
     kind,
     namespace,
@@ -111,7 +129,8 @@ export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
     uid,
     generation: Number.isFinite(generation) ? generation : undefined,
     rests: annotations[restsAnnotation] === "true",
-    wakeAt: Number.isNaN(wakeAt) ? undefined : wakeAt,
+    wakeAt: instantIn(annotations[wakeAtAnnotation]),
+    pruneAt: instantIn(annotations[pruneAtAnnotation]),
     ...(updates === undefined ? {} : { updates }),
   };
 };

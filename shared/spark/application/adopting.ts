@@ -121,14 +121,17 @@ export const mayHideDriver = (object: Stored): boolean => {
 };
 
 /** The newest driver of the application that nobody has begun to end, and that is not the one of the status. */
-const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
+export const hiddenDriver = (object: Stored, known: string, pods: readonly Stored[]): Stored | undefined =>
   alive(pods)
     .filter((pod) => ownedBy(pod, object.metadata.uid) && labelOf(pod, "spark-role") === "driver")
     .filter((pod) => ![undefined, "", known].includes(labelOf(pod, submissionLabel)))
     .sort((a, b) => (instantOf(b.metadata.creationTimestamp) ?? 0) - (instantOf(a.metadata.creationTimestamp) ?? 0))[0];
 
 /** The run of a driver that was submitted and never written down. Our own pods carry their attempt. */
-const runOf = (pod: Stored, counts: Counts): Pick<Memory, "attempt" | "submissions" | "executions" | "driver"> => {
+export const runOf = (
+  pod: Stored,
+  counts: Counts,
+): Pick<Memory, "attempt" | "submissions" | "executions" | "driver"> => {
   const attempt = Math.max(counts.submissions, Number(labelOf(pod, "rekindle.dev/attempt") ?? 0), 1);
   const applicationId = labelOf(pod, "spark-app-selector");
   const { name: podName, uid, creationTimestamp } = pod.metadata;

@@ -14,6 +14,8 @@ export type Row = { readonly annotation: string; readonly meaning: string };
 export type Span = Row & {
   readonly form: "duration";
   readonly default?: number;
+  /** What holds where there is no default; absent: off. */
+  readonly otherwise?: string;
   readonly least: number;
   readonly most: number;
 };
@@ -54,6 +56,14 @@ export const spans = {
     least: second,
     most: 168 * hour,
     meaning: "a run that lasted so long is a good one: the next wait is the first again",
+  },
+  returnMs: {
+    form: "duration",
+    annotation: "rekindle.dev/reregistration-timeout",
+    otherwise: "the host's",
+    least: second,
+    most: 10 * minute,
+    meaning: "after a recovery, what is missing may take so long to come back before it counts as lost",
   },
   executorIntervalMs: {
     form: "duration",

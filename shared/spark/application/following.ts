@@ -1,12 +1,13 @@
 /** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Query } from "../../core/plan.ts";
+import type { Decision, Plan, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { exposureOf } from "./accompanied.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
+import { awaiting, type Comeback, comeback } from "./comeback.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
@@ -108,6 +109,14 @@ const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", 
 type Ended = (scene: Scene) => Decision<Memory>;
 
 const running = ({ see, pod }: Sighted): Stored | undefined => (see === "running" ? pod : undefined);
+/** When to look again: at the end of whichever wait is over first. */
+const timesOf = (back: Comeback, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
+  const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
+  return {
+    ...(back.is === "open" ? { returning: true } : {}),
+    ...(due.length === 0 ? {} : { wakeAt: Math.min(...due) }),
+  };
+};
 
 export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const { memory, key } = scene;
@@ -120,6 +129,9 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   if (sighting.see === "later") return { look: sighting.look };
   const uid = sighting.pod?.metadata.uid ?? driver.uid;
   const known = uid === undefined ? driver : { ...driver, uid };
+  const back = comeback(scene, found, sighting);
+  if (back.is === "awaited" && back.until !== undefined)
+    return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
   const late = latenessOf(scene, known, found, sighting);
   const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
   if (after === "resume") return resume(scene, driver, found, ended);
@@ -128,12 +140,9 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
   if ("look" in doors) return doors;
-  const waits = {
-    ...(late?.is === "waiting" ? { wakeAt: late.until } : {}),
-    waitsFor: waitsFor(sighting.see, sighting.pod),
-  };
+  const waits = { ...timesOf(back, late), waitsFor: waitsFor(sighting.see, sighting.pod) };
   if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
   const now = { ...scene, memory: next, info: doors.info };
-  const plain = { stages: [endStrays(found)], ...waits };
+  const plain = { stages: [[...endStrays(found), ...back.ends]], ...waits };
   return isOver ? ended(now) : supplied(now, known, found, { body: running(sighting), plain });
 };

@@ -11,6 +11,7 @@ import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
 import { measuresOf } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { recovery } from "./recovery.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
 import { tells } from "./telling.ts";
@@ -56,6 +57,7 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   tells,
+  recovery,
   heldUp,
   measuresOf,
 });

@@ -19,6 +19,7 @@ export type Policies = {
   readonly executorStartMs: number | undefined;
   readonly backoffMaxMs: number;
   readonly goodRunMs: number;
+  readonly returnMs: number | undefined;
   readonly executorIntervalMs: number | undefined;
   readonly registrationMs: number;
   readonly executorBatch: number | undefined;
@@ -56,7 +57,7 @@ const readSpan = <Default extends number | undefined>(
   const ms = msOf(given);
   if (ms !== undefined && ms >= row.least && ms <= row.most) return { value: ms };
   const wanted = `a duration from ${spanText(row.least)} to ${spanText(row.most)}, such as 90s or 5m`;
-  const held = fallback === undefined ? "no limit" : `the default of ${spanText(fallback)}`;
+  const held = fallback === undefined ? (row.otherwise ?? "no limit") : `the default of ${spanText(fallback)}`;
   return { value: fallback, problem: problemOf(row, given, wanted, held) };
 };
 
@@ -81,12 +82,14 @@ export const policiesOf = ({
   metadata: { annotations = {} },
 }: Pick<Stored, "metadata">): { readonly policies: Policies; readonly problems: readonly string[] } => {
   const given = (row: Row): string | undefined => annotations[row.annotation];
-  const { driverStartMs, executorStartMs, backoffMaxMs, goodRunMs, executorIntervalMs, registrationMs } = spans;
+  const { driverStartMs, executorStartMs, backoffMaxMs, goodRunMs, executorIntervalMs, registrationMs, returnMs } =
+    spans;
   const read: { readonly [Name in keyof Policies]: Read<Policies[Name]> } = {
     driverStartMs: readSpan(driverStartMs, undefined, given(driverStartMs)),
     executorStartMs: readSpan(executorStartMs, undefined, given(executorStartMs)),
     backoffMaxMs: readSpan(backoffMaxMs, backoffMaxMs.default, given(backoffMaxMs)),
     goodRunMs: readSpan(goodRunMs, goodRunMs.default, given(goodRunMs)),
+    returnMs: readSpan(returnMs, undefined, given(returnMs)),
     executorIntervalMs: readSpan(executorIntervalMs, undefined, given(executorIntervalMs)),
     registrationMs: readSpan(registrationMs, registrationMs.default, given(registrationMs)),
     executorBatch: readCount(counts.executorBatch, given(counts.executorBatch)),
@@ -105,6 +108,7 @@ export const policiesOf = ({
     executorStartMs: read.executorStartMs.value,
     backoffMaxMs: read.backoffMaxMs.value,
     goodRunMs: read.goodRunMs.value,
+    returnMs: read.returnMs.value,
     executorIntervalMs: read.executorIntervalMs.value,
     registrationMs: read.registrationMs.value,
     executorBatch: read.executorBatch.value,
@@ -123,7 +127,7 @@ export type Line = Readonly<Record<"annotation" | "default" | "range" | "meaning
 export const policyLines = (): readonly Line[] => [
   ...Object.values(spans).map((row: Span) => ({
     annotation: row.annotation,
-    default: row.default === undefined ? "off" : spanText(row.default),
+    default: row.default === undefined ? (row.otherwise ?? "off") : spanText(row.default),
     range: `${spanText(row.least)} to ${spanText(row.most)}`,
     meaning: row.meaning,
   })),

@@ -44,8 +44,10 @@ export type Scene = {
 
 export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
 
+type Listing = Extract<Query, { do: "list" }>;
+
 /** Every pod that carries the application's name; whose it is, the owner references say. */
-export const podsOf = (key: Key): Query => ({
+export const podsOf = (key: Key): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
@@ -58,9 +60,10 @@ export const bodyOf = (key: Key, driver: Driver): Query => ({
   ref: { resource: pods, namespace: key.namespace, name: driver.podName },
 });
 
-type Listing = Extract<Query, { do: "list" }>;
+/** Whose leftovers are looked for. */
+type Maker = Pick<Scene, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
 
-const madeOf = ({ key, view }: Pick<Scene, "key" | "view">, resource: Ref["resource"]): Listing => ({
+const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
   do: "list",
   resource,
   namespace: key.namespace,
@@ -68,7 +71,7 @@ const madeOf = ({ key, view }: Pick<Scene, "key" | "view">, resource: Ref["resou
 });
 
 /** What submissions made beside the driver pods: of kinds that are rare only if this application ever had one. */
-export const leftoversOf = (scene: Pick<Scene, "key" | "view" | "memory">): readonly Listing[] =>
+export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
   [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
 
 /** Companions of one rare kind. */

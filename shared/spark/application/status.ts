@@ -29,6 +29,9 @@ export const shownExecutors = (object: Stored, driver: Driver | undefined): Read
   return submissionID === driver?.submissionId ? executorState : {};
 };
 
+/** The submission that the object's status is about. */
+export const shownSubmission = (object: Stored): string | undefined => statusOf(object).submissionID;
+
 /** The state that the object shows now. */
 export const shownState = (object: Stored): string => statusOf(object).applicationState?.state ?? "";
 

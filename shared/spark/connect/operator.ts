@@ -9,6 +9,7 @@ import { configMaps, pods, services } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { recovery } from "./recovery.ts";
 import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
 import { tells } from "./telling.ts";
 
@@ -57,5 +58,6 @@ export const sparkConnect = (settings: Settings): Operator<Memory> => ({
   watches: [...watches, kept(configMaps), kept(services)],
   parse: parseMemory,
   tells,
+  recovery,
   decide: (key, view) => decide(settings, key, view),
 });

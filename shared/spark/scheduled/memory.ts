@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
+import { problemsIn, withoutBad } from "../../core/recovery.ts";
 import { instantOf } from "../../core/time.ts";
 
 /** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
@@ -33,6 +34,18 @@ export const parseMemory = (stored: unknown): Parsed<Memory> => {
   if (parsed.success) return { ok: true, memory: parsed.data };
   const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   return { ok: false, error: `memory of a ScheduledSparkApplication cannot be read (${where.join("; ")})` };
+};
+
+type Fields = { readonly [F in keyof Memory]?: Memory[F] | undefined };
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export const salvageMemory = (stored: unknown): { readonly kept: Fields; readonly problems: readonly string[] } => {
+  if (stored === undefined) return { kept: {}, problems: [] };
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { kept: parsed.data, problems: [] };
+  const { issues } = parsed.error;
+  const { data: kept = {} } = memory.partial().safeParse(withoutBad(stored, issues));
+  return { kept, problems: problemsIn(issues, "memory") };
 };
 
 const status = z.looseObject({

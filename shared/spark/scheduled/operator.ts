@@ -7,6 +7,7 @@ import { trim } from "../../kube/trim.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { recovery } from "./recovery.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 import { stateOf } from "./runs.ts";
 
@@ -33,5 +34,6 @@ export const scheduledSparkApplication = (settings: Settings): Operator<Memory> 
   optional: true,
   watches,
   parse: parseMemory,
+  recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -16,7 +16,7 @@ export type Runs = {
   readonly has: (name: string) => boolean;
 };
 
-export const runsOf = (key: Key): Query => ({
+export const runsOf = (key: Key): Extract<Query, { do: "list" }> => ({
   do: "list",
   resource: sparkApplications,
   namespace: key.namespace,

@@ -30,14 +30,18 @@ describe("a checkpoint object", () => {
   it("tells a resync from its metadata alone what it is about", async () => {
     const transport = serve();
     const store = kubernetesCheckpoints(transport);
-    await store.save(key, record(1, { generation: 3, rests: true, wakeAt: Date.UTC(2026, 10, 2, 9) }), undefined);
+    await store.save(
+      key,
+      record(1, { generation: 3, rests: true, wakeAt: Date.UTC(2026, 10, 2, 9), pruneAt: Date.UTC(2026, 10, 9) }),
+      undefined,
+    );
     const paging = { resource: checkpointResource, metadataOnly: true };
     const hints = [];
     for await (const { items } of pages(transport, paging))
       hints.push(...items.map(({ metadata }) => hintOf(metadata)));
     const { kind, namespace, name } = key;
-    const wakeAt = Date.UTC(2026, 10, 2, 9);
-    assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt }]);
+    const [wakeAt, pruneAt] = [Date.UTC(2026, 10, 2, 9), Date.UTC(2026, 10, 9)];
+    assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt }]);
   });
 
   const bound = 253;
@@ -54,6 +58,31 @@ describe("a checkpoint object", () => {
       assert.match(got, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
       assert.ok(got.length <= bound);
       if (expected !== undefined) assert.equal(got, expected);
+    });
+  }
+});
+
+describe("a record that somebody edits", () => {
+  const path = "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints/sparkapplication.pi";
+  const edits: Record<string, { patch: object; edited: boolean | undefined }> = {
+    "within what it remembers": { patch: { spec: { memory: { attempt: 7 } } }, edited: true },
+    "by adding a field": { patch: { spec: { more: 1 } }, edited: true },
+    "by taking one away": { patch: { spec: { memory: null } }, edited: true },
+    "in its labels only": { patch: { metadata: { labels: { team: "x" } } }, edited: undefined },
+    "as an earlier version saves it, without a seal": {
+      patch: { metadata: { annotations: { "rekindle.dev/seal": null } }, spec: { memory: { attempt: 7 } } },
+      edited: undefined,
+    },
+  };
+  for (const [what, { patch, edited }] of Object.entries(edits)) {
+    it(`is told from one that was saved: ${what}`, async () => {
+      const transport = serve();
+      const store = kubernetesCheckpoints(transport);
+      await store.save(key, record(1, { wakeAt: 5, runs: [] }), undefined);
+      assert.equal((await store.load(key))?.edited, undefined);
+      const headers = { "content-type": "application/merge-patch+json" };
+      await transport.send({ method: "PATCH", path, headers, body: JSON.stringify(patch), timeoutMs: 1_000 });
+      assert.equal((await store.load(key))?.edited, edited);
     });
   }
 });

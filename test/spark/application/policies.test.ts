@@ -18,6 +18,7 @@ const plain = {
   executors: "assist",
   executorScaleDown: "idle",
   backoff: "linear",
+  returnMs: undefined,
   restartOn: "policy",
 };
 
@@ -34,6 +35,7 @@ describe("annotations", () => {
     { name: "retry-backoff", value: "exponential", want: { backoff: "exponential" } },
     { name: "retry-backoff-max", value: "2h", want: { backoffMaxMs: 7_200_000 } },
     { name: "retry-reset-after", value: "1s", want: { goodRunMs: 1_000 } },
+    { name: "reregistration-timeout", value: "1m", want: { returnMs: 60_000 } },
     { name: "restart-on", value: "infrastructure", want: { restartOn: "infrastructure" } },
     { name: "executors", value: "own", want: { executors: "own" } },
     { name: "executor-batch", value: " 20 ", want: { executorBatch: 20 } },
@@ -64,6 +66,7 @@ describe("annotations", () => {
       value: "-5m",
       want: /a duration from 1s to 1d, such as 90s or 5m; the default of 5m holds/,
     },
+    { name: "reregistration-timeout", value: "11m", want: /a duration from 1s to 10m, .*; the host's holds$/ },
     { name: "retry-reset-after", value: "", want: /the default of 10m holds/ },
     { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear holds/ },
     { name: "executor-batch", value: "0", want: /a whole number from 1 to 10000; the default holds/ },
@@ -89,7 +92,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 13);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 14);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

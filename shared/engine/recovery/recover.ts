@@ -1,0 +1,201 @@
+/**
+ * Coming back with a record that cannot be gone on with as it is: as a Mesos agent does, strictly or not, and as after a
+ * reboot when the cluster is another one.
+ *
+ * Nothing but an event is written before the one save that stands for the whole of it, and that save alone carries the
+ * identity of this cluster: who dies before it begins the same again, who comes after it finds a sound record.
+ */
+import { digestOf } from "../../core/json.ts";
+import { textOf } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { PastRun, Rebuilt } from "../../core/recovery.ts";
+import { type Patient, returnMsOf, type Sight, sightOf } from "../observe.ts";
+import type { CheckpointRecord, Recovered } from "../ports.ts";
+import { raced, show, tellOf } from "../return.ts";
+import type { Run } from "../run.ts";
+import { recoveryOf } from "../settings.ts";
+import type { Ending } from "../world.ts";
+import type { Ask, Finding } from "./ask.ts";
+import { madeWith } from "./compatibility.ts";
+import type { Ill } from "./diagnosis.ts";
+import { livingIn, type Survey, survey } from "./estate.ts";
+import { expiryOf, keptRuns } from "./runs.ts";
+
+type Treatment = "stop" | "salvage" | "void" | "fresh";
+type Row = { readonly strict: Treatment; readonly lenient: Treatment };
+
+const always = (treatment: Treatment): Row => ({ strict: treatment, lenient: treatment });
+
+/** what is the matter × where the record was made → what is done about it. */
+export const treatments: Readonly<Record<Ill["is"], Readonly<Record<"here" | "elsewhere", Row>>>> = {
+  damaged: { here: { strict: "stop", lenient: "salvage" }, elsewhere: { strict: "stop", lenient: "salvage" } },
+  newer: { here: always("stop"), elsewhere: always("fresh") },
+  incompatible: { here: always("stop"), elsewhere: always("fresh") },
+  sound: { here: always("void"), elsewhere: always("void") },
+};
+
+const hows: Readonly<Record<Exclude<Treatment, "stop">, Recovered["how"] & Finding["did"]>> = {
+  salvage: "salvaged",
+  void: "voided",
+  fresh: "fresh",
+};
+
+export type Case = Omit<Run, "sight">;
+
+/** A record that somebody gives up, whatever stands in it. */
+export const givenUp = ({ record, version, object, now }: Sight): Patient => {
+  const why = record === undefined ? "there is no record" : "given up by rekindle recover --fresh";
+  return {
+    ill: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
+    version,
+    object,
+    now,
+  };
+};
+
+const archiveBytes = 65_536;
+
+const archived = (stored: unknown): Pick<Recovered, "was"> => {
+  const text = JSON.stringify(stored) ?? "";
+  return text === "" || text.length > archiveBytes ? {} : { was: stored };
+};
+
+/** A step's way to tell about a key whose record it could not follow. */
+const runOf = (call: Case, { version, object, now, ill }: Patient): Run => {
+  const uid = object?.metadata.uid ?? ill.rest.uid ?? "";
+  const blank = { successor: false, record: undefined, presumed: false, memory: undefined, returning: undefined };
+  return { ...call, sight: { ...blank, object, uid, version, now } };
+};
+
+const tellFound = ({ world, message }: Case, { ill }: Patient, more: Omit<Finding, "record" | "why">): void =>
+  world.found?.(message, {
+    record: ill.elsewhere && ill.is === "sound" ? "elsewhere" : recordWord(ill),
+    why: ill.why,
+    ...more,
+  });
+
+const recordWord = ({ is }: Ill): Finding["record"] => is;
+
+/** One event for each version of the record, however often it is come upon. */
+const tell = async (run: Run, { ill, version }: Patient, reason: string, message: string): Promise<void> => {
+  if (run.world.shadow === undefined)
+    await tellOf(run, `recovery ${version} ${digestOf(ill.stored)}`, { reason, message });
+};
+
+const unusable = "the checkpoint cannot be used, so nothing is written for this key";
+
+const stop = async (call: Case, patient: Patient): Promise<Ending> => {
+  const { world, message } = call;
+  const { why, problems } = patient.ill;
+  const value = Math.max(1, problems.length);
+  world.report("error", unusable, { key: textOf(message), error: why });
+  world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value, of: {} }]);
+  tellFound(call, patient, { kept: [], problems, adopted: [], did: "refused" });
+  const run = runOf(call, patient);
+  await tell(run, patient, "RecoveryFailed", `RecoveryFailed: ${why}`);
+  if (world.shadow === undefined) await show(run, `RecoveryFailed: ${why}`);
+  return { did: "stopped", why };
+};
+
+type Mended = Pick<Rebuilt<unknown>, "memory" | "kept" | "problems"> & { readonly survey: Survey | undefined };
+
+/** What is remembered from now on; a memory of undefined is seeded by the kind, as of a new application. */
+const mended = async (call: Case, patient: Patient, object: Stored, treatment: Treatment): Promise<Mended> => {
+  const { world, message: key, operator } = call;
+  const { recovery } = operator;
+  const { ill, now } = patient;
+  const parsed = operator.parse(ill.rest.memory);
+  const memory = parsed.ok ? parsed.memory : undefined;
+  if (recovery === undefined) return { memory: undefined, kept: [], problems: ill.problems, survey: undefined };
+  if (treatment === "void")
+    return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
+  const found = await survey(world.cluster, operator, { key, uid: object.metadata.uid, memory });
+  const stored = treatment === "fresh" ? undefined : ill.rest.memory;
+  const rebuilt = recovery.rebuild({ key, object, seen: found.seen, now, stored });
+  const whole = ill.elsewhere ? { ...rebuilt, memory: recovery.voided(rebuilt.memory) } : rebuilt;
+  const problems = [
+    ...new Set([
+      ...(parsed.ok ? ill.problems : [...ill.problems.filter((one) => one !== parsed.error)]),
+      ...rebuilt.problems,
+    ]),
+  ];
+  return { ...whole, problems: treatment === "fresh" ? ill.problems : problems, survey: found };
+};
+
+const runsAfter = ({ world, operator }: Case, { ill, now }: Patient, memory: unknown): readonly PastRun[] => {
+  const before = operator.parse(ill.rest.memory);
+  const over = ill.elsewhere && before.ok ? operator.recovery?.past?.(before.memory, memory, now) : undefined;
+  return keptRuns(ill.rest.runs ?? [], over && { ...over, outcome: "voided" }, now, recoveryOf(world));
+};
+
+type Treated = { readonly treatment: Exclude<Treatment, "stop">; readonly object: Stored; readonly memory: unknown };
+
+const recordAfter = (call: Case, patient: Patient, { treatment, object, memory }: Treated): CheckpointRecord => {
+  const { world, operator } = call;
+  const { ill, now } = patient;
+  const { trouble: _, status: __, wakeAt: ___, rests: ____, ...rest } = ill.rest;
+  const until = now + (world.ask?.returnMs ?? returnMsOf(world, operator, object));
+  const runs = runsAfter(call, patient, memory);
+  const recovered: Recovered = {
+    at: now,
+    how: hows[treatment],
+    why: ill.why,
+    ...(treatment === "fresh" ? archived(ill.stored) : {}),
+  };
+  return {
+    ...(treatment === "fresh" ? {} : rest),
+    schema: 1,
+    cluster: world.clusterUid,
+    uid: object.metadata.uid,
+    saves: (rest.saves ?? 0) + 1,
+    generation: object.metadata.generation,
+    recovered,
+    returning: ill.elsewhere ? undefined : { since: now, until, ends: true },
+    runs: runs.length === 0 ? undefined : runs,
+    pruneAt: expiryOf(runs, recoveryOf(world)),
+    made: madeWith(world.timing),
+    memory,
+  };
+};
+
+/** About an object that is gone, or whose name another has: what it left is ended by what can still be read. */
+const orphaned = ({ operator }: Case, { ill, version, object, now }: Patient): Sight => {
+  const parsed = operator.parse(ill.rest.memory);
+  const memory = parsed.ok ? parsed.memory : undefined;
+  const base = { presumed: false, returning: undefined, object: undefined, record: undefined };
+  return { ...base, successor: object !== undefined, uid: ill.rest.uid ?? "unknown", version, memory, now };
+};
+
+const isAbout = ({ uid }: Stored["metadata"], { elsewhere, rest }: Ill, treatment: Treatment): boolean =>
+  elsewhere || treatment === "fresh" || rest.uid === undefined || rest.uid === uid;
+
+const treat = async (call: Case, patient: Patient, treatment: Exclude<Treatment, "stop">): Promise<Sight | Ending> => {
+  const { world, message, operator } = call;
+  const { object, version, now, ill } = patient;
+  if (object === undefined || !isAbout(object.metadata, ill, treatment)) return orphaned(call, patient);
+  const { memory, kept, problems, survey: found } = await mended(call, patient, object, treatment);
+  const did = hows[treatment];
+  if (memory === undefined) return { ...orphaned(call, patient), object, successor: false, uid: object.metadata.uid };
+  const record = recordAfter(call, patient, { treatment, object, memory });
+  const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
+  tellFound(call, patient, { kept, problems, adopted, did, returning: record.returning });
+  if (world.shadow !== undefined) return sightOf(record, { version, object, memory, now });
+  const run = runOf(call, patient);
+  await tell(run, patient, "RekindleRecovered", `${did}: ${ill.why}`);
+  const saved = await world.checkpoints.save(message, record, version);
+  if (saved === "raced") return await raced(run);
+  world.report("warn", "recovered", { key: textOf(message), how: did, why: ill.why, problems });
+  if (problems.length > 0)
+    world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: problems.length, of: {} }]);
+  return sightOf(record, { version: saved, object, memory, now });
+};
+
+const treatmentFor = ({ is, elsewhere }: Ill, strict: boolean, ask: Ask | undefined): Treatment =>
+  ask?.fresh === true ? "fresh" : treatments[is][elsewhere ? "elsewhere" : "here"][strict ? "strict" : "lenient"];
+
+/** What the step goes on with, or how it ends. */
+export const recover = async (call: Case, patient: Patient): Promise<Sight | Ending> => {
+  const { world } = call;
+  const treatment = treatmentFor(patient.ill, recoveryOf(world).strict, world.ask);
+  return treatment === "stop" ? await stop(call, patient) : await treat(call, patient, treatment);
+};

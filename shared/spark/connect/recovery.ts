@@ -1,0 +1,31 @@
+/** How a SparkConnect comes back: all that is remembered of it is how often its server has ended. */
+import type { Key } from "../../core/key.ts";
+import type { Ref, Resource } from "../../core/object.ts";
+import type { Estate, Recovery } from "../../core/recovery.ts";
+import { configMaps, pods, services } from "../../kube/resources.ts";
+import { type Memory, salvageMemory } from "./memory.ts";
+import { configMapName, connectLabel, launchedLabel } from "./resource.ts";
+
+const labels = (name: string): Readonly<Record<string, string>> => ({ [launchedLabel]: "true", [connectLabel]: name });
+
+const estate = ({ namespace, name }: Key, uid: string): Estate => {
+  const list = (resource: Resource, of: Readonly<Record<string, string>>) =>
+    ({ do: "list", resource, namespace, labels: of }) as const;
+  const map: Ref = { resource: configMaps, namespace, name: configMapName(name) };
+  const queries = [
+    list(pods, labels(name)),
+    list(services, { [connectLabel]: name }),
+    { do: "get", ref: map },
+  ] as const;
+  return { queries, owners: [uid] };
+};
+
+export const recovery: Recovery<Memory> = {
+  estate,
+  isLive: () => true,
+  rebuild: ({ stored }) => {
+    const { kept, problems } = salvageMemory(stored);
+    return { memory: { ...kept, ends: kept.ends ?? 0 }, kept: Object.keys(kept), problems };
+  },
+  voided: (memory) => memory,
+};

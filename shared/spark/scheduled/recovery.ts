@@ -1,0 +1,35 @@
+/** How a schedule comes back: its runs have names that are made of their times, so none is taken twice whatever is lost. */
+import type { Key } from "../../core/key.ts";
+import { queryId } from "../../core/plan.ts";
+import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { adopted, type Memory, salvageMemory } from "./memory.ts";
+import { timingOf } from "./read.ts";
+import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
+
+const estate = (key: Key, uid: string): Estate => ({ queries: [runsOf(key)], owners: [uid] });
+
+/** The newest run that is there tells of a time that was taken, if nothing else does. */
+const newest = ({ key, object, seen }: Remains): Pick<Memory, "lastRun"> => {
+  const { unfinished, successful, failed } = sortOut(seen.get(queryId(runsOf(key))) ?? [], object.metadata.uid);
+  const [run] = [...unfinished, ...successful, ...failed].sort((a, b) => createdAt(b) - createdAt(a));
+  if (run === undefined) return {};
+  return { lastRun: { name: run.metadata.name, tick: createdAt(run), at: createdAt(run) } };
+};
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { object, stored } = remains;
+  const { kept, problems } = salvageMemory(stored);
+  const base = adopted(object, timingOf(object));
+  const lost = problems.length > 0 && kept.nextRun === undefined && base.nextRun === undefined;
+  const timing = lost ? "" : (kept.timing ?? base.timing);
+  const memory = { ...newest(remains), ...base, ...kept, timing };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+export const recovery: Recovery<Memory> = {
+  estate,
+  isLive: (run) => !isEnding(run) && !["COMPLETED", "FAILED"].includes(stateOf(run)),
+  rebuild,
+  voided: (memory) => memory,
+};

@@ -9,6 +9,7 @@ import { fileIn, propertiesOf } from "./mounted.ts";
 import { discard, later } from "./part.ts";
 import { Refusal } from "./refusal.ts";
 import type { Server } from "./server.ts";
+import type { Store } from "./store.ts";
 import { make } from "./world.ts";
 
 export const allocateMs = 1000;
@@ -57,12 +58,18 @@ const makes = (server: Server, table: string, { namespace }: Driver, body: unkno
   }
 };
 
+/** What a driver's container finds in its files when it starts. */
+export const filesOf = (store: Store, pod: Item): Pick<Driver, "conf" | "template"> => {
+  const conf = propertiesOf(fileIn(store, pod, "/opt/spark/conf/spark.properties") ?? "");
+  const path = conf["spark.kubernetes.executor.podTemplateFile"] ?? "";
+  return { conf, template: path === "" ? "" : (fileIn(store, pod, path) ?? "") };
+};
+
 /** The context comes up. */
 export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
   const driver = driverIn(memory, pod);
   if (driver === undefined) return;
-  const text = fileIn(server.store, pod, "/opt/spark/conf/spark.properties") ?? "";
-  const ready = memory.remember({ ...driver, conf: propertiesOf(text), booted: true });
+  const ready = memory.remember({ ...driver, booted: true });
   const metadata = {
     name: configName(ready),
     labels: { "spark-app-selector": ready.appId, "spark-role": "executor" },
@@ -94,7 +101,7 @@ export const allocate = ({ server, memory }: Kubelets, pod: Item): void => {
   let { nextId } = driver;
   let refused = false;
   for (let left = Math.min(most, missing); left > 0 && !refused; left -= 1, nextId += 1)
-    refused = !makes(server, "pods", driver, executorPod(server.store, pod, driver, nextId));
+    refused = !makes(server, "pods", driver, executorPod(pod, driver, nextId));
   memory.remember({ ...driver, nextId });
   if (missing > most || refused) later(server, allocateMs, taskOf("spark.allocate", driver));
 };

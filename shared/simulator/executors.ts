@@ -2,8 +2,6 @@
 import { type Fields, fieldsAt, isFields, itemsAt, parsed, textAt, textsAt } from "./json.ts";
 import type { Driver } from "./memory.ts";
 import type { Item } from "./metadata.ts";
-import { fileIn } from "./mounted.ts";
-import type { Store } from "./store.ts";
 
 /** The conf, with the default that Spark gives it. */
 export const confOf = ({ conf }: Driver, key: string, otherwise: string): string =>
@@ -50,9 +48,8 @@ export const prefixOf = (driver: Driver): string => {
 /** The ConfigMap that the driver makes for its executors. */
 export const configName = ({ uid }: Driver): string => `spark-exec-${uid.replaceAll("-", "").slice(16)}-conf-map`;
 
-const templateOf = (store: Store, pod: Item, driver: Driver): Fields => {
-  const path = confOf(driver, "spark.kubernetes.executor.podTemplateFile", "");
-  const value = path === "" ? undefined : parsed(fileIn(store, pod, path) ?? "");
+const templateOf = ({ template }: Driver): Fields => {
+  const value = parsed(template);
   return isFields(value) ? value : {};
 };
 
@@ -131,8 +128,8 @@ const accountOf = (driver: Driver): string =>
   );
 
 /** The pod of one executor. */
-export const executorPod = (store: Store, pod: Item, driver: Driver, id: number): Fields => {
-  const template = templateOf(store, pod, driver);
+export const executorPod = (pod: Item, driver: Driver, id: number): Fields => {
+  const template = templateOf(driver);
   const name = `${prefixOf(driver)}-exec-${id}`;
   const annotations = {
     ...textsAt(template, "metadata", "annotations"),

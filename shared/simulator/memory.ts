@@ -12,7 +12,10 @@ export type Driver = {
   readonly appId: string;
   readonly attempt: number;
   readonly script: DriverScript;
+  /** As its files said when its container started: what is mounted stays, whatever becomes of the ConfigMap. */
   readonly conf: Readonly<Record<string, string>>;
+  /** The executors' pod template, as text. */
+  readonly template: string;
   readonly nextId: number;
   readonly failures: number;
   readonly booted: boolean;

@@ -8,6 +8,7 @@ import {
   clean,
   dismiss,
   driverOf,
+  filesOf,
   finish,
   isDriver,
   isExecutor,
@@ -54,6 +55,7 @@ const born = (memory: Memory, scripts: Scripts, pod: Item): void => {
     attempt,
     script: scriptFor(scripts, app, attempt, pod),
     conf: {},
+    template: "",
     nextId: 1,
     failures: 0,
     booted: false,
@@ -74,7 +76,10 @@ const hearDriver = ({ server, memory }: Kubelets, scripts: Scripts, change: Chan
   if (wentDown(change)) {
     if (!driver.ended) dismiss(server, driver, stopMs, 1);
     memory.remember({ ...driver, ended: true });
-  } else if (cameUp(change)) later(server, driver.script.bootMs ?? bootMs, taskOf("spark.boot", driver));
+  } else if (cameUp(change)) {
+    memory.remember({ ...driver, ...filesOf(server.store, change.object) });
+    later(server, driver.script.bootMs ?? bootMs, taskOf("spark.boot", driver));
+  }
 };
 
 export const spark = (kubelets: Kubelets, scripts: Scripts): Part => ({

@@ -1,4 +1,5 @@
 /** Differences at the end that are meant: each names the field, and why no invocation could have done otherwise. */
+import { then } from "./case.ts";
 import type { Difference } from "./ending.ts";
 import type { Scenario } from "./plot.ts";
 
@@ -76,5 +77,12 @@ export const allowances: readonly Allowance[] = [
       "a winner that was slow but within its fence makes the service of a driver that has ended; it is owned, and goes with the next attempt or the application",
     allows: (difference, family) =>
       isOf("services", difference) && isExtra(difference) && /^(late|pause|slow)/.test(family),
+  },
+  {
+    name: "the web UI of a driver that nobody saw run",
+    reason:
+      "the first step to see the driver sees it ended, and dies between that save and the status: what is dead serves no UI, and nobody asks for its address",
+    allows: ({ path, got }, family) =>
+      family === then && got === "absent" && path.startsWith(".status.driverInfo.webUI"),
   },
 ];

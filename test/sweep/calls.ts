@@ -157,6 +157,17 @@ const reporting =
     if (level !== "debug") stage.log(`    ${level}: ${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
   };
 
+/** Each invocation reads a clock of its own, which agrees with the others' unless a fault makes it jump. */
+const ownClock = (stage: Stage): World["clock"] => {
+  let ahead = 0;
+  return {
+    monotonic: () => {
+      ahead += stage.fault.jump?.() ?? 0;
+      return stage.now() + ahead;
+    },
+  };
+};
+
 /** The world of a fresh invocation: nothing is shared with any other but what stands outside. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
@@ -166,7 +177,7 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     cluster: openCluster(transport, { timeoutMs: timing.requestTimeoutMs, now }),
     checkpoints: kubernetesCheckpoints(transport, { timeoutMs: timing.requestTimeoutMs }),
     queue,
-    clock: { monotonic: now },
+    clock: ownClock(stage),
     report: reporting(stage),
     operatorOf: (kind) => operators.get(kind),
     clusterUid: stage.theatre.clusterUid,

@@ -3,8 +3,9 @@ import { userApplies, userDoes } from "./acts.ts";
 import { type Stage, settle } from "./stage.ts";
 
 /** What is still going on after so much of this has not converged. */
-const mostInvocations = 400;
-const longestMs = 4 * 3_600_000;
+export type Bounds = { readonly invocations: number; readonly ms: number };
+
+const usual: Bounds = { invocations: 400, ms: 4 * 3_600_000 };
 
 const nextDue = (stage: Stage): number => {
   const { theatre, post, agenda, armed, down, nextSweep } = stage;
@@ -67,25 +68,25 @@ const turn = async (stage: Stage): Promise<void> => {
 };
 
 /** Lets everything happen that is to happen before the next resync. False when it never ends. */
-export const calm = async (stage: Stage): Promise<boolean> => {
-  const until = stage.now() + longestMs;
+export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): Promise<boolean> => {
+  const until = stage.now() + ms;
   stage.meanwhile = () => actsDuring(stage);
   while (!isIdle(stage)) {
     if (isStuck(stage)) for (const n of [...stage.held.keys()]) stage.levers.release(n);
-    if (stage.count.invocations - stage.began > mostInvocations || stage.now() > until) return false;
+    if (stage.count.invocations - stage.began > invocations || stage.now() > until) return false;
     await turn(stage);
   }
   return true;
 };
 
 /** Runs until a resync, and all that it sets off, writes nothing any more. False when that never comes. */
-export const direct = async (stage: Stage): Promise<boolean> => {
+export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<boolean> => {
   for (let writes = -1; writes !== stage.writes; ) {
-    if (!(await calm(stage))) return false;
+    if (!(await calm(stage, bounds))) return false;
     writes = stage.writes;
     stage.theatre.simulator.clock.advanceTo(stage.nextSweep);
     await stage.sweep();
-    if (!(await calm(stage))) return false;
+    if (!(await calm(stage, bounds))) return false;
     stage.lateWrites += stage.writes - writes;
   }
   return true;

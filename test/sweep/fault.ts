@@ -74,6 +74,8 @@ export type Fault = {
   readonly ended?: (invocation: number, levers: Levers) => void;
   readonly message?: (posted: Posted) => Fate | undefined;
   readonly event?: (n: number, levers: Levers) => Hearing;
+  /** How far the invocation's own clock jumps ahead before it is read, ms. */
+  readonly jump?: () => number;
   readonly fired: () => boolean;
 };
 

@@ -47,7 +47,7 @@ export const deafDuring = (first: number, last: number, relistMs: number | undef
   };
 };
 
-type Named = {
+export type Named = {
   readonly name: string;
   readonly applies: (call: Call) => boolean;
   readonly verdict: (call: Call) => Verdict;

@@ -1,6 +1,6 @@
 /** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
 import { allowances } from "./allowances.ts";
-import type { Case } from "./cases.ts";
+import { type Case, then } from "./case.ts";
 import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
@@ -16,6 +16,8 @@ export type Rehearsal = {
   readonly calls: readonly Call[];
   readonly messages: readonly Posted[];
   readonly events: number;
+  /** How many calls there were in all. */
+  readonly length: number;
   readonly scenes: readonly Scene[];
   readonly ending: Ending;
   readonly phase: string;
@@ -41,6 +43,7 @@ const hourMs = 3_600_000;
 /** After the end: a delivery, a copy, a resync, every later timer. None of them may write. */
 const disturb = async (stage: Stage): Promise<readonly string[]> => {
   const { writes } = stage;
+  stage.fault = noFault;
   const message = { cluster, kind: sweptOf(stage.theatre.scenario).kind, namespace, name: appName, reason: "trigger" };
   const troubled = (what: string): readonly string[] =>
     stage.writes === writes ? [] : [`quiet: ${what} wrote ${stage.writes - writes} time(s) after the end`];
@@ -75,6 +78,7 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
     calls: calls.filter(({ by, key }) => by === "resync" || own(key)),
     messages: messages.filter(({ message }) => own(message.name)),
     events: stage.count.events,
+    length: stage.count.calls,
     scenes,
   };
   const ending = endingOf(theatre.simulator.store, stage.identities);
@@ -90,10 +94,10 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
 
 type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly Allowed[] };
 
-const judge = (found: readonly Difference[], family: string, scenario: Scenario): Judged => {
+const judge = (found: readonly Difference[], families: readonly string[], scenario: Scenario): Judged => {
   const judged = found.map((difference) => ({
     difference,
-    name: allowances.find((one) => one.allows(difference, family, scenario))?.name,
+    name: allowances.find((one) => families.some((family) => one.allows(difference, family, scenario)))?.name,
   }));
   return {
     blamed: judged.filter(({ name }) => name === undefined).map(({ difference }) => told(difference)),
@@ -110,18 +114,21 @@ const needsResync = /^(message-lost|message-swapped|deaf|queue-away|stale|404-na
 /** Plays one case. */
 export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, trace = false): Promise<Verdict> => {
   const fault = one.fault();
+  const families = one.second === undefined ? [one.family] : [one.family, one.second, then];
   const stage = new Stage(theatre, one.scene, fault, { trace });
   const violations = await played(stage);
   const invocations = stage.count.invocations - one.scene.count.invocations;
   const { blamed, allowed } = judge(
     differences(rehearsal.ending, endingOf(theatre.simulator.store, stage.identities)),
-    one.family,
+    families,
     theatre.scenario,
   );
   const noisy = violations.length > 0 ? [] : await disturb(stage);
-  const left = stage.lateWrites > 0 && !needsResync.test(one.family);
+  const left = stage.lateWrites > 0 && !families.some((family) => needsResync.test(family));
   const undone = left ? ["end: something was left undone until a resync"] : [];
-  const errors = one.family.startsWith("queue-") ? [] : stage.errors.map((error) => `report: an error: ${error}`);
+  const errors = families.some((family) => family.startsWith("queue-"))
+    ? []
+    : stage.errors.map((error) => `report: an error: ${error}`);
   const idle = fault.fired() ? [] : ["case: its fault never came about"];
   return {
     id: one.id,

@@ -2,19 +2,24 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
+import type { Kind } from "./case.ts";
 import { isPutTo } from "./cases.ts";
 import { forgotten } from "./ending.ts";
 import { play } from "./player.ts";
 import { runPool } from "./pool.ts";
 import { families, scenarios } from "./scenarios.ts";
 import { openScore, type Score, spread } from "./score.ts";
-import { caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
+import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
 import { versions, violationsOf } from "./upgrade.ts";
 
-const help = `npm run sweep [-- [--family NAME] [--scenario NAME…] [--fault REGEX] [--case ID] [--first] [--threads N] [--json FILE]]
+const help = `npm run sweep [-- [--singles | --pairs] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
+                     [--case ID] [--first] [--threads N] [--json FILE]]
 
+  --singles        only single faults
+  --pairs          only two invocations against each other, and two faults in one run
+  --seed N         what is drawn where not everything is played (default 1); --all plays every single fault instead
   --family NAME    only the scenarios of this family: spark
-  --scenario NAME  only this one; may be given again
+  --scenario NAME  only this one, every single fault of it; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it
   --first          stops at the first violation
@@ -25,9 +30,9 @@ Scenarios:
 ${scenarios.map(({ name, what, upstream }) => `  ${name.padEnd(20)} ${what}${upstream === undefined ? "" : ` (${upstream})`}`).join("\n")}`;
 
 type Values = {
+  readonly choice: Choice;
   readonly scenario: readonly string[];
   readonly family: string | undefined;
-  readonly fault: string | undefined;
   readonly first: boolean;
   readonly threads: number;
   readonly json: string | undefined;
@@ -71,9 +76,10 @@ const explain = async (id: string, violations: readonly string[]): Promise<void>
 };
 
 const ofScenario = (score: Score, name: string, began: number): string => {
-  const { cases, violations, invocations } = score.of(name);
+  const { of, violations, invocations } = score.of(name);
   const { median, worst } = spread(invocations);
-  const many = `${String(cases).padStart(6)} cases ${String(violations).padStart(4)} violations`;
+  const cases = `${String(of.singles).padStart(6)} singles ${String(of.pairs).padStart(6)} pairs`;
+  const many = `${cases} ${String(violations).padStart(4)} violations`;
   return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(20)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
 };
 
@@ -114,14 +120,16 @@ type Planned = { readonly units: readonly Unit[]; readonly left: Map<string, num
 /** Plays every scenario once without a fault, and cuts the rest into pieces. */
 const plan = async (values: Values, score: Score): Promise<Planned> => {
   const names = namesIn(values);
-  const faults = values.fault === undefined ? undefined : new RegExp(`^(${values.fault})$`);
+  const { families: faults, kind } = values.choice;
+  const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
   const units: Unit[] = [];
   const left = new Map<string, number>();
   for (const name of names) {
-    const played = await prepare(name, { families: faults });
+    const played = await prepare(name, values.choice);
     const { violations, calls } = played.rehearsal;
-    const none = {
+    const none: Omit<Outcome, "invocations"> = {
       id: `${name}/none`,
+      kind: "singles",
       family: "none",
       site: undefined,
       violations,
@@ -131,7 +139,7 @@ const plan = async (values: Values, score: Score): Promise<Planned> => {
     };
     score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
     const { breadth } = scenarioNamed(name);
-    score.expect(name, played, (family) => isPutTo(breadth, family) && (faults?.test(family) ?? true));
+    score.expect(name, played, (family) => kind !== "pairs" && isPutTo(breadth, family) && isWanted.test(family));
     const own = unitsOf(name, played);
     left.set(name, own.length);
     units.push(...own);
@@ -154,8 +162,7 @@ const sweep = async (values: Values): Promise<void> => {
     progress(played, units.length, began);
     return !(values.first && score.violations().length > 0);
   };
-  const faults = values.fault === undefined ? undefined : `^(${values.fault})$`;
-  await runPool({ units, threads: values.threads, families: faults, told });
+  await runPool({ units, threads: values.threads, choice: values.choice, told });
   for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
   summary(score);
   finish(score, values, { began, changes: await changes(values) });
@@ -164,8 +171,8 @@ const sweep = async (values: Values): Promise<void> => {
 type Change = { readonly name: string; readonly violations: readonly string[] };
 
 /** A crowd of running applications under the records of other versions; part of a whole sweep. */
-const changes = async ({ scenario, fault }: Values): Promise<readonly Change[]> => {
-  if (scenario.length > 0 || fault !== undefined) return [];
+const changes = async ({ scenario, choice }: Values): Promise<readonly Change[]> => {
+  if (scenario.length > 0 || choice.families !== undefined) return [];
   const found: Change[] = [];
   for (const { name, memory } of versions) {
     const violations = await violationsOf(memory);
@@ -176,6 +183,8 @@ const changes = async ({ scenario, fault }: Values): Promise<readonly Change[]> 
   return found;
 };
 
+const kinds: readonly Kind[] = ["singles", "pairs"];
+
 type Rest = { readonly began: number; readonly changes: readonly Change[] };
 
 const finish = (score: Score, values: Values, { began, changes: versioned }: Rest): void => {
@@ -183,20 +192,24 @@ const finish = (score: Score, values: Values, { began, changes: versioned }: Res
   const names = namesIn(values);
   const totals = names.map((name) => score.of(name));
   const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
+  const [singles, pairs] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
   const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
   const converging = spread(totals.flatMap(({ invocations }) => invocations));
   const { sites, wanted, hit, missed } = score.coverage();
   console.log(
-    `${cases} cases over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
+    `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
   );
   const restarted = versioned.filter(({ violations }) => violations.length > 0).length;
   const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
   const details = {
+    seed: values.choice.seed,
+    singles,
+    pairs,
     scenarios: Object.fromEntries(
       names.map((name, index) => [
         name,
         {
-          cases: totals[index]?.cases,
+          ...totals[index]?.of,
           violations: totals[index]?.violations,
           ...spread(totals[index]?.invocations ?? []),
         },
@@ -215,12 +228,28 @@ const finish = (score: Score, values: Values, { began, changes: versioned }: Res
   );
 };
 
+/** Not everything is played in a sweep of all: what is, a seed draws. Who looks at a part sees all of it. */
+const seedOf = (values: { all?: boolean; seed?: string; scenario?: unknown; fault?: unknown }): number | undefined => {
+  if (values.all) return undefined;
+  if (values.seed !== undefined) return Number(values.seed);
+  return values.scenario === undefined && values.fault === undefined ? 1 : undefined;
+};
+
+const kindOf = ({ singles, pairs }: { singles?: boolean; pairs?: boolean }): Kind | undefined => {
+  if (singles) return "singles";
+  return pairs ? "pairs" : undefined;
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       scenario: { type: "string", multiple: true },
       family: { type: "string" },
       fault: { type: "string" },
+      singles: { type: "boolean" },
+      pairs: { type: "boolean" },
+      seed: { type: "string" },
+      all: { type: "boolean" },
       case: { type: "string" },
       first: { type: "boolean" },
       threads: { type: "string" },
@@ -232,9 +261,9 @@ const main = async (): Promise<void> => {
   if (values.case !== undefined) return replay(values.case, values.json);
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
   await sweep({
+    choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values) },
     scenario: values.scenario ?? [],
     family: values.family,
-    fault: values.fault,
     first: values.first ?? false,
     threads,
     json: values.json,

@@ -1,5 +1,6 @@
 /** What a sweep adds up to: cases, violations, how far every fault reached, how long it took to converge. */
 import { allowances } from "./allowances.ts";
+import type { Kind } from "./case.ts";
 import type { Call } from "./fault.ts";
 import { deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./player.ts";
@@ -7,7 +8,7 @@ import { type Outcome, type Played, siteOf } from "./units.ts";
 
 const reaching = [...deaths, ...troubles, ...pauses, ...outages.map(({ name, hits }) => ({ name, applies: hits }))];
 
-type Tally = { cases: number; violations: number; readonly invocations: number[] };
+type Tally = { cases: number; readonly of: Record<Kind, number>; violations: number; readonly invocations: number[] };
 
 export type Violation = { readonly id: string; readonly violations: readonly string[] };
 
@@ -46,7 +47,7 @@ export const openScore = (): Score => {
   const violations: Violation[] = [];
   const permitted = new Map<string, Permitted>();
   const tallyOf = (scenario: string): Tally => {
-    const tally = tallies.get(scenario) ?? { cases: 0, violations: 0, invocations: [] };
+    const tally = tallies.get(scenario) ?? { cases: 0, of: { singles: 0, pairs: 0 }, violations: 0, invocations: [] };
     tallies.set(scenario, tally);
     return tally;
   };
@@ -68,6 +69,7 @@ export const openScore = (): Score => {
     add: (scenario, outcome) => {
       const tally = tallyOf(scenario);
       tally.cases += 1;
+      tally.of[outcome.kind] += 1;
       tally.invocations.push(outcome.invocations);
       families.set(outcome.family, (families.get(outcome.family) ?? 0) + 1);
       if (outcome.site !== undefined) hit.add(`${outcome.site} × ${outcome.family}`);

@@ -1,7 +1,7 @@
 /** A slice of the sweep for `npm test`: of every scenario a few cases of every fault, always the same ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Case } from "./cases.ts";
+import { type Case, isSeries } from "./case.ts";
 import { play } from "./player.ts";
 import { scenarios } from "./scenarios.ts";
 import { type Played, prepare } from "./units.ts";
@@ -10,7 +10,7 @@ const perScenario = { whole: 36, part: 24, thin: 5 } as const;
 
 /** One case of every series, all of the lists; of these so many, evenly. */
 const slice = ({ batches }: Played, many: number): readonly Case[] => {
-  const all = batches.flatMap((batch): readonly Case[] => ("ks" in batch ? [batch.at(3)] : batch));
+  const all = batches.flatMap(({ batch }): readonly Case[] => (isSeries(batch) ? [batch.at(3)] : batch));
   const stride = Math.max(1, Math.floor(all.length / many));
   return all.filter((_, index) => index % stride === 0);
 };

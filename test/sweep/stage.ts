@@ -33,7 +33,7 @@ export const settle = (): Promise<void> => new Promise((resolve) => setImmediate
 
 export class Stage {
   readonly theatre: Theatre;
-  readonly fault: Fault;
+  fault: Fault;
   readonly levers: Levers;
   readonly operators = operatorsFor(timing, { ...defaultOptions, driverPdb: true });
   oracle: Scene["oracle"];
@@ -210,7 +210,8 @@ export class Stage {
     if (messages.length === 0) return this.post.acknowledge(delivery);
     const flight = this.flight("step", delivery);
     this.log(`invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
-    take(worldFor(this, flight), messages).then(
+    const { takes = take } = this.theatre;
+    takes(worldFor(this, flight), messages).then(
       (ending) => this.finish(flight, ending !== undefined, JSON.stringify(ending)),
       (cause) => this.finish(flight, false, String(cause)),
     );

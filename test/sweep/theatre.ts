@@ -2,12 +2,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { Message } from "../../shared/core/key.ts";
+import type { World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { identityOf } from "./ending.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
+
+/** Takes the step of a key's messages; undefined when they must be delivered again. */
+export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
 
 export type Theatre = {
   readonly scenario: Scenario;
@@ -17,11 +22,13 @@ export type Theatre = {
   readonly start: number;
   /** Everything stands, nobody has acted yet. */
   readonly opening: Scene;
+  /** Whoever takes the steps; absent: the engine. */
+  readonly takes?: Takes;
   audience: ((change: Change) => void) | undefined;
 };
 
 const folder = join(import.meta.dirname, "../../infra/crds");
-const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
+export const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
 
 export const manifest = (
   { kind, version, plural }: Swept,

@@ -1,5 +1,7 @@
 /** The work of a sweep cut into pieces that any worker can take, and the one case that an id names. */
-import { type Batch, batchesOf, type Case, type Series } from "./cases.ts";
+import { type Case, isSeries, type Kind, type Series, type Sized, then } from "./case.ts";
+import { batchesOf, makingOf } from "./cases.ts";
+import { doubleNamed } from "./doubles.ts";
 import { play, type Rehearsal, rehearse, type Verdict } from "./player.ts";
 import type { Scenario } from "./plot.ts";
 import { scenarios } from "./scenarios.ts";
@@ -10,25 +12,34 @@ export type Unit = { readonly scenario: string; readonly batch: number; readonly
 
 const stretch = 48;
 
-/** Families that are wanted; all, if it says nothing. */
-export type Choice = { readonly families?: RegExp | undefined };
-
-const isSeries = (batch: Batch): batch is Series => !Array.isArray(batch);
+/** What is wanted: families by a regular expression, one kind of cases, what a seed draws; all, where it says nothing. */
+export type Choice = {
+  readonly families?: string | undefined;
+  readonly kind?: Kind | undefined;
+  readonly seed?: number | undefined;
+};
 
 /** A scenario with its rehearsal, opened once per worker. */
 export type Played = {
   readonly theatre: Theatre;
   readonly rehearsal: Rehearsal;
-  readonly batches: readonly Batch[];
+  readonly batches: readonly Sized[];
 };
 
-const chosen = (batches: readonly Batch[], { families }: Choice): readonly Batch[] =>
-  families === undefined
-    ? batches
-    : batches.flatMap((batch): readonly Batch[] => {
-        if (isSeries(batch)) return families.test(batch.at(1).family) ? [batch] : [];
-        return [batch.filter(({ family }) => families.test(family))];
-      });
+const ofFamilies = (sized: Sized, families: RegExp): readonly Sized[] => {
+  const { kind, batch } = sized;
+  if (isSeries(batch)) return families.test(batch.at(1).family) ? [sized] : [];
+  return [
+    { kind, batch: batch.filter(({ family, second = family }) => families.test(family) && families.test(second)) },
+  ];
+};
+
+const chosen = (batches: readonly Sized[], { families, kind }: Choice): readonly Sized[] => {
+  const wanted = batches.filter((sized) => kind === undefined || sized.kind === kind);
+  if (families === undefined) return wanted;
+  const regex = new RegExp(`^(${families})$`);
+  return wanted.flatMap((sized) => ofFamilies(sized, regex));
+};
 
 export const scenarioNamed = (name: string): Scenario => {
   const found = scenarios.find((scenario) => scenario.name === name);
@@ -40,34 +51,42 @@ export const prepare = async (name: string, choice: Choice = {}): Promise<Played
   const scenario = scenarioNamed(name);
   const theatre = openTheatre(scenario);
   const rehearsal = await rehearse(theatre);
-  return { theatre, rehearsal, batches: chosen(batchesOf(rehearsal, scenario), choice) };
+  return { theatre, rehearsal, batches: chosen(batchesOf(rehearsal, scenario, choice.seed), choice) };
 };
 
 /** The pieces of a scenario, in an order that never changes. */
 export const unitsOf = (scenario: string, { batches }: Played): readonly Unit[] =>
-  batches.flatMap((batch, index): readonly Unit[] => {
+  batches.flatMap(({ batch }, index): readonly Unit[] => {
     if (isSeries(batch)) return [{ scenario, batch: index, from: 0, size: 0 }];
     const starts = Array.from({ length: Math.ceil(batch.length / stretch) }, (_, nth) => nth * stretch);
     return starts.map((from) => ({ scenario, batch: index, from, size: Math.min(stretch, batch.length - from) }));
   });
 
 /** What became of a case, and where it struck. */
-export type Outcome = Verdict & { readonly family: string; readonly site: string | undefined };
+export type Outcome = Verdict & {
+  readonly kind: Kind;
+  readonly family: string;
+  readonly site: string | undefined;
+};
 
 /** A place in the code that calls, as far as a test can tell: who, what, and in which phase. */
 export const siteOf = ({ call }: Pick<Case, "call">): string | undefined =>
   call === undefined ? undefined : `${call.by}: ${call.what} in ${call.phase === "" ? "no phase" : call.phase}`;
 
-const outcome = async ({ theatre, rehearsal }: Played, one: Case): Promise<Outcome> => ({
-  ...(await play(theatre, rehearsal, one)),
-  family: one.family,
-  site: siteOf(one),
-});
+type Playing = { readonly played: Played; readonly kind: Kind };
 
-const inSeries = async (played: Played, series: Series): Promise<readonly Outcome[]> => {
+const outcome = async ({ played, kind }: Playing, one: Case): Promise<Outcome> => {
+  const verdict = await play(played.theatre, played.rehearsal, one);
+  const { family, second } = one;
+  if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
+  // Of two faults whose second never came about, one is left.
+  return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: then, site: undefined };
+};
+
+const inSeries = async (playing: Playing, series: Series): Promise<readonly Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const k of series.ks) {
-    const found = await outcome(played, series.at(k));
+    const found = await outcome(playing, series.at(k));
     outcomes.push(found);
     if (found.last) break;
   }
@@ -76,17 +95,22 @@ const inSeries = async (played: Played, series: Series): Promise<readonly Outcom
 
 /** Plays the cases of a piece. */
 export const playUnit = async (played: Played, unit: Unit): Promise<readonly Outcome[]> => {
-  const batch = played.batches[unit.batch] ?? [];
-  if (isSeries(batch)) return inSeries(played, batch);
+  const sized = played.batches[unit.batch];
+  if (sized === undefined) throw new Error(`no batch ${unit.batch} in ${unit.scenario}`);
+  const { kind, batch } = sized;
+  const playing = { played, kind };
+  if (isSeries(batch)) return inSeries(playing, batch);
   const outcomes: Outcome[] = [];
-  for (const one of batch.slice(unit.from, unit.from + unit.size)) outcomes.push(await outcome(played, one));
+  for (const one of batch.slice(unit.from, unit.from + unit.size)) outcomes.push(await outcome(playing, one));
   return outcomes;
 };
 
 /** The case of an id. */
-export const caseOf = ({ batches }: Played, id: string): Case | undefined => {
-  const k = Number(id.split("/")[3] ?? 0);
-  for (const batch of batches) {
+export const caseOf = ({ theatre, rehearsal, batches }: Played, id: string): Case | undefined => {
+  const [, family, , last] = id.split("/");
+  if (family === then) return doubleNamed(makingOf(rehearsal, theatre.scenario), id);
+  const k = Number(last ?? 0);
+  for (const { batch } of batches) {
     const found = isSeries(batch) ? [batch.at(Math.max(1, k))] : batch;
     const one = found.find((each) => each.id === id);
     if (one !== undefined) return one;

@@ -1,11 +1,10 @@
 /** One of the threads of a sweep: takes a piece, plays it, tells, and asks for the next. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Outcome, type Played, playUnit, prepare, type Unit } from "./units.ts";
+import { type Choice, type Outcome, type Played, playUnit, prepare, type Unit } from "./units.ts";
 
 export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonly Outcome[] };
 
-const { families } = workerData as { readonly families: string | undefined };
-const choice = { families: families === undefined ? undefined : new RegExp(families) };
+const choice = workerData as Choice;
 const open = new Map<string, Played>();
 
 const playedFor = async (name: string): Promise<Played> => {

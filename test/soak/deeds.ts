@@ -1,0 +1,102 @@
+/** Does what a life brings. Users meet what is there: who patches what has gone is told so, and that is all. */
+import { assertNever } from "../../shared/core/errors.ts";
+import { sweptOf } from "../sweep/kinds.ts";
+import { namespace } from "../sweep/plot.ts";
+import { cluster, type Stage } from "../sweep/stage.ts";
+import { manifest, pods } from "../sweep/theatre.ts";
+import type { Applied, Deed, Role } from "./life.ts";
+
+const kind = sweptOf({});
+const [collection] = manifest(kind, "", {});
+
+const asked = (stage: Stage, method: string, path: string, body?: object): void => {
+  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  const { actor } = stage;
+  stage.actor = "user";
+  stage.theatre.simulator.handle({
+    method,
+    path,
+    headers: { "content-type": type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  stage.actor = actor;
+};
+
+const apply = (stage: Stage, { name, spec, annotations }: Applied): void => {
+  const [path, body] = manifest(kind, name, spec, annotations);
+  asked(stage, "POST", path, body);
+};
+
+/** The n-th pod of an application, of those that there are. */
+const podOf = ({ theatre }: Stage, name: string, role: Role, nth: number): string | undefined => {
+  const found = theatre.simulator.store
+    .list("pods")
+    .filter(
+      ({ metadata: { labels = {} } }) =>
+        labels["spark-role"] === role && labels["sparkoperator.k8s.io/app-name"] === name,
+    );
+  return found[nth % Math.max(1, found.length)]?.metadata.name;
+};
+
+const trigger = (stage: Stage, name: string, times: number): void => {
+  const message = { cluster, kind: kind.kind, namespace, name, reason: "trigger" };
+  for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
+};
+
+const toNode = ({ theatre: { simulator } }: Stage, what: "freeze" | "thaw" | "lose" | "join", node: string): void => {
+  const { nodes } = simulator;
+  const there = simulator.store.get("nodes", node) !== undefined;
+  if (what === "join" && !there) nodes.add({ name: node });
+  if (what === "freeze") nodes.freeze(node);
+  if (what === "thaw") nodes.thaw(node);
+  if (what === "lose" && there) nodes.remove(node);
+};
+
+const unhear = (stage: Stage, ms: number): void => {
+  stage.watchingIs = "off";
+  stage.later(ms, () => stage.relist());
+};
+
+type ToPod = Extract<Deed, { do: "kill" | "evict" | "remove" }>;
+
+const toPod = (stage: Stage, deed: ToPod): void => {
+  const { simulator } = stage.theatre;
+  const pod = podOf(stage, deed.name, deed.role, deed.nth);
+  if (pod === undefined) return;
+  if (deed.do === "kill") simulator.killPod(namespace, pod, { code: deed.code });
+  else if (deed.do === "evict") simulator.evictPod(namespace, pod);
+  else asked(stage, "DELETE", `${pods}/${pod}`);
+};
+
+export const happen = (stage: Stage, deed: Deed): void => {
+  stage.log(`it happens: ${JSON.stringify(deed).slice(0, 200)}`);
+  switch (deed.do) {
+    case "apply":
+      return apply(stage, deed.app);
+    case "patch":
+      return asked(stage, "PATCH", `${collection}/${deed.name}`, { spec: deed.spec });
+    case "annotate":
+      return asked(stage, "PATCH", `${collection}/${deed.name}`, {
+        metadata: { annotations: { "example.com/seen": String(stage.now()) } },
+      });
+    case "delete":
+      return asked(stage, "DELETE", `${collection}/${deed.name}`);
+    case "kill":
+    case "evict":
+    case "remove":
+      return toPod(stage, deed);
+    case "trigger":
+      return trigger(stage, deed.name, deed.times);
+    case "restart":
+      return stage.down ? undefined : stage.crash();
+    case "unhear":
+      return unhear(stage, deed.ms);
+    case "freeze":
+    case "thaw":
+    case "lose":
+    case "join":
+      return toNode(stage, deed.do, deed.node);
+    default:
+      return assertNever(deed);
+  }
+};

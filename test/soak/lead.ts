@@ -1,0 +1,85 @@
+/** Leads one life from its seed to its judgement: trouble for half an hour, then everything heals and must come to rest. */
+import { openChance } from "../sweep/chance.ts";
+import { type Bounds, calm, direct } from "../sweep/director.ts";
+import { everything } from "../sweep/ending.ts";
+import { at, textAt } from "../sweep/fields.ts";
+import { namespace } from "../sweep/plot.ts";
+import { Stage } from "../sweep/stage.ts";
+import { type Counts, openJudging } from "./census.ts";
+import { happen } from "./deeds.ts";
+import { lifeOf, troubledMs } from "./life.ts";
+import type { Rule } from "./rules.ts";
+import { type House, theatreFor } from "./theatre.ts";
+import { openWeather, type Weather } from "./weather.ts";
+
+export type Led = {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** Invocations: of a step, or of a resync. */
+  readonly steps: number;
+  /** Requests and messages of theirs. */
+  readonly calls: number;
+  readonly simulatedMs: number;
+  readonly counts: Counts;
+  readonly lines: readonly string[];
+};
+
+const bounds: Bounds = { invocations: 20_000, ms: 48 * 3_600_000 };
+const apps = "sparkapplications.sparkoperator.k8s.io";
+
+/** Machines come back, and what runs again for ever is deleted: else nothing would ever rest. */
+const heal = (stage: Stage, weather: Weather): void => {
+  weather.clear();
+  for (const { metadata } of stage.theatre.simulator.store.list("nodes"))
+    happen(stage, { do: "thaw", node: metadata.name });
+  for (const app of stage.theatre.simulator.store.list(apps))
+    if (textAt(app, "spec", "restartPolicy", "type") === "Always")
+      happen(stage, { do: "delete", name: app.metadata.name });
+};
+
+const quietly = async (stage: Stage): Promise<readonly string[]> => {
+  const { writes } = stage;
+  for (const { metadata } of stage.theatre.simulator.store.list(apps))
+    happen(stage, { do: "trigger", name: metadata.name, times: 1 });
+  await calm(stage, bounds);
+  return stage.writes === writes ? [] : [`quiet: a delivery wrote ${stage.writes - writes} time(s) after the end`];
+};
+
+/** An executor that nobody's driver runs any more is nobody's. */
+const leftOver = (stage: Stage): readonly string[] => {
+  const pods = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => metadata.namespace === namespace);
+  const uids = new Set(stage.theatre.simulator.store.list(apps).map(({ metadata }) => metadata.uid));
+  return pods
+    .filter(
+      ({ metadata }) => metadata.labels?.["spark-role"] === "driver" && at(metadata, "deletionTimestamp") === undefined,
+    )
+    .filter(({ metadata }) => !(metadata.ownerReferences ?? []).some(({ uid }) => uids.has(uid)))
+    .map(({ metadata }) => `end: ${metadata.name} is left and is nobody's`);
+};
+
+export type Leading = { readonly house: House; readonly rule: Rule; readonly trace?: boolean };
+
+export const lead = async ({ house, rule, trace = false }: Leading, seed: number): Promise<Led> => {
+  const chance = openChance(`life ${seed}`);
+  const life = lifeOf(chance);
+  const judging = openJudging(rule.strictly);
+  const weather = openWeather(openChance(`weather ${seed}`), life.rates);
+  const theatre = theatreFor(house, judging, rule.takes?.(openChance(`names ${seed}`)));
+  const stage = new Stage(theatre, theatre.opening, weather, { trace });
+  for (const { at: when, deed } of life.deeds) stage.later(when, () => happen(stage, deed));
+  stage.later(troubledMs, () => heal(stage, weather));
+  const calmed = await direct(stage, bounds);
+  const { oracle } = stage;
+  oracle.end(everything(theatre.simulator.store), stage.now());
+  const restless = calmed ? [] : ["end: it never comes to rest"];
+  const noisy = calmed && rule.strictly ? await quietly(stage) : [];
+  return {
+    seed,
+    violations: rule.strictly ? [...oracle.violations(), ...restless, ...noisy, ...leftOver(stage)] : [],
+    steps: stage.count.invocations,
+    calls: stage.count.calls,
+    simulatedMs: stage.now() - theatre.start,
+    counts: judging.counts,
+    lines: stage.lines ?? [],
+  };
+};

@@ -1,0 +1,79 @@
+/**
+ * Two faults in one run: the second comes so many calls after the first, when much was already to be mended. There are
+ * far more of these than anybody could play; a seed draws some of them, the same ones every time.
+ */
+import type { Case, Making } from "./case.ts";
+import { sceneFor, then } from "./case.ts";
+import { openChance } from "./chance.ts";
+import type { Call, Fault } from "./fault.ts";
+import { deaths, type Named, pauses, troubles } from "./faults.ts";
+
+/** What may come twice. */
+const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
+
+/** The second comes at most so many calls after the first. */
+const furthest = 40;
+
+/** How many are drawn: fewer where a run is long, for each plays the rest of it. */
+const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 14_000_000, part: 9_000_000, thin: 9_000_000 };
+const most = 4_000;
+
+const howMany = ({ rehearsal, breadth }: Making): number =>
+  Math.min(most, Math.round(manyFor[breadth] / rehearsal.length ** 2));
+
+type Double = { readonly n: number; readonly first: Named; readonly gap: number; readonly second: Named };
+
+/** `met` tells that the second came about, too. */
+const both = ({ n, first, gap, second }: Double): Fault & { readonly met: () => boolean } => {
+  let fired = false;
+  let met = false;
+  return {
+    call: (call) => {
+      if (call.n === n) {
+        fired = true;
+        return first.verdict(call);
+      }
+      if (!fired || met || call.n < n + gap || !second.applies(call)) return undefined;
+      met = true;
+      return second.verdict(call);
+    },
+    fired: () => fired,
+    met: () => met,
+  };
+};
+
+const caseFor = (making: Making, call: Call, double: Double): Case => ({
+  id: `${making.name}/${then}/${call.n}/${double.first.name}/${double.gap}/${double.second.name}`,
+  family: double.first.name,
+  second: double.second.name,
+  call,
+  scene: sceneFor(making, call),
+  fault: () => both(double),
+});
+
+/** Pairs of faults, as a seed draws them. */
+export const doublesOf = (making: Making, seed: number): readonly Case[] => {
+  const { calls } = making.rehearsal;
+  const chance = openChance(`${seed} ${making.name}`);
+  const drawn = new Map<string, Case>();
+  const many = howMany(making);
+  for (let tries = 0; drawn.size < many && tries < 4 * many; tries++) {
+    const call = chance.pick(calls);
+    const first = chance.pick(kinds);
+    const gap = 1 + chance.below(furthest);
+    const second = chance.pick(kinds);
+    if (!first.applies(call)) continue;
+    const one = caseFor(making, call, { n: call.n, first, gap, second });
+    drawn.set(one.id, one);
+  }
+  return [...drawn.values()];
+};
+
+/** The pair that an id names, whichever seed drew it. */
+export const doubleNamed = (making: Making, id: string): Case | undefined => {
+  const [, , n, first, gap, second] = id.split("/");
+  const call = making.rehearsal.calls.find((one) => one.n === Number(n));
+  const [a, b] = [first, second].map((name) => kinds.find((kind) => kind.name === name));
+  if (call === undefined || a === undefined || b === undefined) return undefined;
+  return caseFor(making, call, { n: call.n, first: a, gap: Number(gap), second: b });
+};

@@ -7,6 +7,7 @@ import { runTests } from "../infra/tests.ts";
 const lanes = [
   ["check", "types, lint, dead code, house rules"],
   ["sweep", "every crash point and fault on the simulator"],
+  ["soak", "long random lives by seeds, and a rule to compare with"],
   ["mutants", "each promise of the engine removed: the sweep must fail"],
   ["compat", "recorded behaviour of upstream (--data)"],
   ["conformance", "the simulator against a real API server"],

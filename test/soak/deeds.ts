@@ -1,5 +1,4 @@
 /** Does what a life brings. Users meet what is there: who patches what has gone is told so, and that is all. */
-import { assertNever } from "../../shared/core/errors.ts";
 import { sweptOf } from "../sweep/kinds.ts";
 import { namespace } from "../sweep/plot.ts";
 import { cluster, type Stage } from "../sweep/stage.ts";
@@ -68,35 +67,38 @@ const toPod = (stage: Stage, deed: ToPod): void => {
   else asked(stage, "DELETE", `${pods}/${pod}`);
 };
 
+const seen = (now: number): object => ({ metadata: { annotations: { "example.com/seen": String(now) } } });
+
 export const happen = (stage: Stage, deed: Deed): void => {
   stage.log(`it happens: ${JSON.stringify(deed).slice(0, 200)}`);
   switch (deed.do) {
     case "apply":
-      return apply(stage, deed.app);
+      apply(stage, deed.app);
+      break;
     case "patch":
-      return asked(stage, "PATCH", `${collection}/${deed.name}`, { spec: deed.spec });
+      asked(stage, "PATCH", `${collection}/${deed.name}`, { spec: deed.spec });
+      break;
     case "annotate":
-      return asked(stage, "PATCH", `${collection}/${deed.name}`, {
-        metadata: { annotations: { "example.com/seen": String(stage.now()) } },
-      });
+      asked(stage, "PATCH", `${collection}/${deed.name}`, seen(stage.now()));
+      break;
     case "delete":
-      return asked(stage, "DELETE", `${collection}/${deed.name}`);
+      asked(stage, "DELETE", `${collection}/${deed.name}`);
+      break;
+    case "trigger":
+      trigger(stage, deed.name, deed.times);
+      break;
+    case "restart":
+      if (!stage.down) stage.crash();
+      break;
+    case "unhear":
+      unhear(stage, deed.ms);
+      break;
     case "kill":
     case "evict":
     case "remove":
-      return toPod(stage, deed);
-    case "trigger":
-      return trigger(stage, deed.name, deed.times);
-    case "restart":
-      return stage.down ? undefined : stage.crash();
-    case "unhear":
-      return unhear(stage, deed.ms);
-    case "freeze":
-    case "thaw":
-    case "lose":
-    case "join":
-      return toNode(stage, deed.do, deed.node);
+      toPod(stage, deed);
+      break;
     default:
-      return assertNever(deed);
+      toNode(stage, deed.do, deed.node);
   }
 };

@@ -1,5 +1,5 @@
 /** Differences at the end that are meant: each names the field, and why no invocation could have done otherwise. */
-import { then } from "./case.ts";
+import { twofold } from "./case.ts";
 import type { Difference } from "./ending.ts";
 import type { Scenario } from "./plot.ts";
 
@@ -83,6 +83,6 @@ export const allowances: readonly Allowance[] = [
     reason:
       "the first step to see the driver sees it ended, and dies between that save and the status: what is dead serves no UI, and nobody asks for its address",
     allows: ({ path, got }, family) =>
-      family === then && got === "absent" && path.startsWith(".status.driverInfo.webUI"),
+      family === twofold && got === "absent" && path.startsWith(".status.driverInfo.webUI"),
   },
 ];

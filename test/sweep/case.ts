@@ -17,7 +17,7 @@ export type Case = {
 };
 
 /** Marks cases of two faults. */
-export const then = "then";
+export const twofold = "then";
 
 /** Cases of one point that are counted up until they say no more than the one before. */
 export type Series = { readonly ks: readonly number[]; readonly at: (k: number) => Case };

@@ -3,7 +3,7 @@
  * far more of these than anybody could play; a seed draws some of them, the same ones every time.
  */
 import type { Case, Making } from "./case.ts";
-import { sceneFor, then } from "./case.ts";
+import { sceneFor, twofold } from "./case.ts";
 import { openChance } from "./chance.ts";
 import type { Call, Fault } from "./fault.ts";
 import { deaths, type Named, pauses, troubles } from "./faults.ts";
@@ -43,7 +43,7 @@ const both = ({ n, first, gap, second }: Double): Fault & { readonly met: () => 
 };
 
 const caseFor = (making: Making, call: Call, double: Double): Case => ({
-  id: `${making.name}/${then}/${call.n}/${double.first.name}/${double.gap}/${double.second.name}`,
+  id: `${making.name}/${twofold}/${call.n}/${double.first.name}/${double.gap}/${double.second.name}`,
   family: double.first.name,
   second: double.second.name,
   call,

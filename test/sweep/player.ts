@@ -1,6 +1,6 @@
 /** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
 import { allowances } from "./allowances.ts";
-import { type Case, then } from "./case.ts";
+import { type Case, twofold } from "./case.ts";
 import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
@@ -114,7 +114,7 @@ const needsResync = /^(message-lost|message-swapped|deaf|queue-away|stale|404-na
 /** Plays one case. */
 export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, trace = false): Promise<Verdict> => {
   const fault = one.fault();
-  const families = one.second === undefined ? [one.family] : [one.family, one.second, then];
+  const families = one.second === undefined ? [one.family] : [one.family, one.second, twofold];
   const stage = new Stage(theatre, one.scene, fault, { trace });
   const violations = await played(stage);
   const invocations = stage.count.invocations - one.scene.count.invocations;

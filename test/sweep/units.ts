@@ -1,5 +1,5 @@
 /** The work of a sweep cut into pieces that any worker can take, and the one case that an id names. */
-import { type Case, isSeries, type Kind, type Series, type Sized, then } from "./case.ts";
+import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
 import { play, type Rehearsal, rehearse, type Verdict } from "./player.ts";
@@ -80,7 +80,7 @@ const outcome = async ({ played, kind }: Playing, one: Case): Promise<Outcome> =
   const { family, second } = one;
   if (second === undefined) return { ...verdict, kind, family, site: siteOf(one) };
   // Of two faults whose second never came about, one is left.
-  return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: then, site: undefined };
+  return { ...verdict, kind: verdict.last ? "singles" : "pairs", family: twofold, site: undefined };
 };
 
 const inSeries = async (playing: Playing, series: Series): Promise<readonly Outcome[]> => {
@@ -108,7 +108,7 @@ export const playUnit = async (played: Played, unit: Unit): Promise<readonly Out
 /** The case of an id. */
 export const caseOf = ({ theatre, rehearsal, batches }: Played, id: string): Case | undefined => {
   const [, family, , last] = id.split("/");
-  if (family === then) return doubleNamed(makingOf(rehearsal, theatre.scenario), id);
+  if (family === twofold) return doubleNamed(makingOf(rehearsal, theatre.scenario), id);
   const k = Number(last ?? 0);
   for (const { batch } of batches) {
     const found = isSeries(batch) ? [batch.at(Math.max(1, k))] : batch;

@@ -114,11 +114,15 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
 export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
   Math.max(memory.plannedAt ?? 0, ...(memory.allotment?.underway ?? []).map(({ at }) => at)) + settings.settledMs;
 
-/** Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest. */
+/**
+ * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
+ * last of its executors is known to have ended: the event that tells of it may get lost.
+ */
 export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
   const settled = settledAt(scene);
   const ending = endOver(scene.memory, found);
-  const busy = ending.length > 0 || found.strays.length > 0;
+  const goesOn = membersOf(found.executors).some(isLiving);
+  const busy = ending.length > 0 || found.strays.length > 0 || goesOn;
   const rest = busy ? {} : scene.view.now < settled ? { wakeAt: settled } : { rests: true };
   const told = waitsFor === undefined ? {} : { waitsFor };
   return planOf(scene, scene.memory, found, { stages: [ending], ...rest, ...told });

@@ -8,6 +8,7 @@ import type { Case } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
 import { suspendedAndResumed } from "./spark/interrupted.ts";
+import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
 import { scalesUp } from "./spark/scaled.ts";
 import { tools as toolCases } from "./tools.ts";
@@ -69,6 +70,7 @@ const spark: Family = {
       badOnes,
       suspendedAndResumed,
       scalesUp,
+      limitsExecutors,
       ...(recorded === undefined
         ? []
         : [

@@ -40,8 +40,12 @@ export const onlyOneDriver = (witness: ReturnType<typeof observe>, attempts: num
 };
 
 /** Works while a host lives, which is told to stop at the end. */
-export const running = async <T>(scene: Scene, work: (host: HostProcess) => Promise<T>): Promise<T> => {
-  const host = startHost(scene.kubeconfig, scene.hostLog);
+export const running = async <T>(
+  scene: Scene,
+  work: (host: HostProcess) => Promise<T>,
+  args: readonly string[] = [],
+): Promise<T> => {
+  const host = startHost(scene.kubeconfig, scene.hostLog, args);
   try {
     return await work(host);
   } finally {

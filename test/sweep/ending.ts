@@ -2,7 +2,9 @@
  * How a run ended: every object of the namespaces that matter, as text, without what differs from run to run. Nothing
  * is left out but what `forgotten` names, each with its reason.
  */
+
 import type { Change, Store } from "../../shared/simulator/store.ts";
+import { at } from "./fields.ts";
 
 type Item = Change["object"];
 
@@ -27,6 +29,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   {
     what: "ids and hashes of a schedule's run",
     reason: "derived from its UID, which is drawn later when a fault costs draws; each run is judged by the invariants",
+  },
+  {
+    what: "the numbers of executors that Rekindle made, but for their order; a checkpoint's spec.memory.allotment",
+    reason: "a fault costs ids, for none is used twice: that none is shows in the names",
   },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
@@ -75,9 +81,37 @@ const partsOf = (identities: Identities): readonly (readonly [string, string])[]
 
 const seal = "metadata.annotations.rekindle.dev/seal";
 
+/** Names of executors under ids from 1001 on, by their order: those that stand, and those that a status tells of. */
+const ownIn = (store: Store): readonly (readonly [string, string])[] => {
+  const told = store
+    .list("sparkapplications.sparkoperator.k8s.io")
+    .flatMap((object) => Object.keys(Object(at(object, "status", "executorState"))));
+  const names = new Set([...store.list("pods").map(({ metadata }) => metadata.name), ...told]);
+  const own = [...names].flatMap((name) => {
+    const [, start, id] = /^(.*-exec-)(1\d{3})$/.exec(name) ?? [];
+    return start === undefined ? [] : [{ start, id: Number(id), name }];
+  });
+  return own
+    .toSorted((a, b) => a.id - b.id)
+    .map(({ start, name }, index) => [name, `${start}own-${index + 1}`] as const);
+};
+
+/** An executor says its id of itself, too. */
+const unnumbered = (text: string, name: string): string => {
+  const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
+  return id === undefined ? text : text.replaceAll(`"${id}"`, '"own"');
+};
+
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
-  Checkpoint: new Set(["spec.saves", "metadata.generation", "spec.memory.history", "spec.memory.untold", seal]),
+  Checkpoint: new Set([
+    "spec.saves",
+    "metadata.generation",
+    "spec.memory.history",
+    "spec.memory.untold",
+    "spec.memory.allotment",
+    seal,
+  ]),
 };
 const none: ReadonlySet<string> = new Set();
 
@@ -102,11 +136,17 @@ export const everything = (store: Store): readonly { readonly table: string; rea
 const texts = new WeakMap<Item, readonly [id: string, text: string]>();
 
 export const endingOf = (store: Store, identities: Identities): Ending => {
-  const parts = partsOf(identities);
+  const parts = [...ownIn(store), ...partsOf(identities)];
   const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
-    const text = plain(JSON.stringify(canonical(object, counters[object.kind])), identities, parts);
+    const whole = unnumbered(JSON.stringify(canonical(object, counters[object.kind])), name);
+    const text = plain(whole, identities, parts);
+    if (table === "events" && text.includes("-exec-own-"))
+      return [
+        `${table}/${namespace}/${plain(String(object["message"]), identities, parts)}`,
+        text.replaceAll(name, "<event>"),
+      ];
     if (!ofRun.test(text)) return [id, text];
     return [`${derived(id)}${table === "events" ? ` ${String(object["reason"])}` : ""}`, derived(text)];
   };

@@ -2,6 +2,7 @@
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
+import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { upstreamBugs } from "./upstream.ts";
 
@@ -214,7 +215,7 @@ const first: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...first, ...lives, ...upstreamBugs];
+export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...upstreamBugs];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark: scenarios };

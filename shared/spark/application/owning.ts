@@ -96,6 +96,17 @@ const allocation = ({ scene, members, allotment, expected }: Situation, unsure: 
   return allocate({ expected, members, allotment, unsure, pace, now: view.now });
 };
 
+const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
+  const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(at) ? { wakeAt: at } : {};
+};
+
+/** When what is under way counts as never having come, epoch ms: nobody else tells of it. */
+const overdueAt = ({ settings }: Scene, { underway }: Allotment): number | undefined => {
+  const [first] = underway;
+  return first === undefined ? undefined : first.at + settings.settledMs;
+};
+
 const planned = (situation: Situation, { ids, allotment, wakeAt }: Allocation, more: Partial<Owned> = {}): Owned => {
   const { scene, driver, pod } = situation;
   const { stages = [], ...extras } = more;
@@ -104,7 +115,7 @@ const planned = (situation: Situation, { ids, allotment, wakeAt }: Allocation, m
     ...extras,
     memory: { ...scene.memory, allotment },
     stages: [...made, ...stages],
-    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...earlier(wakeAt, overdueAt(scene, allotment)),
   };
 };
 
@@ -155,7 +166,11 @@ const refusedHere = (situation: Situation): Owned | undefined => {
   const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
   const [first] = refused;
   if (first === undefined) return undefined;
-  const about = { about: scene.object, resource: sparkApplications, occasion: `${maker(situation)} ${first.message}` };
+  const about = {
+    about: scene.object,
+    resource: sparkApplications,
+    occasion: `${maker(situation)} ${first.message}`,
+  };
   const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
   const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
   const held = { ...allotment, underway: [], crashes: { count, at: scene.view.now } };
@@ -199,11 +214,6 @@ type Running = {
   readonly body: Stored | undefined;
   /** What the step does without us. */
   readonly plain: Plain;
-};
-
-const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
-  const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(at) ? { wakeAt: at } : {};
 };
 
 /**

@@ -5,19 +5,14 @@ import { exhaustMemory, killContainer, type Victim } from "../../cluster/faults.
 import { must, type Scene } from "../scene.ts";
 import { type Book, type Executor, isUp } from "./book.ts";
 import { driversNode, frozenNode, type Mode, nameOf, wanted } from "./job.ts";
+import type { Cause } from "./judgements.ts";
 
 export type Blow = {
   readonly name: string;
   /** What the ledger is to say of it. */
-  readonly loss: Loss;
+  readonly loss: Cause;
   readonly strike: (scene: Scene, victim: Executor) => Promise<void> | void;
 };
-
-/** The reason for a loss, and the exit status if it is known. */
-export type Loss = { readonly reason: string; readonly exitCode?: number };
-
-/** What was done to executors, by their UID. */
-export type Done = Map<string, Loss>;
 
 const podsPath = "/api/v1/namespaces/default/pods";
 
@@ -103,8 +98,8 @@ export const untilBack = async (
 export type Fight = {
   readonly scene: Scene;
   readonly book: Book;
-  /** What was done, to be held against the ledger. */
-  readonly done: Done;
+  /** What was done, by pod. */
+  readonly done: Map<string, Cause>;
 };
 
 /** One executor is struck, not on the node that is frozen later if that can be helped, and the count comes back. */
@@ -112,7 +107,7 @@ export const struck = async ({ scene, book, done }: Fight, mode: Mode, { name, l
   const up = upOn(book, mode, bothNodes);
   const victim = up.find(({ spec }) => spec.nodeName === driversNode) ?? up[0];
   if (victim === undefined) throw new Error(`${nameOf(mode)} has no executor to strike`);
-  done.set(victim.metadata.uid, loss);
+  done.set(victim.metadata.name, loss);
   await strike(scene, victim);
   // What was struck may show as running for a moment more.
   while (book.now(nameOf(mode)).some((one) => one.metadata.uid === victim.metadata.uid && isUp(one))) await sleep(100);
@@ -151,7 +146,7 @@ export const frozen = async ({ scene, book, done }: Fight, on: readonly Mode[]):
   const there = new Map(on.map((mode) => [mode, upOn(book, mode, [frozenNode])]));
   for (const [mode, some] of there) {
     must(some.length > 0, `${nameOf(mode)} has no executor on the node that is to be frozen`);
-    for (const { metadata } of some) done.set(metadata.uid, { reason: "node" });
+    for (const { metadata } of some) done.set(metadata.name, { reason: "node" });
   }
   node.suspend();
   try {

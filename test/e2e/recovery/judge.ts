@@ -1,27 +1,20 @@
-/** Holds what Rekindle says it lost against what was done to it and what was seen from outside: each once, and for the right reason. */
+/** Reads what Rekindle says it lost, as its users do, and has it held against what was done and seen. */
 import * as z from "zod";
 import { rekindle } from "../installed.ts";
 import { must, type Scene } from "../scene.ts";
-import type { Done } from "./blows.ts";
-import { type Book, type Executor, idOf } from "./book.ts";
+import { type Book, idOf } from "./book.ts";
 import { type Mode, nameOf } from "./job.ts";
-
-const loss = z.object({
-  id: z.number(),
-  uid: z.string(),
-  reason: z.string(),
-  node: z.string().optional(),
-  exitCode: z.number().optional(),
-});
-
-type Loss = z.infer<typeof loss>;
+import { type Account, lossText, wrongsOf } from "./judgements.ts";
 
 const told = z.looseObject({
-  executors: z.looseObject({ losses: z.array(loss), lost: z.record(z.string(), z.number()) }),
+  executors: z.looseObject({
+    losses: z.array(z.object({ id: z.number(), reason: z.string(), exitCode: z.number().optional() })),
+    lost: z.record(z.string(), z.number()),
+  }),
 });
 
 /** What `rekindle status` says, as a process under the administrator's kubeconfig. */
-const ledgerOf = async ({ cluster }: Scene, mode: Mode) => {
+const statusOf = async ({ cluster }: Scene, mode: Mode) => {
   const args = ["status", nameOf(mode), "-n", "default", "-o", "json", "--kubeconfig", cluster.adminKubeconfig];
   return told.parse(JSON.parse(await rekindle(args))).executors;
 };
@@ -37,55 +30,22 @@ const events = z.object({
   ),
 });
 
-/** Every told loss has one event, which was written once. */
-const toldOnce = async ({ cluster }: Scene, mode: Mode, losses: readonly Loss[]): Promise<number> => {
+const eventsOf = async ({ cluster }: Scene, mode: Mode): Promise<Account["events"]> => {
   const { body } = await cluster.api.call("GET", "/api/v1/namespaces/default/events?limit=5000");
-  const { items } = events.parse(body);
-  const mine = items.filter(
-    ({ reason, involvedObject }) => reason === "ExecutorLost" && involvedObject.name === nameOf(mode),
-  );
-  for (const { id } of losses) {
-    const about = mine.filter(({ message }) => message.startsWith(`Executor ${id} `));
-    must(about.length === 1, `${nameOf(mode)}: ${about.length} events of the loss of executor ${id}`);
-    must(
-      (about[0]?.count ?? 1) === 1,
-      `${nameOf(mode)}: the event of executor ${id} was written ${about[0]?.count} times`,
-    );
-  }
-  return mine.length;
+  return events
+    .parse(body)
+    .items.filter(({ reason, involvedObject }) => reason === "ExecutorLost" && involvedObject.name === nameOf(mode))
+    .map(({ message, count }) => ({ message, count: count ?? 1 }));
 };
 
-const describe = ({ id, reason, exitCode }: Loss): string =>
-  `${id} ${reason}${exitCode === undefined ? "" : ` ${exitCode}`}`;
-
-/** Its ledger is complete, has nothing twice, and says of each what was done to it. Gives the ledger in a line. */
-export const judged = async (scene: Scene, book: Book, mode: Mode, done: Done): Promise<string> => {
-  const name = nameOf(mode);
-  const { losses, lost } = await ledgerOf(scene, mode);
-  const text = losses.map(describe).join(", ");
-  const doubled = book.doubled(name);
-  must(doubled.length === 0, `${name}: ids that two pods had: ${doubled.join(", ")}`);
-  must(new Set(losses.map(({ id }) => id)).size === losses.length, `${name}: a loss is recorded twice: ${text}`);
-  const pods: ReadonlyMap<string, Executor> = book.of(name);
-  for (const [uid, { reason, exitCode }] of done) {
-    const pod = pods.get(uid);
-    const found = losses.find(({ id }) => pod !== undefined && String(id) === idOf(pod));
-    const what = pod?.metadata.name ?? uid;
-    must(found !== undefined, `${name}: the loss of ${what} (${reason}) is not recorded: ${text}`);
-    must(found?.reason === reason, `${name}: ${what} was lost as ${found?.reason}, not ${reason}: ${text}`);
-    must(exitCode === undefined || found?.exitCode === exitCode, `${name}: ${what} exited with ${found?.exitCode}`);
-  }
-  const others = losses.filter(
-    ({ id }) => ![...done.keys()].some((uid) => idOf(pods.get(uid) ?? nobody) === String(id)),
-  );
-  must(others.length === 0, `${name}: lost without our doing: ${others.map(describe).join(", ")}`);
-  const count = await toldOnce(scene, mode, losses);
+/** Its account is complete, has nothing twice, and says of each loss what was done. Gives it in a line. */
+export const judged = async (scene: Scene, book: Book, mode: Mode, done: Account["done"]): Promise<string> => {
+  const { losses, lost } = await statusOf(scene, mode);
+  const seen = [...book.of(nameOf(mode)).values()].map((one) => ({ pod: one.metadata.name, id: Number(idOf(one)) }));
+  const account = { losses, seen, done, events: await eventsOf(scene, mode) };
+  const wrongs = wrongsOf(account);
+  const text = losses.map(lossText).join(", ");
+  must(wrongs.length === 0, `${nameOf(mode)}: ${wrongs.join("; ")} (recorded: ${text})`);
   const counts = Object.entries(lost).map(([reason, number]) => `${number} ${reason}`);
-  return `${name} lost ${counts.join(", ")}; each once, with ${count} events: ${text}`;
-};
-
-const nobody: Executor = {
-  metadata: { name: "", uid: "", creationTimestamp: "", labels: {} },
-  spec: {},
-  status: { phase: "", containerStatuses: [] },
+  return `${nameOf(mode)} lost ${counts.join(", ")}; each recorded once, told once: ${text}`;
 };

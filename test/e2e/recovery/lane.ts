@@ -4,7 +4,7 @@ import { killing } from "../killing.ts";
 import { type Case, must, type Scene } from "../scene.ts";
 import { type Ledger, openLedger } from "../spark/ledger.ts";
 import { awaitState, driverLog, stateOf } from "../witness.ts";
-import { blows, type Done, type Fight, frozen, struck, untilBack } from "./blows.ts";
+import { blows, type Fight, frozen, struck, untilBack } from "./blows.ts";
 import { openBook } from "./book.ts";
 import {
   application,
@@ -18,6 +18,7 @@ import {
   wanted,
 } from "./job.ts";
 import { judged } from "./judge.ts";
+import type { Cause } from "./judgements.ts";
 import { openSpoiler, type Spoiler } from "./spoiler.ts";
 
 const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
@@ -49,15 +50,11 @@ const tormented = async (fight: Fight, gates: string): Promise<void> => {
   });
 };
 
-/** Executors that were spoiled at the door are lost, too: they never start. */
-const withSpoiled = ({ book, done }: Fight, { spoiled }: Spoiler, mode: Mode): Done => {
-  const pods = [...book.of(nameOf(mode)).values()];
-  const mine = pods.filter(({ metadata }) => spoiled.has(metadata.name));
-  const struck = pods.flatMap(({ metadata: { uid } }) => {
-    const loss = done.get(uid);
-    return loss === undefined ? [] : [[uid, loss] as const];
-  });
-  return new Map([...mine.map(({ metadata }) => [metadata.uid, { reason: "neverStarted" }] as const), ...struck]);
+/** What was done to an application's executors; those that were spoiled at the door never start. */
+const doneTo = ({ book, done }: Fight, { spoiled }: Spoiler, mode: Mode): ReadonlyMap<string, Cause> => {
+  const names = new Set([...book.of(nameOf(mode)).values()].map(({ metadata }) => metadata.name));
+  const never = [...spoiled.keys()].map((name): [string, Cause] => [name, { reason: "neverStarted" }]);
+  return new Map([...never, ...done].filter(([name]) => names.has(name)));
 };
 
 const ended = async ({ cluster }: Scene, ledger: Ledger, mode: Mode): Promise<string> => {
@@ -84,7 +81,7 @@ export const recovered: Case = {
       await killer.during(tormented(fight, gates));
       const ends = await killer.during(each((mode) => ended(scene, ledger, mode)));
       const kills = killer.kills();
-      const accounts = await each((mode) => judged(scene, book, mode, withSpoiled(fight, spoiler, mode)));
+      const accounts = await each((mode) => judged(scene, book, mode, doneTo(fight, spoiler, mode)));
       return [...ends, ...accounts, `${kills} kills of the host; ${spoiler.spoiled.size} executors spoiled`];
     } finally {
       await killer.stop();

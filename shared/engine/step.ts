@@ -178,7 +178,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
     const hands = { cluster: world.cluster, clock: world.clock, chance: world.chance, until, now: run.sight.now };
-    const results = await applyStage(hands, stage, world.timing.parallel);
+    const results = givenUp(run, stage, await applyStage(hands, stage, world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
@@ -203,14 +203,20 @@ const passOver = async (run: Run, stage: readonly Effect[], results: readonly Do
   }
 };
 
-const isNeeded = (effect: Effect | undefined): boolean =>
-  effect?.do !== "record" && !(effect?.do === "create" && effect.optional === true);
+const isPatient = ({ message }: Run): boolean => (message.tries ?? 0) < 2;
 
-/** The trouble that asks for the longest wait. What is not needed is given up when it has been in the way for long enough. */
+/** What an application may do without is passed over when it has been in the way for long enough. */
+const givenUp = (run: Run, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
+  results.map((result, index) => {
+    const effect = stage[index];
+    const spared = effect?.do === "create" && effect.optional === true;
+    return result.did === "troubled" && spared && !isPatient(run) ? { did: "passed", trouble: result.trouble } : result;
+  });
+
+/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
 const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
-  const patient = (run.message.tries ?? 0) < 2;
   const troubles = results.flatMap((result, index) =>
-    result.did === "troubled" && (patient || isNeeded(stage[index])) ? [result.trouble] : [],
+    result.did === "troubled" && (isPatient(run) || stage[index]?.do !== "record") ? [result.trouble] : [],
   );
   return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 };

@@ -60,10 +60,15 @@ describe("a plan with more to decide", () => {
 
 describe("what is worth a try and no more", () => {
   const cases = [
-    { name: "is waited for at first", tries: 1, want: "troubled" },
-    { name: "is given up when it has been in the way for long enough", tries: 2, want: "step" },
+    { name: "is waited for at first", tries: 1, want: "troubled", told: 0 },
+    {
+      name: "is given up when it has been in the way for long enough, and that is told",
+      tries: 2,
+      want: "step",
+      told: 1,
+    },
   ] as const;
-  for (const { name, tries, want } of cases) {
+  for (const { name, tries, want, told } of cases) {
     test(name, async () => {
       const world = stage(() => ({ memory: { count: 1 }, stages: [[wish("leg")]] }));
       world.put(toy());
@@ -71,6 +76,7 @@ describe("what is worth a try and no more", () => {
         if (call === "create parts leg") throw failing(503, "ServiceUnavailable");
       };
       assert.equal((await step(world.world, { ...message, tries })).did, want);
+      assert.equal(world.lines.filter((line) => line.message === "gone on without it").length, told);
       assert.ok(writesIn(world.calls).includes("create parts leg"));
     });
   }

@@ -20,6 +20,8 @@ export type Watch = {
   readonly ownerName: (object: Obj) => string | undefined;
   /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */
   readonly matters: (before: Obj | undefined, after: Obj) => boolean;
+  /** True of what is to be acted on at once, also when its key has just had a message; `after` is undefined when it is gone. */
+  readonly urgent?: (before: Obj | undefined, after: Obj | undefined) => boolean;
 };
 
 /** A memory read from the store: what parsed, and what was wrong with it. */

@@ -7,7 +7,8 @@ import type { Sending } from "./keys.ts";
 
 export type Windows = {
   readonly firstMs: number;
-  readonly longestMs: number /** Events in one window that make the next one longer. */;
+  readonly longestMs: number;
+  /** Events in one window that make the next one longer; so many urgent ones go at once. */
   readonly many: number;
 };
 
@@ -26,7 +27,14 @@ export type Coalescer = {
   flush(): readonly Sending[];
 };
 
-type Window = { until: number; lengthMs: number; events: number; waiting: Sending | undefined; ids: string[] };
+type Window = {
+  until: number;
+  lengthMs: number;
+  events: number;
+  urgent: number;
+  waiting: Sending | undefined;
+  ids: string[];
+};
 
 /**
  * The id of one event is its own; that of several is made of all of theirs. So whatever was sent before under the same
@@ -47,13 +55,13 @@ const add = (window: Window, sending: Sending): void => {
 const following = (window: Window, now: number, { firstMs, longestMs, many }: Windows): Window => {
   const grown = window.events > many ? window.lengthMs * 2 : window.lengthMs / 2;
   const lengthMs = Math.min(longestMs, Math.max(firstMs, grown));
-  return { until: now + lengthMs, lengthMs, events: 0, waiting: undefined, ids: [] };
+  return { until: now + lengthMs, lengthMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
 };
 
 export const openCoalescer = (limits: Windows = windows): Coalescer => {
   const open = new Map<string, Window>();
   const opened = (sending: Sending, until: number): Window => {
-    const window = { until, lengthMs: limits.firstMs, events: 0, waiting: undefined, ids: [] };
+    const window = { until, lengthMs: limits.firstMs, events: 0, urgent: 0, waiting: undefined, ids: [] };
     open.set(textOf(sending.message), window);
     return window;
   };
@@ -62,6 +70,11 @@ export const openCoalescer = (limits: Windows = windows): Coalescer => {
       const window = open.get(textOf(sending.message));
       if (window === undefined) {
         opened(sending, now + limits.firstMs);
+        return sending;
+      }
+      if (sending.urgent === true && window.urgent < limits.many) {
+        window.urgent += 1;
+        window.events += 1;
         return sending;
       }
       add(window, sending);

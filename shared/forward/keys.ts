@@ -8,7 +8,7 @@ import { trim } from "../kube/trim.ts";
 export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches" | "optional">;
 
 /** A message and the id under which a second copy of it vanishes. */
-export type Sending = { readonly message: Message; readonly dedupeId: string };
+export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };
 
 /** What is watched in one go, and for whom. */
 export type Subject = {
@@ -97,7 +97,8 @@ export const sendingsOf = (cluster: string, subject: Subject, change: Change, un
       const key: Key = { cluster, kind, namespace, name };
       const dedupeId =
         after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
-      return { message: hinted(key, change), dedupeId };
+      const urgent = watch.urgent?.(before, after) === true ? { urgent: true as const } : {};
+      return { message: hinted(key, change), dedupeId, ...urgent };
     });
   });
 };

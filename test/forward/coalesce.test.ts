@@ -35,6 +35,17 @@ describe("coalescing", () => {
     assert.equal(["1", "2", "3"].includes(only?.dedupeId ?? ""), false);
   });
 
+  it("lets what is urgent go at once, four times in a window", () => {
+    const coalescer = openCoalescer();
+    const urgent = (id: string): Sending => ({ ...sending("a", id), urgent: true });
+    coalescer.offer(sending("a", "0"), 0);
+    assert.equal(coalescer.offer(sending("a", "1"), 10), undefined);
+    const sent = ["2", "3", "4", "5", "6"].map((id) => coalescer.offer(urgent(id), 20) !== undefined);
+    assert.deepEqual(sent, [true, true, true, true, false]);
+    assert.deepEqual(reasons(coalescer.due(200)), ["6"]);
+    assert.deepEqual(coalescer.offer(urgent("7"), 201), urgent("7"));
+  });
+
   it("gives a single one its own id, so that another forwarder's copy cancels it", () => {
     const coalescer = openCoalescer();
     coalescer.offer(sending("a", "1"), 0);

@@ -7,6 +7,7 @@ import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
+import { endingOf } from "../executors/losses.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
 import { measuresOf } from "./measures.ts";
@@ -38,6 +39,16 @@ const news = (before: Obj | undefined, after: Obj): boolean => {
   return !(fresh && labelOf(after, "spark-role") === "driver");
 };
 
+const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined;
+
+/** An executor is lost: whoever replaces it does so now. */
+const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
+  const pod = after ?? before;
+  if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;
+  const was = before !== undefined && isLost(before);
+  return !was && (after === undefined || isLost(after));
+};
+
 const watches: readonly Watch[] = [
   { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
   {
@@ -46,6 +57,7 @@ const watches: readonly Watch[] = [
     trim: trimPod,
     ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
     matters: news,
+    urgent: loss,
   },
 ];
 

@@ -107,11 +107,16 @@ const overdueAt = ({ settings }: Scene, { underway }: Allotment): number | undef
   return first === undefined ? undefined : first.at + settings.settledMs;
 };
 
-const planned = (situation: Situation, { ids, allotment, wakeAt }: Allocation, more: Partial<Owned> = {}): Owned => {
+const planned = (
+  situation: Situation,
+  { ids, allotment, wakeAt, waitsFor }: Allocation,
+  more: Partial<Owned> = {},
+): Owned => {
   const { scene, driver, pod } = situation;
   const { stages = [], ...extras } = more;
   const made = ids.length === 0 ? [] : executorsFor(scene, driver, pod, ids);
   return {
+    ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory: { ...scene.memory, allotment },
     stages: [...made, ...stages],

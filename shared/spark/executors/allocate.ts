@@ -35,6 +35,8 @@ export type Allocation = {
   readonly allotment: Allotment;
   /** When more may be made, epoch ms; undefined when nothing is to come of itself. */
   readonly wakeAt: number | undefined;
+  /** What keeps executors from being made, in words. */
+  readonly waitsFor?: string;
 };
 
 /** So many crashes in a row are nothing to wait for, beside one for every executor. */
@@ -76,7 +78,10 @@ export const allocate = (need: Need): Allocation => {
   const short = shortage(need);
   if (short <= 0) return { ids: [], allotment, wakeAt: undefined };
   const held = heldUntil(allotment, expected);
-  if (held > now) return { ids: [], allotment, wakeAt: held };
+  if (held > now) {
+    const waitsFor = `its executors: ${allotment.crashes?.count} crashed one after the other, so the next are made later`;
+    return { ids: [], allotment, wakeAt: held, waitsFor };
+  }
   const window = roomIn(need);
   const { count, until } = waiting(need);
   const room = pace.batch - window.made;

@@ -87,3 +87,25 @@ describe("a pod", () => {
     assert.equal(pods.selector, "sparkoperator.k8s.io/launched-by-spark-operator=true");
   });
 });
+
+describe("to be acted on at once", () => {
+  const alive: Short = { name: "exec-1", uid: "exec-1", role: "executor", executor: 1 };
+  const cases: readonly { name: string; before?: Short; after?: Short; want: boolean }[] = [
+    { name: "is an executor that ended", before: alive, after: { ...alive, exitCode: 1 }, want: true },
+    { name: "is one that is being deleted", before: alive, after: { ...alive, ending: true }, want: true },
+    { name: "is one that is gone", before: alive, want: true },
+    {
+      name: "is one that is seen for the first time when it has ended",
+      after: { ...alive, phase: "Failed" },
+      want: true,
+    },
+    { name: "is none that came up", before: { ...alive, phase: "Pending" }, after: alive, want: false },
+    { name: "is none whose end was known", before: { ...alive, exitCode: 1 }, want: false },
+    { name: "is no driver", before: {}, after: { exitCode: 1 }, want: false },
+  ];
+  for (const { name, before, after, want } of cases)
+    test(name, () => {
+      const [was, is] = [before, after].map((short) => (short === undefined ? undefined : pod(short)));
+      assert.equal(pods.urgent?.(was, is), want);
+    });
+});

@@ -116,6 +116,11 @@ describe("executors are made", () => {
       assert.equal(result.allotment.next, (need.allotment ?? fresh).next + ids.length);
     });
 
+  test("later, which is said, while they crash one after the other", () => {
+    const { waitsFor = "" } = made({ allotment: at({ crashes: { count: 6, at: eight } }) });
+    assert.match(waitsFor, /^its executors: 6 crashed one after the other/);
+  });
+
   test("under ids that are under way until they are seen, and are never handed out again", () => {
     const first = made({}).allotment;
     assert.deepEqual(first.underway, [{ ids: "1001-1003", at: eight }]);

@@ -85,6 +85,11 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/hold.ts")).resume,
   },
   {
+    name: "recover",
+    summary: "bring back what a damaged, foreign or lost record tells of; or end all that belongs to it",
+    open: async () => (await import("./commands/recover.ts")).recover,
+  },
+  {
     name: "delete",
     summary: "remove applications, and their pods with them",
     open: async () => (await import("./commands/delete.ts")).deletion,

@@ -56,6 +56,38 @@ export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly 
 /** Of which attempt, under which UID, by a host with which flags. */
 export type Rendering = { readonly attempt: number; readonly uid: string; readonly settings: readonly string[] };
 
+/** How a recovery is to go; times in ms where their names say so. */
+export type RecoverHow = {
+  readonly strict: boolean;
+  readonly mode: "reconnect" | "cleanup";
+  readonly fresh: boolean;
+  readonly reconfigure: boolean;
+  readonly returnMs?: number;
+  readonly graceSeconds: number;
+  readonly waitMs: number;
+  readonly dryRun: boolean;
+};
+
+/** What came of the recovery of one key. */
+export type Recovered = {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The state of its record, in a word and in a sentence. */
+  readonly record: string;
+  readonly why: string;
+  readonly did: string;
+  /** Fields that were kept, and what was wrong with others. */
+  readonly kept: readonly string[];
+  readonly problems: readonly string[];
+  readonly adopted: readonly string[];
+  readonly ended: readonly string[];
+  readonly refused: string | undefined;
+  readonly configured: string | undefined;
+  /** What is not settled yet. */
+  readonly waitsFor: string | undefined;
+};
+
 export type Tools = {
   readonly version: string;
   /** Reads a flag of upstream's controller, written `--name=value`. */
@@ -67,6 +99,7 @@ export type Tools = {
   policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
+  recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** What a submission of this application would create; asks nobody. */
   render(object: Obj, how: Rendering): Promise<Rendered>;
   /** What would be said of an object when it is submitted; undefined when nothing. */

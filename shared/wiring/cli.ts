@@ -104,6 +104,10 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   policies: async () => (await import("../spark/application/policies.ts")).policyLines(),
   flag: async (text) => (await forecasts()).flagView(text),
   preview,
+  recover: async (session, key, how) => {
+    const { recoverKey } = await import("./recovering.ts");
+    return await recoverKey(session.transport, key, how, (ms) => sleep(ms));
+  },
   render: async (object, how) => (await import("./rendering.ts")).render(object, how),
   problemWith: async (object) => (await import("./rendering.ts")).problemWith(object),
   crds: () => crds(root),

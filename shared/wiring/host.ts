@@ -7,7 +7,7 @@ import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Report } from "../engine/ports.ts";
-import type { Timing } from "../engine/settings.ts";
+import type { RecoverySettings, Timing } from "../engine/settings.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
@@ -34,6 +34,8 @@ export type HostSettings = {
   readonly namespaceSelector?: string | undefined;
   readonly selector: string | undefined;
   readonly timing: Timing;
+  /** Absent: the defaults. */
+  readonly recovery?: RecoverySettings;
   readonly spark: Options;
   /** How figures are called; absent: as upstream without any flag. */
   readonly naming?: Naming;
@@ -109,7 +111,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const mail = openMail(settings.visibilityMs, metering.timed);
   const { queue } = mail;
   const operators = operatorsFor(timing, settings.spark);
-  const opened = await openWorld({ transport, queue, report, timing, operators });
+  const opened = await openWorld({ transport, queue, report, timing, operators, recovery: settings.recovery });
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;

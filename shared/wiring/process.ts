@@ -11,6 +11,7 @@ import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
+import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
@@ -164,6 +165,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     spark: optionsOf(configuration),
     naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
+    recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,
     resyncMs,

@@ -13,6 +13,7 @@ import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { chargeOf } from "./charge.ts";
+import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
@@ -49,7 +50,8 @@ export const openTaking = (
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
-  const parts = { ...desk, transport, timing, operators: operatorsFor(timing, sparkOptionsIn(env)) };
+  const operators = operatorsFor(timing, sparkOptionsIn(env));
+  const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
   const meter = emfMeter((line) => console.log(line), Date.now);
   const turns = openTurns(settings.maxSubmissions);
   const { clock, report } = desk;

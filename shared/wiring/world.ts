@@ -6,7 +6,7 @@ import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Clock, Cluster, Queue, Report } from "../engine/ports.ts";
-import { settledMs, type Timing } from "../engine/settings.ts";
+import { type RecoverySettings, settledMs, type Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
@@ -53,6 +53,8 @@ export type Parts = {
   readonly report: Report;
   readonly timing: Timing;
   readonly operators: readonly Operator<unknown>[];
+  /** Absent: the defaults. */
+  readonly recovery?: RecoverySettings | undefined;
 };
 
 /** Asks the cluster who it is, once; everything else is opened without a request. */
@@ -69,5 +71,6 @@ export const openWorld = async (parts: Parts): Promise<World> => {
     operatorOf: (kind) => operators.get(kind),
     clusterUid: await identify(cluster),
     timing: parts.timing,
+    ...(parts.recovery === undefined ? {} : { recovery: parts.recovery }),
   };
 };

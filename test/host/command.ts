@@ -3,6 +3,7 @@ import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
 import { preview } from "../../shared/wiring/preview.ts";
+import { recoverKey } from "../../shared/wiring/recovering.ts";
 import type { Stand } from "./stand.ts";
 
 const never = async (): Promise<never> => {
@@ -34,6 +35,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
       const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
     },
+    recover: (_, key, how) => recoverKey(transport, key, how, (ms) => tools.sleep(ms)),
     render: never,
     problemWith: never,
     crds: async () => [],

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { selectorOf } from "../../kube/selector.ts";
+import { recoveryKeys } from "./recovery.ts";
 import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
 import { sparkKeys } from "./spark.ts";
 import { updatesKeys } from "./updates.ts";
@@ -61,6 +62,7 @@ export const keys = {
   stepMs: duration.prefault("20s").describe("a step leaves before this"),
   fenceMs: duration.prefault("10s").describe("no write starts later than this after the save that planned it"),
   timeoutMs: duration.prefault("5s").describe("longest time for one request"),
+  ...recoveryKeys,
   listen: address.prefault("127.0.0.1:8080").describe("where /healthz, /readyz and the triggers are served"),
   triggerSecretFile: text
     .optional()

@@ -1,0 +1,120 @@
+/** `rekindle recover` as people type it. */
+import { type Command, Option } from "commander";
+import type { Key } from "../../core/key.ts";
+import { exits, Refused } from "../failure.ts";
+import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
+import { keysIn, recoveredText } from "../recover.ts";
+import { targetOf } from "../target.ts";
+import type { Recovered, RecoverHow, Session, Tools } from "../tools.ts";
+
+type Options = Scoped & {
+  readonly strict?: boolean;
+  readonly mode: RecoverHow["mode"];
+  readonly fresh?: true;
+  readonly reconfigure?: true;
+  readonly timeout?: number;
+  readonly grace: number;
+  readonly wait: number;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly allNamespaces?: true;
+  readonly output: string;
+};
+
+const howOf = ({ strict = true, mode, fresh, reconfigure, timeout, grace, wait, dryRun }: Options): RecoverHow => ({
+  ...{ strict, mode, fresh: fresh === true, reconfigure: reconfigure === true, dryRun: dryRun === true },
+  ...(timeout === undefined ? {} : { returnMs: timeout }),
+  graceSeconds: grace,
+  waitMs: wait,
+});
+
+const longestReturnMs = 600_000;
+
+const returning = (text: string): number => {
+  const ms = spanOf(text);
+  if (ms >= 1_000 && ms <= longestReturnMs) return ms;
+  throw new Refused(`${JSON.stringify(text)}: write a span from 1s to 10m`);
+};
+
+const chosen = async (session: Session, names: readonly string[], options: Options): Promise<readonly Key[]> => {
+  if (names.length > 0) return names.map((name) => targetOf(name, session, options.namespace).key);
+  return await keysIn(
+    session,
+    options.allNamespaces === true ? "" : (options.namespace ?? session.namespace ?? "default"),
+  );
+};
+
+const questions = {
+  cleanup: "End everything that belongs to these",
+  fresh: "Give up the records of these",
+} as const;
+
+const agreed = async (tools: Tools, keys: readonly Key[], options: Options): Promise<void> => {
+  const question =
+    options.mode === "cleanup" ? questions.cleanup : options.fresh === true ? questions.fresh : undefined;
+  if (question === undefined || options.yes === true || options.dryRun === true) return;
+  const names = keys.map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
+  if (!(await tools.confirm(`${question}: ${names}?`))) throw new Refused("nothing was changed (--yes does not ask)");
+};
+
+/** One after the other; what cannot be done for one holds no other up. */
+const recoverAll = async (tools: Tools, session: Session, keys: readonly Key[], how: RecoverHow) => {
+  const all: Recovered[] = [];
+  for (const key of keys) all.push(await tools.recover(session, key, how));
+  return all;
+};
+
+const concluded = (all: readonly Recovered[]): void => {
+  const refused = all.filter((one) => one.refused !== undefined);
+  if (refused.length > 0) throw new Refused(`${refused.length} refused: ${refused[0]?.refused}`);
+  const waiting = all.find((one) => one.waitsFor !== undefined);
+  if (waiting === undefined) return;
+  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host goes on with it, and so does this command`;
+  throw new Refused(message, { code: exits.timeOver });
+};
+
+const description = `Looks at the records of applications, and brings back what can be: a record that cannot be read, that another
+cluster or another version made, that was edited, or that is gone. Without names, all of the namespace.
+
+Every write is conditional: it may run beside a host, be interrupted anywhere, and be typed again. What is to be created is
+left to a host.`;
+
+export const recover = (tools: Tools): Command =>
+  onNamespace("recover")
+    .description(description)
+    .argument("[applications...]", application[1])
+    .option("--strict", "refuse a record that cannot be read (the default)")
+    .option("--no-strict", "keep what can be read of it, and make the rest anew from status and objects")
+    .addOption(
+      new Option("--mode <mode>", "adopt what lives; or end all that belongs to it, and stop")
+        .choices(["reconnect", "cleanup"])
+        .default("reconnect"),
+    )
+    .option("--fresh", "give the record up, whatever stands in it; what lives is adopted")
+    .option("--reconfigure", "take it over into the settings of the next host")
+    .option(
+      "--timeout <span>",
+      "how long what is missing may take to come back (default: its annotation's, or 30s)",
+      returning,
+    )
+    .option(
+      "--grace <seconds>",
+      "cleanup: how long pods may take to end before they are ended by force",
+      countFrom(0),
+      30,
+    )
+    .option("--wait <span>", "how long to go on until it is settled; a host goes on with the rest", spanOf, 60_000)
+    .option("--dry-run", "only tell what would be found")
+    .option("--yes", "do not ask, with --mode cleanup or --fresh")
+    .option("-A, --all-namespaces", "of every namespace")
+    .addOption(outputOption("text", "json", "yaml"))
+    .action((names: readonly string[], options: Options) =>
+      connected(tools, options, async (session) => {
+        const keys = await chosen(session, names, options);
+        if (keys.length === 0) return tools.print("there is nothing to recover");
+        await agreed(tools, keys, options);
+        const all = await recoverAll(tools, session, keys, howOf(options));
+        tools.print(recoveredText(all, options.output));
+        concluded(all);
+      }),
+    );

@@ -101,8 +101,11 @@ const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: numbe
   return Number.isFinite(at) ? { wakeAt: at } : {};
 };
 
-/** When what is under way counts as never having come, epoch ms: nobody else tells of it. */
-const overdueAt = ({ settings }: Scene, { underway }: Allotment): number | undefined => {
+/**
+ * When what an earlier step has sent on its way counts as never having come, epoch ms: nobody else tells of it. Of what
+ * this step sends the pods themselves tell, or the trouble that it comes upon.
+ */
+const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined => {
   const [first] = underway;
   return first === undefined ? undefined : first.at + settings.settledMs;
 };
@@ -120,7 +123,7 @@ const planned = (
     ...extras,
     memory: { ...scene.memory, allotment },
     stages: [...made, ...stages],
-    ...earlier(wakeAt, overdueAt(scene, allotment)),
+    ...earlier(wakeAt, overdueAt(situation)),
   };
 };
 

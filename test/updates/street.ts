@@ -2,7 +2,7 @@
  * A street with one sender and one listener under a clock that is turned by hand: the real step, the real delivery and
  * the real queue, a listener that does as it is told, and a sender that may die at any call.
  */
-import { openQueue } from "../../shared/adapters/embedded/queue.ts";
+import { type EmbeddedQueue, openQueue } from "../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../shared/core/key.ts";
 import type { Word } from "../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../shared/core/sink.ts";
@@ -33,7 +33,11 @@ export type Street = {
   /** What the listener makes of a request; what it throws, kills the sender. */
   answer: (heard: Omit<Heard, "answered">) => Sent;
   /** Where updates go when nobody says anything else. */
-  readonly queue: ReturnType<typeof openQueue>;
+  readonly queue: EmbeddedQueue;
+  /** Called when a sender has died: the next one begins. */
+  revive: () => void;
+  /** All messages are lost. */
+  forget(): void;
   /** The application is in this state now, and its step is taken. */
   enter(state: string, more?: Partial<Word>): Promise<void>;
   /** Lets time pass until so much later, everything due in its order. */
@@ -52,7 +56,8 @@ const memoryOf = (word: Word, count: number) => ({ count, word });
 
 export const openStreet = (settings: { readonly to?: string } = {}): Street => {
   const home = stage();
-  const queue = openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
+  const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
+  let queue = anew();
   const heard: Heard[] = [];
   let said: Word | undefined;
   let count = 0;
@@ -71,8 +76,10 @@ export const openStreet = (settings: { readonly to?: string } = {}): Street => {
       state: update.state,
       latest: data.latest.state,
     };
+    await home.before("tell");
     const sent = street.answer(request);
     heard.push({ ...request, answered: sent.did });
+    home.after("tell");
     return sent;
   };
   const ports = {
@@ -81,10 +88,12 @@ export const openStreet = (settings: { readonly to?: string } = {}): Street => {
       send: async (sending: Message, id: string) => {
         await home.before("send");
         await queue.send(sending, id);
+        home.after("send");
       },
       sendLater: async (sending: Message, id: string, delayMs: number) => {
         await home.before("sendLater");
         await queue.sendLater(sending, id, delayMs);
+        home.after("sendLater");
       },
     },
     clock: { monotonic: () => home.time.now },
@@ -106,14 +115,16 @@ export const openStreet = (settings: { readonly to?: string } = {}): Street => {
       await step(world, merged([first, ...others]));
       return true;
     } catch {
+      street.revive();
       return false;
     }
   };
   const drain = async (): Promise<void> => {
     for (let found = queue.receive(10); found.length > 0; found = queue.receive(10)) {
       for (const delivery of found) {
-        if (await take(delivery.messages)) queue.acknowledge(delivery);
-        else queue.giveBack(delivery, 90_000);
+        const from = queue;
+        if (await take(delivery.messages)) from.acknowledge(delivery);
+        else from.giveBack(delivery, 90_000);
       }
     }
   };
@@ -121,7 +132,13 @@ export const openStreet = (settings: { readonly to?: string } = {}): Street => {
     stage: home,
     world,
     heard,
-    queue,
+    get queue() {
+      return queue;
+    },
+    revive: () => {},
+    forget: () => {
+      queue = anew();
+    },
     answer: () => acknowledged,
     enter: async (state, more = {}) => {
       said = { state, attempt: 1, terminal: false, ...more };

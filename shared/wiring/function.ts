@@ -5,6 +5,7 @@
 import * as z from "zod";
 import type { Endpoint } from "../adapters/kubernetes/https.ts";
 import { selectorOf } from "../kube/selector.ts";
+import { updatesKeys } from "./configuration/updates.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -75,6 +76,19 @@ const variables = {
     shape: queueUrl.refine((url) => !url.endsWith(".fifo"), {
       error: "is a FIFO queue, which holds no single message back: a standard queue is needed",
     }),
+  },
+  updates: {
+    variable: "REKINDLE_UPDATES_URL",
+    shape: queueUrl
+      .refine((url) => url.endsWith(".fifo"), { error: "is not a FIFO queue: the URL of one ends with .fifo" })
+      .optional(),
+  },
+  updatesTo: { variable: "REKINDLE_UPDATES_TO", shape: updatesKeys.updatesTo },
+  updatesHosts: { variable: "REKINDLE_UPDATES_HOSTS", shape: updatesKeys.updatesHosts },
+  updatesAllowPrivate: { variable: "REKINDLE_UPDATES_ALLOW_PRIVATE", shape: updatesKeys.updatesAllowPrivate },
+  updatesSecret: {
+    variable: "REKINDLE_UPDATES_SECRET",
+    shape: z.string().min(16, { error: "at least 16 characters are needed" }).optional(),
   },
   home: {
     variable: "REKINDLE_HOME",

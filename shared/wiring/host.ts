@@ -14,13 +14,14 @@ import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import { chargeOf } from "./charge.ts";
+import { deliveryFor, type Listening } from "./delivering.ts";
 import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { openRecall } from "./recalling.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
-import { deliveryFor, type Listening, updatesFor } from "./updating.ts";
+import { updatesFor } from "./updating.ts";
 import { openWorld, operatorsFor } from "./world.ts";
 
 export type HostSettings = {

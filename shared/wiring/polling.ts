@@ -1,19 +1,19 @@
 /** The queue functions as processes: they poll by themselves until they are told to stop. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../adapters/sqs/poller.ts";
-import { sqsSender } from "../adapters/sqs/queue.ts";
 import { openReceiver } from "../adapters/sqs/receiver.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { openTaking } from "./reconcile.ts";
+import { sendingTo } from "./sending.ts";
 import { stopped } from "./stopping.ts";
 import { wake } from "./waking.ts";
 
 /** As `infra/` sets it for the queues of the functions. */
-const visibilityMs = 90_000;
-const againMs = 5_000;
-const graceMs = 25_000;
-const pause = async (ms: number): Promise<void> => void (await sleep(ms));
+export const visibilityMs = 90_000;
+export const againMs = 5_000;
+export const graceMs = 25_000;
+export const pause = async (ms: number): Promise<void> => void (await sleep(ms));
 
 /** A process has all the time that a step may take. */
 const unhurriedMs = 60_000;
@@ -31,9 +31,9 @@ export const pollSteps = async (env: Environment): Promise<void> => {
 
 /** Timers from the delay queue onto the FIFO queue. */
 export const pollTimers = async (env: Environment): Promise<void> => {
-  const { fifo, delay } = functionSettings(env, "fifo", "delay");
+  const { delay, ...queues } = functionSettings(env, "fifo", "delay", "updates");
   const report = lineReport("info");
-  const send = sqsSender(fifo);
+  const send = sendingTo(queues);
   const receiver = openReceiver({ queue: delay, visibilityMs });
   const take = (messages: Parameters<typeof wake>[2]): Promise<readonly string[]> => wake(send, report, messages);
   const poller = startPoller({ receiver, take, parallel: 1, againMs, report, pause });

@@ -14,11 +14,11 @@ import { namespaces } from "../kube/resources.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
+import type { Listening } from "./delivering.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { lookoutFor } from "./lookout.ts";
 import type { Scrape } from "./metering.ts";
 import { tellPlans } from "./shadow.ts";
-import type { Listening } from "./updating.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {

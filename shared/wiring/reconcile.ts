@@ -3,7 +3,6 @@
 import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
-import { sqsQueue } from "../adapters/sqs/queue.ts";
 import { emfMeter } from "../adapters/telemetry/emf.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
@@ -17,8 +16,10 @@ import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
+import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
+import { updatesFor } from "./updating.ts";
 import { openWorld, operatorsFor, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -46,10 +47,10 @@ export const openTaking = (
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "delay", "maxSubmissions"] as const),
+    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions"] as const),
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
-  const desk = { queue: sqsQueue(settings), report: lineReport("info"), clock: processClock() };
+  const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
   const operators = operatorsFor(timing, sparkOptionsIn(env));
   const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
   const meter = emfMeter((line) => console.log(line), Date.now);
@@ -62,7 +63,8 @@ export const openTaking = (
     const standing = openStanding({ ...settings, ...parts, cluster: opened.cluster, now: clock.monotonic });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
-    return { ...opened, meter, turns, inCharge };
+    const told = settings.updates === undefined ? {} : { updates: updatesFor(opened, { to: settings.updatesTo }) };
+    return { ...opened, meter, turns, inCharge, ...told };
   });
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);

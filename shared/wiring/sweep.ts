@@ -3,13 +3,13 @@ import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
-import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
+import { sendingTo } from "./sending.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
@@ -44,9 +44,10 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
 const openSweep = async (env: Environment): Promise<SweepParts> => {
   const settings = functionSettings(
     env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases", "fifo", "home"] as const),
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
+    ...(["fifo", "updates", "home"] as const),
   );
-  const { endpoint, fifo, home, cluster, selector } = settings;
+  const { endpoint, home, cluster, selector } = settings;
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-resync" });
   const report = lineReport("info");
   const opened = openCluster(transport);
@@ -54,9 +55,15 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
   const operators = operatorsFor(timing);
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
-  const queue = { send: sqsSender(fifo) };
+  const queue = { send: sendingTo(settings) };
+  const updates = settings.updates !== undefined;
   const standing = openStanding({ ...settings, cluster: opened, operators, report, now: processClock().monotonic });
-  return { scope: { cluster, selector, namespaces, within, transport, queue, operators }, cursors, report, standing };
+  return {
+    scope: { cluster, selector, namespaces, within, transport, queue, operators, updates },
+    cursors,
+    report,
+    standing,
+  };
 };
 
 export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;

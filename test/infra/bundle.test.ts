@@ -17,7 +17,7 @@ const found = (parts: ReadonlySet<string>, unwanted: readonly string[]): readonl
 const never = ["shared/simulator", "shared/dashboard", "shared/cli", "hono", "@kubernetes/client-node", "pino", "yaml"];
 
 describe("the bundle", () => {
-  for (const name of ["reconcile", "wake", "resync", "forward"]) {
+  for (const name of ["reconcile", "deliver", "wake", "resync", "forward"]) {
     test(`of ${name} holds no simulator, page, hono or client-node, not even in a lazy chunk`, () => {
       assert.deepEqual(found(partsOf(loadedBy(meta, name).ever.inputs), never), []);
     });
@@ -45,9 +45,16 @@ describe("the bundle", () => {
   });
 
   test("of every function is built, and has a handler", () => {
-    const names = ["admission", "api", "forward", "reconcile", "resync", "wake"];
+    const names = ["admission", "api", "deliver", "forward", "reconcile", "resync", "wake"];
     const without = names.filter((name) => !meta.outputs[`dist/${name}.mjs`]?.exports.includes("handler"));
     assert.deepEqual(without, []);
+  });
+
+  test("of reconcile delivers no update, and of deliver does", () => {
+    const sinks = (name: string) =>
+      loadedBy(meta, name).ever.inputs.filter((input) => /shared\/adapters\/sinks/.test(input));
+    assert.deepEqual(sinks("reconcile"), []);
+    assert.ok(sinks("deliver").length > 0);
   });
 
   test("of reconcile loads the SQS client only when it sends, and finds it there", () => {

@@ -1,0 +1,87 @@
+/** The delivery of status updates: the sinks, and the wiring of the deliver function. */
+
+import { httpsTransport } from "../adapters/kubernetes/https.ts";
+import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
+import { sinkOf } from "../adapters/sinks/door.ts";
+import { eventSink } from "../adapters/sinks/events.ts";
+import { type HttpsRules, httpsSink } from "../adapters/sinks/https.ts";
+import { sqsSink } from "../adapters/sinks/sqs.ts";
+import { emfMeter } from "../adapters/telemetry/emf.ts";
+import { lineReport } from "../adapters/telemetry/lines.ts";
+import { type Delivered, intake, postpone } from "../engine/intake.ts";
+import type { Report } from "../engine/ports.ts";
+import { readRecord } from "../engine/record.ts";
+import { timing } from "../engine/settings.ts";
+import { troubleOf } from "../engine/trouble.ts";
+import type { World } from "../engine/world.ts";
+import { deliver } from "../updates/deliver.ts";
+import { chargeOf } from "./charge.ts";
+import { type Environment, functionSettings } from "./function.ts";
+import { once } from "./once.ts";
+import { queueOn } from "./sending.ts";
+import { openTerritory } from "./territory.ts";
+import { updatesFor } from "./updating.ts";
+import { openWorld, operatorsFor, processClock } from "./world.ts";
+
+/** What the operator decides about listeners. */
+export type Listening = HttpsRules & {
+  /** Who is told where nobody else is named; "": nobody. */
+  readonly to: string;
+};
+
+/** Takes the keys under which updates are delivered. Keeps from a world what a delivery needs, and nothing of its kinds. */
+export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
+  const { operatorOf, cluster } = world;
+  const resourceOf = (kind: string) => operatorOf(kind)?.resource;
+  const sink = sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events: eventSink({ cluster, resourceOf }) });
+  const desk = { ...world, resourceOf, sink, ...updatesFor(world, listening), read: readRecord };
+  return (message) => deliver(desk, message);
+};
+
+/** Takes a batch and says which of its messages are to be delivered again. */
+export type Deliver = (event: unknown) => Promise<BatchAnswer>;
+
+type Delivering = {
+  /** Gives the ids of what must be delivered again. */
+  readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
+  readonly queue: string;
+  readonly report: Report;
+};
+
+const settingsIn = (env: Environment) => {
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "delay"] as const),
+    ...(["updates", "updatesTo", "updatesHosts", "updatesAllowPrivate", "updatesSecret"] as const),
+  );
+  if (settings.updates === undefined)
+    throw new Error("set the function's environment: REKINDLE_UPDATES_URL (is missing)");
+  return { ...settings, updates: settings.updates };
+};
+
+/** Deliveries by this environment's settings. Nothing is connected before the first. */
+export const openDelivering = (env: Environment): Delivering => {
+  const settings = settingsIn(env);
+  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate, updatesSecret: secret } = settings;
+  const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-deliver" });
+  const report = lineReport("info");
+  const desk = { queue: queueOn(settings), report, clock: processClock() };
+  const meter = emfMeter((line) => console.log(line), Date.now);
+  const territory = openTerritory({ ...settings, transport, report, now: desk.clock.monotonic });
+  const world = once(async (): Promise<World> => {
+    const opened = await openWorld({ ...desk, transport, timing, operators: operatorsFor(timing) });
+    const charged = { ...opened, meter, inCharge: chargeOf({ ...settings, territory }) };
+    return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
+  });
+  const take: Delivering["take"] = async (delivered) => {
+    const opened = await world().catch(troubleOf);
+    return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
+  };
+  return { take, queue: settings.updates, report };
+};
+
+/** Opens everything once for an environment's life. */
+export const openDeliver = async (env: Environment): Promise<Deliver> => {
+  const { take } = openDelivering(env);
+  return async (event) => answerOf(await take(recordsOf(event)));
+};

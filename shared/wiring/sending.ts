@@ -1,0 +1,23 @@
+/** Keys onto SQS: those of steps onto one FIFO queue, those of deliveries onto another, where there is one. */
+import { sqsQueue, sqsSender } from "../adapters/sqs/queue.ts";
+import type { Queue } from "../engine/ports.ts";
+import { apart } from "./updating.ts";
+
+type Queues = {
+  readonly fifo: string;
+  readonly delay: string;
+  /** The deliveries' queue; absent: updates are off, and nobody sends any. */
+  readonly updates?: string | undefined;
+};
+
+/** The sending side alone. */
+export const sendingTo = ({ fifo, updates }: Omit<Queues, "delay">): Queue["send"] => {
+  const send = sqsSender(fifo);
+  return updates === undefined ? send : apart({ send, sendLater: send }, { send: sqsSender(updates) }).send;
+};
+
+/** Sends at once and later. */
+export const queueOn = (queues: Queues): Queue => {
+  const steps = sqsQueue(queues);
+  return queues.updates === undefined ? steps : apart(steps, { send: sqsSender(queues.updates) });
+};

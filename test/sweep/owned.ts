@@ -23,8 +23,8 @@ export const owned: readonly Scenario[] = [
     breadth: "thin",
   },
   {
-    name: "own-scale",
-    what: "Rekindle is the allocator; more executors are asked for while it runs, and then fewer",
+    name: "own-more",
+    what: "Rekindle is the allocator; more executors are asked for while it runs",
     spec: base,
     annotations: own,
     scripts: { [appName]: [{ hangs: true }] },
@@ -34,12 +34,6 @@ export const owned: readonly Scenario[] = [
         when: driverRuns,
         afterMs: 6_000,
         do: { act: "patch", spec: { executor: { instances: 4 } } },
-      },
-      {
-        says: "one executor",
-        when: driverRuns,
-        afterMs: 200_000,
-        do: { act: "patch", spec: { executor: { instances: 1 } } },
       },
     ],
     ends: "RUNNING",

@@ -65,6 +65,8 @@ export type Effect =
       readonly uid: string;
       readonly resourceVersion?: string;
       readonly graceSeconds?: number;
+      /** Fields of its status to be written before it goes, for those who go by its last word; needs `resourceVersion`. */
+      readonly lastWord?: Readonly<Record<string, unknown>>;
     }
   | {
       /** Merge patch (RFC 7386) of the object itself, by judgement: of this UID, as it was when it was looked at. */

@@ -120,8 +120,25 @@ const tryCreate = async (hands: Hands, effect: Extract<Effect, { do: "create" }>
   return await tryOnce(hands, effect);
 };
 
+/** The version to be deleted after it: still the one that was looked at, and nothing but our word on it. */
+const lastWord = async (
+  { cluster }: Hands,
+  { ref, resourceVersion, lastWord: word }: Extract<Effect, { do: "delete" }>,
+): Promise<string | undefined> => {
+  if (word === undefined || resourceVersion === undefined) return resourceVersion;
+  try {
+    return (await cluster.patchStatus(ref, resourceVersion, word)).metadata.resourceVersion;
+  } catch (cause) {
+    // Whoever may not write it ends it without a word.
+    if (isDenied(cause)) return resourceVersion;
+    throw cause;
+  }
+};
+
 const remove = async (hands: Hands, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
-  const { uid, resourceVersion, graceSeconds } = effect;
+  const { uid, graceSeconds } = effect;
+  const resourceVersion = await lastWord(hands, effect);
+  if (hands.clock.monotonic() > hands.until) return late;
   await hands.cluster.remove(effect.ref, {
     uid,
     ...(resourceVersion === undefined ? {} : { resourceVersion }),

@@ -48,7 +48,7 @@ const trimmed = async ({ world, message }: Run, outbox: Outbox): Promise<Outbox>
 
 /** A name of its own for every stream that is begun, so that what was acknowledged of another one says nothing of it. */
 const streamOf = ({ world, message, sight }: Run): string =>
-  digest(textOf(message), sight.uid, String(sight.now), String(world.clock.monotonic())).slice(0, 16);
+  digest(textOf(message), sight.uid, sight.version ?? "", `${sight.now} ${world.clock.monotonic()}`).slice(0, 16);
 
 const departed = (run: Run, outbox: Outbox): Outbox => {
   const { uid, now } = run.sight;

@@ -8,6 +8,7 @@ import type { Word } from "../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../shared/core/sink.ts";
 import { merged } from "../../shared/engine/batch.ts";
 import { readRecord } from "../../shared/engine/record.ts";
+import { recovery } from "../../shared/engine/settings.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { type Cursor, readCursor } from "../../shared/updates/cursor.ts";
@@ -54,7 +55,7 @@ export const silence: Sent = { did: "failed", error: "no answer" };
 
 const memoryOf = (word: Word, count: number) => ({ count, word });
 
-export const openStreet = (settings: { readonly to?: string } = {}): Street => {
+export const openStreet = (settings: { readonly to?: string; readonly strict?: boolean } = {}): Street => {
   const home = stage();
   const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
   let queue = anew();
@@ -106,7 +107,12 @@ export const openStreet = (settings: { readonly to?: string } = {}): Street => {
   });
   const resourceOf = (kind: string) => (kind === "Toy" ? toys : undefined);
   const desk = { ...ports, read: readRecord, resourceOf, destinationOf: updates.destinationOf, sink };
-  const world: World = { ...ports, updates, deliver: (asked) => deliver(desk, asked) };
+  const world: World = {
+    ...ports,
+    updates,
+    deliver: (asked) => deliver(desk, asked),
+    recovery: { ...recovery, strict: settings.strict ?? true },
+  };
 
   const take = async (messages: readonly Message[]): Promise<boolean> => {
     const [first, ...others] = messages;

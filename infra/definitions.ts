@@ -9,21 +9,30 @@ import { specSchema } from "../shared/spark/schema/application.ts";
 import { connectSpecSchema, connectStatusSchema } from "../shared/spark/schema/connect.ts";
 import { scheduledSpecSchema, scheduledStatusSchema } from "../shared/spark/schema/scheduled.ts";
 import { statusSchema } from "../shared/spark/schema/status.ts";
+import { type Limits, limited } from "./limits.ts";
 import { structuralOf } from "./structural.ts";
+import { volcano } from "./volcano.ts";
 
-type Column = {
+export type Column = {
   readonly name: string;
   readonly type: "string" | "boolean" | "date" | "integer";
   readonly jsonPath: string;
+  readonly priority?: number;
 };
 
-type Definition = {
+export type Definition = {
   readonly resource: Resource;
   readonly singular: string;
   readonly short: readonly string[];
   readonly columns: readonly Column[];
   readonly spec: z.ZodType;
   readonly status?: z.ZodType;
+  /** Absent: in a namespace. */
+  readonly scope?: "Cluster";
+  /** The status is written with the rest of the object. */
+  readonly plainStatus?: true;
+  /** What the server is to hold fields to, beside their types: by their path from the object. */
+  readonly limits?: Limits;
   readonly annotations?: Readonly<Record<string, string>>;
 };
 
@@ -106,21 +115,35 @@ const checkpoint: Definition = {
   spec: recordSchema,
 };
 
-const definitions: readonly Definition[] = [sparkApplication, scheduledSparkApplication, sparkConnect, checkpoint];
+const definitions: readonly Definition[] = [
+  sparkApplication,
+  scheduledSparkApplication,
+  sparkConnect,
+  checkpoint,
+  ...volcano,
+];
 
 const text = { type: "string" } as const;
 
-const rootSchema = ({ spec, status }: Definition) => ({
+const rootSchema = ({ spec, status, limits }: Definition) => ({
   type: "object",
-  properties: {
-    apiVersion: text,
-    kind: text,
-    metadata: { type: "object" },
-    spec: structuralOf(spec),
-    ...(status === undefined ? {} : { status: structuralOf(status) }),
-  },
-  required: ["metadata", "spec"],
+  properties: limited(
+    {
+      apiVersion: text,
+      kind: text,
+      metadata: { type: "object" },
+      spec: structuralOf(spec),
+      ...(status === undefined ? {} : { status: structuralOf(status) }),
+    },
+    limits,
+  ),
+  ...(limits === undefined ? { required: ["metadata", "spec"] } : {}),
 });
+
+const subresourcesOf = ({ status, plainStatus }: Definition) => {
+  if (plainStatus === true) return { subresources: {} };
+  return status === undefined ? {} : { subresources: { status: {} } };
+};
 
 const versionOf = (definition: Definition) => ({
   name: definition.resource.version,
@@ -128,7 +151,7 @@ const versionOf = (definition: Definition) => ({
   storage: true,
   additionalPrinterColumns: definition.columns,
   schema: { openAPIV3Schema: rootSchema(definition) },
-  ...(definition.status === undefined ? {} : { subresources: { status: {} } }),
+  ...subresourcesOf(definition),
 });
 
 const crdOf = (definition: Definition): Obj => {
@@ -150,7 +173,7 @@ const crdOf = (definition: Definition): Obj => {
         singular,
         shortNames: short,
       },
-      scope: "Namespaced",
+      scope: definition.scope ?? "Namespaced",
       versions: [versionOf(definition)],
     },
   };

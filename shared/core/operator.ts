@@ -18,6 +18,8 @@ export type Watch = {
   readonly trim?: (object: Stored) => Stored;
   /** Name of the owner this object belongs to, in its namespace; undefined when it is nobody's. */
   readonly ownerName: (object: Obj) => string | undefined;
+  /** Of a kind that clusters may do without, this is what they do without besides. */
+  readonly optional?: boolean;
   /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */
   readonly matters: (before: Obj | undefined, after: Obj) => boolean;
   /** True of what is to be acted on at once, also when its key has just had a message; `after` is undefined when it is gone. */

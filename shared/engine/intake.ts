@@ -18,7 +18,7 @@ const patience = 3;
 /** The reason of one that was sent for alone. */
 const alone = "alone: its steps did not come to their end";
 /** Our messages are keys: nothing longer is parsed. */
-const longestBody = 8_192;
+export const longestBody = 8_192;
 
 type Read = Envelope & { readonly received: number };
 

@@ -44,7 +44,7 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
       const id = idOf(watch.resource, wanted);
       const known = subjects.get(id);
       const interests = [...(known?.interests ?? []), { kind, watch }];
-      const optional = spared && own && (known?.optional ?? true);
+      const optional = spared && (own || watch.optional === true) && (known?.optional ?? true);
       subjects.set(id, { resource: watch.resource, selector: wanted, interests, optional, trim: trimFor(interests) });
     }
   }

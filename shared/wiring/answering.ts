@@ -3,20 +3,18 @@ import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { dedupe, digest, textOf } from "../core/key.ts";
 import { verified } from "../core/signature.ts";
-import { timing } from "../engine/settings.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { kindNames } from "./kinds.ts";
 import type { DoorParts } from "./process.ts";
-import { operatorsFor } from "./world.ts";
 
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
   const send = sqsSender(fifo);
   const report = lineReport("info");
-  const kinds = operatorsFor(timing).map(({ kind }) => kind);
   return {
     ready: () => true,
-    kinds: () => kinds,
+    kinds: () => kindNames,
     trigger: async ({ kind, namespace, name }, event) => {
       const key = { cluster, kind, namespace, name };
       try {

@@ -18,10 +18,11 @@ import { deliver } from "../updates/deliver.ts";
 import { chargeOf } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
+import { operatorsFor } from "./operators.ts";
 import { queueOn } from "./sending.ts";
 import { openTerritory } from "./territory.ts";
 import { updatesFor } from "./updating.ts";
-import { openWorld, operatorsFor, processClock } from "./world.ts";
+import { openWorld, processClock } from "./world.ts";
 
 /** What the operator decides about listeners. */
 export type Listening = HttpsRules & {

@@ -6,7 +6,7 @@ import { parseSpec } from "../spark/schema/parse.ts";
 import { submit } from "../spark/submission/submit.ts";
 import { flagName } from "./configuration/keys.ts";
 import { rows, understood } from "./configuration/upstream.ts";
-import { operatorsFor } from "./world.ts";
+import { operatorsFor } from "./operators.ts";
 
 /** The kinds that hosts of this version run. */
 export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => kind);

@@ -17,9 +17,10 @@ import type { Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { operatorsFor } from "./operators.ts";
 import { hintsIn } from "./resync.ts";
 import { openTerritory } from "./territory.ts";
-import { identify, operatorsFor } from "./world.ts";
+import { identify } from "./world.ts";
 
 export type ForwardParts = Scope & {
   readonly transport: Transport;

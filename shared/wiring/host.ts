@@ -17,12 +17,13 @@ import { chargeOf } from "./charge.ts";
 import { deliveryFor, type Listening } from "./delivering.ts";
 import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
+import { operatorsFor } from "./operators.ts";
 import { openRecall } from "./recalling.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
 import { updatesFor } from "./updating.ts";
-import { openWorld, operatorsFor } from "./world.ts";
+import { openWorld } from "./world.ts";
 
 export type HostSettings = {
   readonly transport: Transport;

@@ -8,8 +8,8 @@ import type { Lookout } from "../forward/aside.ts";
 import { findLeaders, findOtherControllers } from "../forward/lookouts.ts";
 import { type Upstream, upstreams } from "../kube/upstreams.ts";
 import type { Configuration } from "./configuration.ts";
+import { operatorsFor } from "./operators.ts";
 import { type Chosen, openTerritory } from "./territory.ts";
-import { operatorsFor } from "./world.ts";
 
 type Scope = Chosen & Pick<Configuration, "selector" | "leases">;
 

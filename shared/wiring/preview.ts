@@ -5,7 +5,8 @@ import type { Plan } from "../core/plan.ts";
 import type { Queue, Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
 import { step } from "../engine/step.ts";
-import { openWorld, operatorsFor } from "./world.ts";
+import { operatorsFor } from "./operators.ts";
+import { openWorld } from "./world.ts";
 
 const silent: Report = () => {};
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };

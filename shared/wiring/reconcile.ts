@@ -14,13 +14,14 @@ import type { World } from "../engine/world.ts";
 import { chargeOf } from "./charge.ts";
 import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
+import { openFamilies } from "./families.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
 import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
 import { updatesFor } from "./updating.ts";
-import { openWorld, operatorsFor, processClock } from "./world.ts";
+import { openWorld, processClock, sparkOperators } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
 export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
@@ -51,7 +52,8 @@ export const openTaking = (
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
-  const operators = operatorsFor(timing, sparkOptionsIn(env));
+  const operators = sparkOperators(timing, sparkOptionsIn(env));
+  const families = openFamilies(operators);
   const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
   const meter = emfMeter((line) => console.log(line), Date.now);
   const turns = openTurns(settings.maxSubmissions);
@@ -60,16 +62,19 @@ export const openTaking = (
   const charge = chargeOf({ ...settings, territory });
   const world = once(async () => {
     const opened = await openWorld(parts);
-    const standing = openStanding({ ...settings, ...parts, cluster: opened.cluster, now: clock.monotonic });
+    const { cluster } = opened;
+    const standing = openStanding({ ...settings, operators: families.kinds, report, cluster, now: clock.monotonic });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
-    const told = settings.updates === undefined ? {} : { updates: updatesFor(opened, { to: settings.updatesTo }) };
-    return { ...opened, meter, turns, inCharge, ...told };
+    const known = { ...opened, operatorOf: families.operatorOf };
+    const told = settings.updates === undefined ? {} : { updates: updatesFor(known, { to: settings.updatesTo }) };
+    return { ...known, meter, turns, inCharge, ...told };
   });
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);
     // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.
     if ("reason" in opened) return await postpone(desk, delivered, opened);
+    await families.prepare(delivered);
     return await intake(withDeadline(opened, remainingMs), delivered);
   };
   return { take, fifo: settings.fifo, report: desk.report };

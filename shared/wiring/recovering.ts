@@ -19,7 +19,8 @@ import type { Ask, Finding } from "../engine/recovery/ask.ts";
 import { recovery, timing } from "../engine/settings.ts";
 import { step } from "../engine/step.ts";
 import type { Ending, World } from "../engine/world.ts";
-import { openWorld, operatorsFor } from "./world.ts";
+import { operatorsFor } from "./operators.ts";
+import { openWorld } from "./world.ts";
 
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 

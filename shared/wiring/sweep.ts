@@ -8,12 +8,13 @@ import type { Report } from "../engine/ports.ts";
 import { timing } from "../engine/settings.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { operatorsFor } from "./operators.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
 import { sendingTo } from "./sending.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
-import { identify, operatorsFor, processClock } from "./world.ts";
+import { identify, processClock } from "./world.ts";
 
 export type SweepParts = {
   readonly scope: ResyncScope;

@@ -10,15 +10,15 @@ import { type RecoverySettings, settledMs, type Timing } from "../engine/setting
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
-import { defaultOptions, type Options } from "../spark/companions/options.ts";
+import type { Options } from "../spark/companions/options.ts";
 import { sparkConnect } from "../spark/connect/operator.ts";
 import { scheduledSparkApplication } from "../spark/scheduled/operator.ts";
 
 /** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
 const inCluster = "https://kubernetes.default.svc";
 
-/** The kinds that Rekindle runs. */
-export const operatorsFor = (timing: Timing, options: Options = defaultOptions): readonly Operator<unknown>[] => [
+/** The kinds of the Spark family. */
+export const sparkOperators = (timing: Timing, options: Options): readonly Operator<unknown>[] => [
   sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), options }),
   scheduledSparkApplication({ settledMs: settledMs(timing) }),
   sparkConnect({ apiServer: inCluster }),

@@ -17,7 +17,10 @@ const named = (objects: readonly Obj[]): readonly string[] =>
 describe("rekindle manifests", () => {
   test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
     assert.deepEqual(named(await printed()), [
+      "CustomResourceDefinition/jobs.batch.volcano.sh",
       "CustomResourceDefinition/checkpoints.rekindle.dev",
+      "CustomResourceDefinition/podgroups.scheduling.volcano.sh",
+      "CustomResourceDefinition/queues.scheduling.volcano.sh",
       "CustomResourceDefinition/scheduledsparkapplications.sparkoperator.k8s.io",
       "CustomResourceDefinition/sparkapplications.sparkoperator.k8s.io",
       "CustomResourceDefinition/sparkconnects.sparkoperator.k8s.io",
@@ -105,17 +108,24 @@ describe("rekindle manifests", () => {
     });
   }
 
-  test("no right is a wildcard, none reaches secrets, and only status, services and config maps are patched", async () => {
+  test("no right is a wildcard, secrets are reached by name only, and little but status is patched", async () => {
     const roles = (await printed("--spark-namespace", "default")).filter(({ kind }) => /Role$/.test(kind));
     const text = JSON.stringify(roles);
     assert.ok(roles.length === 2);
-    assert.doesNotMatch(text, /"\*"|secrets|escalate|impersonate|"bind"/);
+    assert.doesNotMatch(text, /"\*"|escalate|impersonate|"bind"/);
+    assert.deepEqual(text.match(/"resources":\["secrets"\],"verbs":\[[^\]]*\]/g), [
+      '"resources":["secrets"],"verbs":["get","create","delete"]',
+    ]);
+    assert.equal(text.match(/secrets/g)?.length, 1);
     const host = JSON.stringify(roles.filter(({ metadata }) => metadata.name === "rekindle-host"));
     const patched = [...host.matchAll(/"resources":\[([^\]]*)\],"verbs":\["patch"\]/g)].map(
       ([, resources]) => resources,
     );
     assert.deepEqual(patched, [
       '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
+      '"podgroups"',
+      '"jobs"',
+      '"jobs/status"',
       '"services","configmaps"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);
@@ -202,7 +212,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 13$/);
+    assert.match(out, /removed 16$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -226,6 +236,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 13$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 16$/);
   });
 });

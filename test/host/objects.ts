@@ -17,6 +17,10 @@ export const resources: Readonly<Record<string, Resource>> = {
     ...{ plural: "sparkconnects", kind: "SparkConnect" },
   },
   Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
+  Job: { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" },
+  PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
+  Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },
+  Secret: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
   Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },
   Event: { group: "", version: "v1", plural: "events", kind: "Event" },
   Service: { group: "", version: "v1", plural: "services", kind: "Service" },
@@ -67,6 +71,36 @@ export const connect = (name: string, spec: Readonly<Record<string, unknown>> = 
   metadata: { name, namespace: "default" },
   spec: { sparkVersion: "4.1.1", image: "apache/spark:4.1.1", server: {}, executor: { instances: 1 }, ...spec },
 });
+
+/** A Volcano job of two workers that find each other; `script` says how the simulated pods live. */
+export const volcanoJob = (name: string, script: object, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name, namespace: "default" },
+  spec: {
+    plugins: { svc: [], ssh: ["--ssh-private-key=mine", "--ssh-public-key=yours"] },
+    tasks: [
+      {
+        name: "worker",
+        replicas: 2,
+        template: {
+          metadata: { annotations: { "simulator.rekindle.dev/script": JSON.stringify(script) } },
+          spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox" }] },
+        },
+      },
+    ],
+    ...spec,
+  },
+});
+
+/** The queue that jobs go to when they name none. */
+export const queue: Obj = {
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name: "default" },
+  spec: {},
+  status: { state: "Open" },
+};
 
 const within = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);

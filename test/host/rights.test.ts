@@ -12,9 +12,9 @@ import { wishOf } from "../../shared/simulator/gate.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
-import { coschedulingPodGroups, volcanoPodGroups } from "../../shared/spark/companions/gangs.ts";
+import { coschedulingPodGroups } from "../../shared/spark/companions/gangs.ts";
 import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { application, connect, schedule } from "./objects.ts";
+import { application, connect, queue, schedule, volcanoJob } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
@@ -78,8 +78,8 @@ const wayOf = ({ transport }: Simulator, token: string): Way => {
   };
 };
 
-/** PodGroups are of batch schedulers, whose definitions we do not ship. */
-const podGroups = [volcanoPodGroups, coschedulingPodGroups].map(
+/** PodGroups of a batch scheduler whose definitions we do not ship. */
+const podGroups = [coschedulingPodGroups].map(
   ({ group, version, plural, kind }): Obj => ({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -121,6 +121,21 @@ const rich = {
   },
 };
 
+const isPair = ({ metadata }: Obj): boolean => metadata.name.startsWith("pair-");
+
+/** A job of so many pods that has a claim made, priorities to look up, and not long to live afterwards. */
+const gang = (replicas: number): Readonly<Record<string, unknown>> => {
+  const { spec } = volcanoJob("pair", { runMs: 20_000 });
+  const [task] = Object(spec)["tasks"];
+  const template = { ...task.template, spec: { ...task.template.spec, priorityClassName: "system-node-critical" } };
+  return {
+    ttlSecondsAfterFinished: 5,
+    minAvailable: replicas,
+    volumes: [{ mountPath: "/data", volumeClaim: { accessModes: ["ReadWriteOnce"] } }],
+    tasks: [{ ...task, replicas, template }],
+  };
+};
+
 /** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
@@ -136,7 +151,14 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
     }),
   );
   await stand.create(connect("server"));
-  await stand.turn(45_000);
+  await stand.create(queue);
+  await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
+  await stand.turn(5_000);
+  for (const { metadata } of stand.all("PodGroup").filter(isPair))
+    await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
+  await stand.turn(15_000);
+  if (stand.get("Job", "pair") !== undefined) await stand.patch("Job", "pair", { spec: gang(3) });
+  await stand.turn(25_000);
   await stand.patch("SparkConnect", "server", {
     spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },
   });
@@ -194,7 +216,8 @@ describe("the shipped rights", () => {
     withRules(rules, async (stand, way) => {
       await live(stand, way);
       assert.deepEqual(way.refused, []);
-      assert.deepEqual([...stand.all("SparkApplication"), ...stand.all("Pod"), ...stand.all("Checkpoint")], []);
+      const kinds = ["SparkApplication", "Job", "Pod", "Checkpoint"];
+      assert.deepEqual(kinds.flatMap(stand.all), []);
     }),
   );
 

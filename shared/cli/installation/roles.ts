@@ -37,9 +37,19 @@ export const hostRules: readonly Rule[] = [
   rule("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
   rule("networking.k8s.io", ["networkpolicies", "ingresses"], ["get", "list", "create", "delete"]),
   rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
-  // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler.
-  rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "create", "delete"]),
+  // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler; of Volcano's jobs.
+  rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "watch", "create", "delete"]),
+  rule("scheduling.volcano.sh", ["podgroups"], ["patch"]),
   rule("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
+  // Volcano's jobs: deleted when their time to live is over, changed to name the claims that are made for them.
+  rule("batch.volcano.sh", ["jobs"], ["get", "list", "watch", "delete"]),
+  rule("batch.volcano.sh", ["jobs"], ["patch"]),
+  rule("batch.volcano.sh", ["jobs/status"], ["patch"]),
+  rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
+  rule("scheduling.volcano.sh", ["queues"], ["get"]),
+  rule("scheduling.k8s.io", ["priorityclasses"], ["get"]),
+  // The keys by which the pods of a job reach each other: each by its name, none is ever listed.
+  rule("", ["secrets"], ["get", "create", "delete"]),
   // What a SparkConnect's executors are made from, and labels that somebody took away.
   rule("", ["services", "configmaps"], ["patch"]),
   rule("", ["events"], ["create"]),

@@ -4,7 +4,7 @@ import type { Obj, Stored } from "../../core/object.ts";
 import type { Effect, Query } from "../../core/plan.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { claims } from "../../kube/resources.ts";
+import { claims, secrets } from "../../kube/resources.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
 import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
@@ -45,8 +45,9 @@ const creation = (scene: Scene, { resource, object, fresh }: Kept): Effect => ({
   ...(fresh === undefined ? {} : { fresh }),
 });
 
-/** Data that the object has otherwise or not at all; what was made by chance stays. */
+/** Data that the object has otherwise or not at all. Keys stay as they were made, with what was told beside them. */
 const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
+  if (wanted.kind === secrets.kind) return undefined;
   const data = isRecord(there["data"]) ? there["data"] : {};
   const wrong = Object.entries(isRecord(wanted["data"]) ? wanted["data"] : {}).filter(
     ([name, text]) => !same(data[name], text),

@@ -54,6 +54,7 @@ const watches: readonly Watch[] = [
   },
   {
     resource: podGroups,
+    optional: true,
     ownerName: jobOf,
     matters: (before, after) =>
       before === undefined || !same(statusOf(before)["phase"], statusOf(after)["phase"]) || isEnding(after),

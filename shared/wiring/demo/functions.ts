@@ -5,9 +5,10 @@ import { startWorkers } from "../../adapters/embedded/workers.ts";
 import type { Transport } from "../../core/http.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/start.ts";
+import { operatorsFor } from "../operators.ts";
 import { resync } from "../resync.ts";
 import { startSweeping } from "../sweeping.ts";
-import { openWorld, operatorsFor } from "../world.ts";
+import { openWorld } from "../world.ts";
 import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
 
 export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {

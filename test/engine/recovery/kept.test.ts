@@ -11,7 +11,7 @@ import { bounded } from "../../../shared/engine/recovery/bounded.ts";
 import { keptRuns } from "../../../shared/engine/recovery/runs.ts";
 import { recovery, timing } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { operatorsFor } from "../../../shared/wiring/world.ts";
+import { operatorsFor } from "../../../shared/wiring/operators.ts";
 import { eight, message, writesIn } from "../fakes.ts";
 import { good, stored, toyBox } from "./toys.ts";
 

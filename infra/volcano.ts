@@ -1,0 +1,115 @@
+/** Volcano's kinds as CRDs: what its users write is typed, pod templates and claims are kept as they are. */
+import * as z from "zod";
+import { jobs, podGroups, queues } from "../shared/volcano/resource.ts";
+import { specSchema } from "../shared/volcano/schema/spec.ts";
+import { statusSchema } from "../shared/volcano/schema/status.ts";
+import { policyEvents } from "../shared/volcano/schema/words.ts";
+import type { Definition } from "./definitions.ts";
+import type { Limits } from "./limits.ts";
+
+const natural = { minimum: 0 } as const;
+
+const name = { maxLength: 253 } as const;
+
+const queueName = {
+  ...name,
+  pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+} as const;
+
+/** More than a policy may name: the server has never refused these. */
+const event = { enum: [...policyEvents, "PodRunning", "OutOfSync", "CommandIssued"] } as const;
+
+const below = (path: string, limits: Limits): Limits =>
+  Object.fromEntries(Object.entries(limits).map(([field, keywords]) => [`${path}.${field}`, keywords]));
+
+const policies: Limits = { "policies.[].event": event, "policies.[].events.[]": event };
+
+const topology: Limits = {
+  "networkTopology.highestTierAllowed": natural,
+  "networkTopology.highestTierName": name,
+  "networkTopology.mode": { default: "hard", enum: ["hard", "soft"] },
+};
+
+/** As core/v1 has it, whatever that will be. */
+const embedded = { properties: undefined, "x-kubernetes-preserve-unknown-fields": true } as const;
+
+const taskLimits: Limits = {
+  template: embedded,
+  name: { maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
+  replicas: natural,
+  minAvailable: natural,
+  maxRetry: natural,
+  topologyPolicy: { enum: ["none", "best-effort", "restricted", "single-numa-node"] },
+  partitionPolicy: { required: ["partitionSize", "totalPartitions"] },
+  "partitionPolicy.totalPartitions": { minimum: 1 },
+  "partitionPolicy.partitionSize": { minimum: 1 },
+  "partitionPolicy.minPartitions": { default: 0, ...natural },
+  ...below("partitionPolicy", topology),
+  ...policies,
+};
+
+const jobLimits: Limits = {
+  maxRetry: { default: 3, ...natural },
+  minAvailable: natural,
+  minSuccess: { minimum: 1 },
+  ttlSecondsAfterFinished: natural,
+  queue: { default: "default", ...queueName },
+  priorityClassName: queueName,
+  schedulerName: { maxLength: 63 },
+  tasks: { minItems: 1 },
+  "volumes.[]": { required: ["mountPath"] },
+  "volumes.[].mountPath": { minLength: 1, pattern: "^[^:]+$" },
+  "volumes.[].volumeClaimName": name,
+  ...topology,
+  ...policies,
+  ...below("tasks.[]", taskLimits),
+};
+
+const job: Definition = {
+  resource: jobs,
+  singular: "job",
+  short: ["vcjob", "vj"],
+  columns: [
+    { name: "STATUS", type: "string", jsonPath: ".status.state.phase" },
+    { name: "minAvailable", type: "integer", jsonPath: ".status.minAvailable" },
+    { name: "RUNNINGS", type: "integer", jsonPath: ".status.running" },
+    { name: "AGE", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    { name: "QUEUE", type: "string", jsonPath: ".spec.queue", priority: 1 },
+  ],
+  spec: specSchema.extend({ runningEstimate: z.string().optional() }),
+  status: statusSchema,
+  limits: below("spec", jobLimits),
+};
+
+/** Kept whole: the group is the scheduler's, and what it writes of it is its own. */
+const open = z.looseObject({});
+
+const podGroup: Definition = {
+  resource: podGroups,
+  singular: "podgroup",
+  short: ["pg", "podgroup-v1beta1"],
+  columns: [
+    { name: "STATUS", type: "string", jsonPath: ".status.phase" },
+    { name: "minMember", type: "integer", jsonPath: ".spec.minMember" },
+    { name: "RUNNINGS", type: "integer", jsonPath: ".status.running" },
+    { name: "AGE", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    { name: "QUEUE", type: "string", jsonPath: ".spec.queue", priority: 1 },
+  ],
+  spec: open,
+  status: open,
+  plainStatus: true,
+  limits: {},
+};
+
+const queue: Definition = {
+  resource: queues,
+  singular: "queue",
+  short: ["q", "queue-v1beta1"],
+  columns: [{ name: "PARENT", type: "string", jsonPath: ".spec.parent" }],
+  spec: open,
+  status: open,
+  scope: "Cluster",
+  limits: {},
+};
+
+export const volcano: readonly Definition[] = [job, podGroup, queue];

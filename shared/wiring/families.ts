@@ -1,0 +1,36 @@
+/** The kinds of a function: those of Spark at once, others when the first message for one of them comes. */
+import type { Operator } from "../core/operator.ts";
+import { type Delivered, longestBody } from "../engine/intake.ts";
+import { readMessage } from "../engine/message.ts";
+import { jobs } from "../volcano/resource.ts";
+
+const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
+  [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
+};
+
+/** Where those that are loaded later stand. */
+const places = [{ kind: jobs.kind, resource: jobs }] as const;
+
+export type Families = {
+  readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource">[];
+  /** Of a kind that messages have been prepared for. */
+  readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
+  prepare(delivered: readonly Delivered[]): Promise<void>;
+};
+
+export const openFamilies = (first: readonly Operator<unknown>[]): Families => {
+  const known = new Map(first.map((operator) => [operator.kind, operator]));
+  const load = async (kind: string): Promise<void> => {
+    const loader = known.has(kind) ? undefined : later[kind];
+    if (loader !== undefined) known.set(kind, await loader());
+  };
+  return {
+    kinds: [...first, ...places],
+    operatorOf: (kind) => known.get(kind),
+    prepare: async (delivered) => {
+      const short = delivered.filter(({ body }) => body.length <= longestBody);
+      const kinds = new Set(short.map(({ body }) => readMessage(body)?.kind));
+      await Promise.all([...kinds].map((kind) => (kind === undefined ? undefined : load(kind))));
+    },
+  };
+};

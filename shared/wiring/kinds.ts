@@ -1,0 +1,9 @@
+/** The names of all kinds that Rekindle runs, for those who only pass keys on and need none of their decisions. */
+import { sparkApplications } from "../spark/application/resource.ts";
+import { sparkConnects } from "../spark/connect/resource.ts";
+import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
+import { jobs } from "../volcano/resource.ts";
+
+export const kindNames: readonly string[] = [sparkApplications, scheduledSparkApplications, sparkConnects, jobs].map(
+  ({ kind }) => kind,
+);

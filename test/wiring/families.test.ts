@@ -1,0 +1,32 @@
+/** A function's kinds: a family is loaded with the first message for it, and known from then on. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { timing } from "../../shared/engine/settings.ts";
+import { openFamilies } from "../../shared/wiring/families.ts";
+import { kindNames } from "../../shared/wiring/kinds.ts";
+import { operatorsFor } from "../../shared/wiring/operators.ts";
+
+const delivered = (kind: string) => ({
+  id: "1",
+  body: JSON.stringify({ cluster: "c", kind, namespace: "ns", name: "n", reason: "new" }),
+  received: 1,
+});
+
+test("a kind is known once a message for it has come, and poison loads nothing", async () => {
+  const families = openFamilies([]);
+  await families.prepare([{ id: "0", body: "{", received: 1 }, delivered("Nothing")]);
+  assert.equal(families.operatorOf("Job"), undefined);
+  await families.prepare([delivered("Job")]);
+  assert.equal(families.operatorOf("Job")?.resource.plural, "jobs");
+  assert.deepEqual(
+    families.kinds.map(({ kind }) => kind),
+    ["Job"],
+  );
+});
+
+test("every kind has its name where only names are known", () => {
+  assert.deepEqual(
+    operatorsFor(timing).map(({ kind }) => kind),
+    kindNames,
+  );
+});

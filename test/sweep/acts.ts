@@ -54,6 +54,12 @@ const record = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints/
 /** As an earlier version saves a record; what a person edits keeps its seal, and shows by it. */
 const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
 
+const orderAt = (since: number, graceSeconds: number): object => ({
+  since,
+  graceSeconds,
+  forceAt: since + graceSeconds * 1_000,
+});
+
 export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
   stage.log(`a user: ${says}`);
   const { simulator } = stage.theatre;
@@ -74,7 +80,13 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       asked(stage, "DELETE", `${pods}/${what.pod}`);
       break;
     case "record":
-      asked(stage, "PATCH", record, { ...unsealed, spec: { memory: what.memory } });
+      asked(stage, "PATCH", record, { ...unsealed, spec: what.spec });
+      break;
+    case "edit":
+      asked(stage, "PATCH", record, { spec: what.spec });
+      break;
+    case "cleanup":
+      asked(stage, "PATCH", record, { ...unsealed, spec: { cleanup: orderAt(stage.now(), what.graceSeconds) } });
       break;
     case "restart":
       stage.crash();

@@ -5,7 +5,7 @@ import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
-import { timing } from "../../shared/engine/settings.ts";
+import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { silence, wordsFor } from "./door.ts";
 import type { Call, Verdict } from "./fault.ts";
@@ -182,5 +182,6 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     operatorOf: (kind) => operators.get(kind),
     clusterUid: stage.theatre.clusterUid,
     timing,
+    ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
 };

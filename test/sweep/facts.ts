@@ -28,6 +28,8 @@ export type Facts = {
   plannedAt: number | undefined;
   plannedSeenAt: number;
   recorded: boolean;
+  /** The cluster that the record was made in. */
+  cluster: string | undefined;
   /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
   driverAttempt: number | undefined;
   pods: Map<string, Pod>;
@@ -51,6 +53,7 @@ export const fresh = (): Facts => ({
   plannedAt: undefined,
   plannedSeenAt: 0,
   recorded: false,
+  cluster: undefined,
   driverAttempt: undefined,
   pods: new Map(),
   born: [],

@@ -15,7 +15,7 @@ export const lives: readonly Scenario[] = [
         says: "the record is one of version N-1",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "record", memory: { normaliser: 0, spec: otherDigest } },
+        do: { act: "record", spec: { memory: { normaliser: 0, spec: otherDigest } } },
       },
       {
         says: "kubectl annotate",
@@ -37,7 +37,7 @@ export const lives: readonly Scenario[] = [
         says: "the record is one of version N+1",
         when: executorRuns,
         afterMs: 1_000,
-        do: { act: "record", memory: { normaliser: 99, spec: otherDigest, invented: { later: true } } },
+        do: { act: "record", spec: { memory: { normaliser: 99, spec: otherDigest, invented: { later: true } } } },
       },
       {
         says: "kubectl patch: a time to live, which is nothing that a run depends on",

@@ -6,7 +6,7 @@
  *     the save that planned it; one body per attempt, unless a user stopped the first.
  * I2. No executor of an earlier driver lives when the next driver comes.
  * I3. Attempts told are the attempts that were made.
- * I4. An end is an end, attempts and generations only grow.
+ * I4. An end is an end, attempts and generations only grow; those of another cluster count for nothing.
  * I5. Nothing is touched but what this application owns.
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
@@ -125,21 +125,24 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
   };
 
-  const hearRecord = ({ type, object }: Change, now: number): void => {
+  const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") {
       facts.recorded = false;
       return;
     }
-    checkRecord(object);
+    if (actor === "engine") checkRecord(object);
+    const cluster = textAt(object, "spec", "cluster");
+    const moved = cluster !== facts.cluster;
     const memory = at(object, "spec", "memory");
     const attempt = numberAt(memory, "attempt") ?? 0;
     const generation = numberAt(memory, "generation") ?? 0;
     const plannedAt = numberAt(memory, "plannedAt");
     if (facts.recorded && attempt < facts.attempt) blame(`I4: attempt went back from ${facts.attempt} to ${attempt}`);
-    if (facts.recorded && generation < facts.recordGeneration) blame("I4: the checkpoint's generation went back");
+    if (facts.recorded && !moved && generation < facts.recordGeneration)
+      blame("I4: the checkpoint's generation went back");
     if (plannedAt !== facts.plannedAt || attempt !== facts.attempt) facts.plannedSeenAt = now;
     const driverAttempt = numberAt(memory, "driver", "attempt");
-    Object.assign(facts, { recorded: true, attempt, recordGeneration: generation, plannedAt, driverAttempt });
+    Object.assign(facts, { recorded: true, cluster, attempt, recordGeneration: generation, plannedAt, driverAttempt });
   };
 
   const bodies = (attempt: number): Facts["born"] =>
@@ -232,7 +235,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (actor === "engine" && subject.together !== true && !permitted(change))
         blame(`I5: ${type} ${table}/${object.metadata.name} was not ours to do`);
       if (table === apps && isSubject(object)) hearApp(change, now);
-      if (table === checkpoints && isRecord(object)) hearRecord(change, now);
+      if (table === checkpoints && isRecord(object)) hearRecord(change, actor, now);
       if (table === "pods") hearPod(change, actor, now);
       if (table === "events" && actor === "engine") checkSecret(object, "an event");
     },

@@ -27,8 +27,12 @@ export type Act = {
     | { readonly act: "unhear"; readonly ms: number }
     /** So many calls for a step from outside. */
     | { readonly act: "trigger"; readonly times: number }
-    /** The record, as another version would have written it. */
-    | { readonly act: "record"; readonly memory: Readonly<Record<string, unknown>> };
+    /** The record, as another version or another cluster would have written it. */
+    | { readonly act: "record"; readonly spec: Readonly<Record<string, unknown>> }
+    /** The record, as somebody edits it. */
+    | { readonly act: "edit"; readonly spec: Readonly<Record<string, unknown>> }
+    /** `rekindle recover --mode cleanup`, which dies after its first save. */
+    | { readonly act: "cleanup"; readonly graceSeconds: number };
 };
 
 export type Scenario = {
@@ -46,6 +50,8 @@ export type Scenario = {
   readonly strangers?: readonly string[];
   /** What another controller left when the application was applied: its status, and its driver. */
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
+  /** What can be read of a record that cannot be read whole is kept. */
+  readonly lenient?: true;
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */

@@ -4,6 +4,7 @@ import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { recoveries } from "./recoveries.ts";
 import { upstreamBugs } from "./upstream.ts";
 
 /** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
@@ -215,7 +216,7 @@ const first: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...upstreamBugs];
+export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...recoveries, ...upstreamBugs];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark: scenarios };

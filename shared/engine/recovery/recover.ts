@@ -5,7 +5,6 @@
  * Nothing but an event is written before the one save that stands for the whole of it, and that save alone carries the
  * identity of this cluster: who dies before it begins the same again, who comes after it finds a sound record.
  */
-import { digestOf } from "../../core/json.ts";
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { PastRun, Rebuilt } from "../../core/recovery.ts";
@@ -76,10 +75,9 @@ const tellFound = ({ world, message }: Case, { ill }: Patient, more: Omit<Findin
 
 const recordWord = ({ is }: Ill): Finding["record"] => is;
 
-/** One event for each version of the record, however often it is come upon. */
-const tell = async (run: Run, { ill, version }: Patient, reason: string, message: string): Promise<void> => {
-  if (run.world.shadow === undefined)
-    await tellOf(run, `recovery ${version} ${digestOf(ill.stored)}`, { reason, message });
+/** One event for what is the matter, however often it is come upon, and by however many. */
+const tell = async (run: Run, { ill }: Patient, reason: string, message: string): Promise<void> => {
+  if (run.world.shadow === undefined) await tellOf(run, `recovery ${ill.why}`, { reason, message });
 };
 
 const unusable = "the checkpoint cannot be used, so nothing is written for this key";
@@ -125,7 +123,12 @@ const mended = async (call: Case, patient: Patient, object: Stored, treatment: T
 const runsAfter = ({ world, operator }: Case, { ill, now }: Patient, memory: unknown): readonly PastRun[] => {
   const before = operator.parse(ill.rest.memory);
   const over = ill.elsewhere && before.ok ? operator.recovery?.past?.(before.memory, memory, now) : undefined;
-  return keptRuns(ill.rest.runs ?? [], over && { ...over, outcome: "voided" }, now, recoveryOf(world));
+  return keptRuns(
+    ill.rest.runs ?? [],
+    over && { ...over, driver: undefined, outcome: "voided" },
+    now,
+    recoveryOf(world),
+  );
 };
 
 type Treated = { readonly treatment: Exclude<Treatment, "stop">; readonly object: Stored; readonly memory: unknown };

@@ -84,7 +84,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
     attempt,
     submissions: kept.submissions ?? base.submissions,
     executions: kept.executions ?? base.executions,
-    ...(attempt > 0 && kept.plannedAt === undefined && stored !== undefined ? { plannedAt: now } : {}),
+    ...(attempt > 0 && kept.plannedAt === undefined ? { plannedAt: now } : {}),
     state,
   };
   const { driver: _, ...bare } = memory;

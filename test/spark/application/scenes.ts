@@ -4,6 +4,7 @@ import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Decision, Effect, Hearing, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
 import { queryId } from "../../../shared/core/plan.ts";
+import type { Returning } from "../../../shared/core/recovery.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
 import { defaultOptions, type Options } from "../../../shared/spark/companions/options.ts";
@@ -134,6 +135,7 @@ export type World = {
   readonly services?: readonly Stored[];
   readonly configMaps?: readonly Stored[];
   readonly refused?: readonly Refusal[];
+  readonly returning?: Returning;
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
@@ -172,7 +174,7 @@ export const decided = (world: World): Decided => {
   const heard = new Map<string, Hearing>();
   const looks: Query[] = [];
   for (let round = 0; round < 8; round++) {
-    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before };
+    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before, returning: world.returning };
     const decision: Decision<Memory> = decide(under, key, view);
     if (!("look" in decision)) {
       if (decision.more !== true) return { plan: decision, looks, before };

@@ -1,0 +1,69 @@
+/** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
+import { type Act, appName, base, executorRuns, type Scenario } from "./plot.ts";
+
+/** What happens to the record, and a moment later something that a host hears of. */
+const inTheMiddle = (says: string, what: Act["do"]): readonly Act[] => [
+  { says, when: executorRuns, afterMs: 1_000, do: what },
+  {
+    says: "kubectl annotate",
+    when: executorRuns,
+    afterMs: 2_000,
+    do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
+  },
+];
+
+const twice = { [appName]: [{ hangs: true }, { jobMs: 2_000 }] };
+const damage = { memory: { state: { phase: "NONSENSE" }, history: 7 }, runs: "none", trouble: 1 };
+
+export const recoveries: readonly Scenario[] = [
+  {
+    name: "another-cluster",
+    what: "the cluster is another one: the run under way becomes the next attempt",
+    spec: base,
+    scripts: twice,
+    acts: inTheMiddle("restored into another cluster", { act: "record", spec: { cluster: "another" } }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "afresh",
+    what: "the cluster is another one, and the record of a newer schema: it starts afresh",
+    spec: base,
+    scripts: twice,
+    acts: inTheMiddle("restored by a newer Rekindle", { act: "record", spec: { cluster: "another", schema: 9 } }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "damaged",
+    what: "its record is damaged while it runs, and what can be read of it is kept",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    lenient: true,
+    acts: inTheMiddle("kubectl edit checkpoint", { act: "edit", spec: damage }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "emptied",
+    what: "its record is emptied while it runs, and its driver is adopted",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    lenient: true,
+    acts: inTheMiddle("somebody empties the memory", {
+      act: "edit",
+      spec: { memory: { driver: 7, state: 7, spec: 7 } },
+    }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "cleanup",
+    what: "everything is to be ended, and whoever was told so dies between any two deletions",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true }] },
+    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }),
+    ends: "FAILED",
+    breadth: "thin",
+  },
+];

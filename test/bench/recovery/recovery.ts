@@ -12,7 +12,7 @@ import { bridgeAddress, enterNamespace, isInside } from "../../cluster/netns.ts"
 import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
 import { ensure } from "../../setup/ensure.ts";
 import { sparkPi } from "../../support/pi.ts";
-import type { Figure } from "../figures.ts";
+import { type Figure, figureLine } from "../figures.ts";
 import { collection } from "../kubelet.ts";
 import { account } from "../submit.ts";
 import { openBlindfold } from "./blindfold.ts";
@@ -136,18 +136,6 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   ];
 };
 
-/** All of them as fast as the API server takes it; gives when each loss was visible. */
-const failAll = async ({ standIns }: Bench, victims: readonly Executor[]): Promise<readonly number[]> => {
-  const left = [...victims];
-  const visible: number[] = [];
-  const worker = async (): Promise<void> => {
-    for (let victim = left.shift(); victim !== undefined; victim = left.shift())
-      visible.push(await standIns.fail(victim));
-  };
-  await Promise.all(Array.from({ length: 32 }, worker));
-  return visible;
-};
-
 /** All at once; from the first loss that is visible to the last POST. */
 const massLoss = async (bench: Bench): Promise<readonly Figure[]> => {
   const { app, count } = mass;
@@ -157,7 +145,7 @@ const massLoss = async (bench: Bench): Promise<readonly Figure[]> => {
   const victims = bench.standIns.running(app);
   const coming = bench.standIns.next(app, count);
   coming.catch(() => {});
-  const visible = await failAll(bench, victims);
+  const visible = await Promise.all(victims.map((one) => bench.standIns.fail(one)));
   const came = await coming;
   await sleep(3_000);
   exact(bench, app, count);
@@ -210,13 +198,19 @@ const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   }
 };
 
+/** At once, for whoever waits; the whole comes at the end. */
+const shown = (figures: readonly Figure[]): readonly Figure[] => {
+  for (const figure of figures) process.stderr.write(`${figureLine(figure)}\n`);
+  return figures;
+};
+
 const measured = async (bench: Bench): Promise<readonly Figure[]> => {
   const { api } = bench.cluster;
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
   await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
   const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"]);
   try {
-    const figures = [...(await singles(bench, host)), ...(await massLoss(bench))];
+    const figures = [...shown(await singles(bench, host)), ...shown(await massLoss(bench))];
     const { peak } = await account(host);
     const code = await host.stop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${bench.dir}`);

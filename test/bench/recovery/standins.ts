@@ -3,6 +3,7 @@
  * seen, and one server answers for all drivers what their REST API would say of the executors that run.
  */
 import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Api as AgentApi } from "../../cluster/node/api.ts";
 import { openApi } from "../../cluster/node/api.ts";
 
@@ -53,6 +54,23 @@ export type StandIns = {
 
 type Waiting = { left: number; readonly came: Executor[]; readonly done: (came: readonly Executor[]) => void };
 
+/** At most so many at a time; a slot goes from one to the next. */
+const lanes = (most: number) => {
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(act: () => Promise<T>): Promise<T> => {
+    if (taken >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else taken += 1;
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) taken -= 1;
+      else next();
+    }
+  };
+};
+
 /** Epoch ms with its fraction. */
 export const instant = (): number => performance.timeOrigin + performance.now();
 
@@ -83,10 +101,18 @@ export const openStandIns = async (kubeconfig: string, address: string): Promise
     apps.set(app, found);
     return found;
   };
-  const patch = async (name: string, status: object): Promise<void> => {
+  const lane = lanes(24);
+  const once = async (name: string, status: object): Promise<void> => {
     const reply = await api.call("PATCH", `${podsPath}/${name}/status`, { status }, merge);
     if (reply.status !== 200 && reply.status !== 404) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
   };
+  /** A server that is busy with a thousand of them may hang up. */
+  const patch = (name: string, status: object, tries = 5): Promise<void> =>
+    lane(() => once(name, status)).catch(async (error: unknown) => {
+      if (tries <= 1) throw error;
+      await sleep(200);
+      return patch(name, status, tries - 1);
+    });
   const came = (executor: Executor): void => {
     of(executor.app).set(executor.name, executor);
     const one = waiting.get(executor.app);

@@ -8,6 +8,16 @@ import type { Key } from "../core/key.ts";
 import type { Obj } from "../core/object.ts";
 import type { Session } from "./tools.ts";
 
+const update = z.object({
+  state: z.string(),
+  attempt: z.number(),
+  terminal: z.boolean(),
+  message: z.string().optional(),
+  sequence: z.number(),
+  uid: z.string(),
+  at: z.number(),
+});
+
 const shape = z.object({
   schema: z.number(),
   uid: z.string(),
@@ -16,6 +26,7 @@ const shape = z.object({
   wakeAt: z.number().optional(),
   rests: z.boolean().optional(),
   trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
+  outbox: z.object({ stream: z.string(), to: z.string(), entries: z.array(update).min(1) }).optional(),
   memory: z.unknown(),
 });
 

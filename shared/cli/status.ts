@@ -1,5 +1,6 @@
 /** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { deliveryKey } from "../core/key.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
@@ -12,6 +13,7 @@ import { type Found, type RecordView, recordOf, removalCommand } from "./record.
 import type { Target } from "./target.ts";
 import { whenText } from "./text.ts";
 import type { Session } from "./tools.ts";
+import { updatesOf, updatesText } from "./updates.ts";
 
 /** Everything that the three lines are made from. */
 export type Seen = {
@@ -19,6 +21,8 @@ export type Seen = {
   readonly object: Stored;
   readonly standing: Standing;
   readonly found: Found;
+  /** What delivery keeps of its status updates; asked for only where somebody listens. */
+  readonly delivery?: RecordView | undefined;
   readonly pods: readonly Stored[];
   readonly now: number;
 };
@@ -168,21 +172,29 @@ export const toldOf = (seen: Seen) => {
     details: seen.target.kind.wide(seen.object),
     history: historyOf(recordIn(seen)),
     executors: lossesOf(recordIn(seen)),
+    updates: updatesOf(recordIn(seen), seen.delivery),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
   };
 };
 
 /** The three lines, and before them what it went through and lost where that is known. */
 export const statusText = (seen: Seen): string => {
-  const { state, waitsFor, since, until, do: todo, history, executors } = toldOf(seen);
+  const { state, waitsFor, since, until, do: todo, history, executors, updates } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`];
   const before = [
     ["went       ", historyText(history)],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
+    ["updates    ", updatesText(updates, seen.now)],
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));
   return [...before, ...lines].join("\n");
+};
+
+const deliveryOf = async (session: Session, { key }: Target, found: Found): Promise<RecordView | undefined> => {
+  if (found.is !== "record" || found.record.outbox === undefined) return undefined;
+  const delivery = await recordOf(session, deliveryKey(key));
+  return delivery.is === "record" ? delivery.record : undefined;
 };
 
 /** Reads the object, its checkpoint and its pods. */
@@ -205,6 +217,7 @@ export const look = async (session: Session, target: Target, now: number): Promi
     object,
     standing: kind.standingOf(object),
     found,
+    delivery: await deliveryOf(session, target, found),
     pods: pods.value,
     now: Number.isNaN(date) ? now : date,
   };

@@ -39,6 +39,7 @@ export const ownFigures = [
   },
   { name: "rekindle_api_requests_total", help: "Requests to the API server", kind: "counter" },
   { name: "rekindle_updates_total", help: "Status updates sent, by what came of it", kind: "counter" },
+  { name: "rekindle_updates_waiting", help: "Applications of which an update is not acknowledged", kind: "gauge" },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 
@@ -49,5 +50,6 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_queue_age_seconds: [],
   rekindle_api_requests_total: ["method", "code"],
   rekindle_updates_total: ["outcome"],
+  rekindle_updates_waiting: [],
   rekindle_recovery_errors_total: [],
 };

@@ -3,6 +3,7 @@ import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { dedupe, digest, textOf } from "../core/key.ts";
 import { verified } from "../core/signature.ts";
+import { acknowledgingFor } from "./acknowledging.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { kindNames } from "./kinds.ts";
 import type { DoorParts } from "./process.ts";
@@ -10,6 +11,7 @@ import type { DoorParts } from "./process.ts";
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
+  const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
   const send = sqsSender(fifo);
   const report = lineReport("info");
   return {
@@ -25,6 +27,7 @@ export const openDoor = (env: Environment): DoorParts => {
         throw cause;
       }
     },
+    acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, sqsSender(updates)),
     verify: secret === undefined ? undefined : (signed, given) => verified(secret, signed, given, Date.now()),
   };
 };

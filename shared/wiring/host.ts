@@ -6,7 +6,7 @@ import type { Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
-import type { Report } from "../engine/ports.ts";
+import type { Queue, Report } from "../engine/ports.ts";
 import type { RecoverySettings, Timing } from "../engine/settings.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
@@ -60,6 +60,8 @@ export type Host = {
   ready(): boolean;
   /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
+  /** Puts a message onto the queue of its key. */
+  send: Queue["send"];
   kinds(): readonly string[];
   /** The figures as Prometheus reads them. */
   scrape(): Promise<Scrape>;
@@ -144,6 +146,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
       const key = { cluster, kind, namespace, name };
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
     },
+    send: queue.send,
     scrape: metering.scrape,
     kinds: () => operators.map((operator) => operator.kind),
     depth: () => ({ ...mail.depth(), busy: workers.busy() }),

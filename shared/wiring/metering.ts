@@ -7,8 +7,10 @@ import type { Message } from "../core/key.ts";
 import { type Measure, type Meter, ownFigures, ownLabels } from "../core/measure.ts";
 import type { Queue } from "../engine/ports.ts";
 import type { Ending } from "../engine/world.ts";
+import { undeliveredOf } from "../forward/undelivered.ts";
 import { sparkFigures, standingOf } from "../spark/application/measures.ts";
 import { sparkApplications } from "../spark/application/resource.ts";
+import { hintsIn } from "./resync.ts";
 import type { Territory } from "./territory.ts";
 
 export type Naming = {
@@ -76,7 +78,12 @@ const census = async ({ transport, territory }: Parts): Promise<readonly Measure
     cluster.list({ do: "list", resource: sparkApplications, namespace, labels: {} }).catch(() => ({ value: [] })),
   );
   const found = (await Promise.all(lists)).flatMap(({ value }) => value);
-  return found.filter(({ metadata }) => within(metadata.namespace ?? "")).flatMap(standingOf);
+  const hints = await hintsIn({ transport, namespaces: territory.watched }).catch(() => []);
+  const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
+  return [
+    ...found.filter(({ metadata }) => within(metadata.namespace ?? "")).flatMap(standingOf),
+    own("count", "rekindle_updates_waiting", late.length),
+  ];
 };
 
 const counting = (transport: Transport, meter: Meter): Transport => {

@@ -11,6 +11,7 @@ import { digest, type Key } from "../core/key.ts";
 import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
+import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
@@ -29,6 +30,8 @@ export type DoorParts = {
   readonly scrape?: () => Promise<Scrape>;
   /** Undefined without a secret: then no trigger is taken. */
   readonly verify: ((signed: Signed, given: string) => boolean) | undefined;
+  /** Absent where listeners may only answer. */
+  readonly acknowledging?: Acknowledging | undefined;
 };
 
 type Door = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
@@ -106,7 +109,7 @@ const work = async (
   try {
     const host = await startHost(settings);
     try {
-      await serve(process, configuration, host, secret);
+      await serve(process, configuration, host, { trigger: secret, updates: settings.listening?.secret });
     } finally {
       await host.drain(configuration.stepMs);
     }
@@ -194,9 +197,9 @@ const secretOf = async (setting: string, path: string | undefined): Promise<stri
 /** Serves health and triggers until the process is told to stop. */
 const serve = async (
   process: Process,
-  { listen }: Configuration,
-  { ready, kinds, trigger, scrape }: Host,
-  secret: string | undefined,
+  { listen, cluster }: Configuration,
+  { ready, kinds, trigger, scrape, send }: Host,
+  { trigger: secret, updates }: { readonly trigger: string | undefined; readonly updates: string | undefined },
 ): Promise<void> => {
   const verify = (signed: Signed, given: string): boolean => verified(secret ?? "", signed, given, Date.now());
   const app = process.door({
@@ -205,6 +208,7 @@ const serve = async (
     scrape,
     trigger: (key, event) => trigger(key, digest(event)),
     verify: secret === undefined ? undefined : verify,
+    acknowledging: acknowledgingFor(cluster, updates, send),
   });
   const server = createServer(getRequestListener(app.fetch));
   const address = await listening(server, listen);

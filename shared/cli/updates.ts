@@ -1,0 +1,50 @@
+/** What of an application's status updates waits to be acknowledged, since when, and what its listener last said. */
+import * as z from "zod";
+import { type Position, waiting } from "../core/outbox.ts";
+import { timeText } from "../core/time.ts";
+import type { RecordView } from "./record.ts";
+import { whenText } from "./text.ts";
+
+/** As delivery keeps it; whatever does not fit is not shown. */
+const cursor = z.object({
+  stream: z.string(),
+  acknowledged: z.number(),
+  outstanding: z.object({ tries: z.number(), nextAt: z.number(), error: z.string().optional() }).optional(),
+});
+
+export type Updates = {
+  /** So many that nobody has acknowledged. */
+  readonly waiting: number;
+  /** Of the oldest of them. */
+  readonly since: string;
+  readonly tries: number;
+  readonly error: string | undefined;
+  readonly next: string | undefined;
+};
+
+/** Undefined where nobody listens. */
+export const updatesOf = (record: RecordView | undefined, delivery: RecordView | undefined): Updates | undefined => {
+  const { outbox } = record ?? {};
+  if (outbox === undefined) return undefined;
+  const { data } = cursor.safeParse(delivery?.memory);
+  const position: Position | undefined =
+    data === undefined ? undefined : { stream: data.stream, sequence: data.acknowledged };
+  const left = waiting(outbox, position);
+  const out = left.length === 0 || data?.stream !== outbox.stream ? undefined : data.outstanding;
+  return {
+    waiting: left.length,
+    since: timeText(left[0]?.at ?? outbox.entries.at(-1)?.at ?? 0),
+    tries: out?.tries ?? 0,
+    error: out?.error,
+    next: out === undefined ? undefined : timeText(out.nextAt),
+  };
+};
+
+/** One line; "" when nothing waits. */
+export const updatesText = (updates: Updates | undefined, now: number): string => {
+  if (updates === undefined || updates.waiting === 0) return "";
+  const { waiting: left, since, tries, error, next } = updates;
+  const last = error === undefined ? "" : `; after ${tries} tries: ${error}`;
+  const again = next === undefined ? "" : `; next try ${whenText(Date.parse(next), now)}`;
+  return `${left} not acknowledged since ${whenText(Date.parse(since), now)}${last}${again}`;
+};

@@ -27,14 +27,18 @@ export type Led = {
 const bounds: Bounds = { invocations: 20_000, ms: 48 * 3_600_000 };
 const apps = "sparkapplications.sparkoperator.k8s.io";
 
+/** What runs again for ever: a policy says so, or the platform is blamed each time, which spends no retry. */
+const isEndless = (app: unknown): boolean =>
+  textAt(app, "spec", "restartPolicy", "type") === "Always" ||
+  textAt(app, "metadata", "annotations", "rekindle.dev/restart-on") !== undefined;
+
 /** Machines come back, and what runs again for ever is deleted: else nothing would ever rest. */
 const heal = (stage: Stage, weather: Weather): void => {
   weather.clear();
   for (const { metadata } of stage.theatre.simulator.store.list("nodes"))
     happen(stage, { do: "thaw", node: metadata.name });
-  for (const app of stage.theatre.simulator.store.list(apps))
-    if (textAt(app, "spec", "restartPolicy", "type") === "Always")
-      happen(stage, { do: "delete", name: app.metadata.name });
+  for (const app of stage.theatre.simulator.store.list(apps).filter(isEndless))
+    happen(stage, { do: "delete", name: app.metadata.name });
 };
 
 const quietly = async (stage: Stage): Promise<readonly string[]> => {

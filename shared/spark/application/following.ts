@@ -14,6 +14,7 @@ import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { supplied } from "./owning.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
+import { showsSubmission } from "./status.ts";
 import { submitAgain } from "./submitting.ts";
 
 type Sighting =
@@ -22,8 +23,12 @@ type Sighting =
 
 type Sighted = Exclude<Sighting, { readonly see: "later" }>;
 
-/** What the driver left shows that it was there, even if no step ever saw it. */
-const wasThere = (driver: Driver, found: Pods): boolean => driver.uid !== undefined || found.executors.length > 0;
+/**
+ * What the driver left shows that it was there, even if no step ever saw it: its executors, or the status, which tells of a
+ * submission only when its pod had been created.
+ */
+const wasThere = ({ object }: Scene, driver: Driver, found: Pods): boolean =>
+  driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
 const isBody = (pod: Stored, { view }: Scene, driver: Driver): boolean =>
   driver.uid === undefined || driver.uid === adoptedUid ? ownedBy(pod, view.uid) : pod.metadata.uid === driver.uid;
@@ -31,7 +36,7 @@ const isBody = (pod: Stored, { view }: Scene, driver: Driver): boolean =>
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
 const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
-  if (!wasThere(driver, found)) return { see: "absent", pod: undefined };
+  if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
   const query = bodyOf(scene.key, driver);
   const answer = scene.view.seen.get(queryId(query));
   if (answer === undefined) return { see: "later", look: [query] };

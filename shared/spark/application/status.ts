@@ -66,6 +66,10 @@ const begun: ReadonlySet<string> = new Set(["RUNNING", "SUCCEEDING", "FAILING", 
 export const showsBegun = (object: Stored, driver: Driver): boolean =>
   statusOf(object).submissionID === driver.submissionId && begun.has(shownState(object));
 
+/** The object tells that this driver was submitted: who writes a status has come to the end of its effects. */
+export const showsSubmission = (object: Stored, driver: Driver): boolean =>
+  statusOf(object).submissionID === driver.submissionId;
+
 type Projected = Readonly<Record<string, unknown>> & { readonly executorState?: Readonly<Record<string, string>> };
 
 /** The whole `status`, as it should be. */

@@ -19,8 +19,11 @@ describe("an event", () => {
   });
 
   test("is told no more once the status shows where the record is", () => {
-    const next = decided({ object: shown(first.status), memory: first.memory, pods: [pod({ phase: "Pending" })] }).plan;
-    assert.deepEqual([told(next), next.memory], [[], first.memory]);
+    const { driver } = first.memory;
+    const body = pod({ submission: driver?.submissionId ?? "", phase: "Pending" });
+    const next = decided({ object: shown(first.status), memory: first.memory, pods: [body] }).plan;
+    const seen = { ...first.memory, driver: { ...driver, uid: body.metadata.uid } };
+    assert.deepEqual([told(next), next.memory], [[], seen]);
   });
 
   test("is told again, under its own name, as long as the status does not", () => {

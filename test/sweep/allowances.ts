@@ -63,7 +63,7 @@ export const allowances: readonly Allowance[] = [
     allows: (difference, family) =>
       isOf("events", difference) &&
       isExtra(difference) &&
-      lasting.test(family) &&
+      (lasting.test(family) || family === twofold) &&
       difference.got.includes('"type":"Warning"'),
   },
   {
@@ -77,6 +77,16 @@ export const allowances: readonly Allowance[] = [
       "a winner that was slow but within its fence makes the service of a driver that has ended; it is owned, and goes with the next attempt or the application",
     allows: (difference, family) =>
       isOf("services", difference) && isExtra(difference) && /^(late|pause|slow)/.test(family),
+  },
+  {
+    name: "a submission that was refused to one, and to another, who was slower, was not",
+    reason:
+      "who had the name was deleted meanwhile: the late body is a stray and is ended, and that it was submitted is true",
+    allows: (difference, family) =>
+      family === twofold &&
+      isOf("events", difference) &&
+      isExtra(difference) &&
+      difference.got.includes('"reason":"SparkApplicationSubmitted"'),
   },
   {
     name: "the web UI of a driver that nobody saw run",

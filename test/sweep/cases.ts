@@ -129,7 +129,7 @@ const thinned = ({ kind, batch }: Sized): readonly Sized[] => {
 };
 
 /** So many of the single faults are drawn where not all are played. */
-const share = 0.1;
+const share = 0.05;
 
 /** The first fault of a kind at each place, and of all others as many as a seed draws. */
 const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {

@@ -11,11 +11,11 @@ import { deaths, type Named, pauses, troubles } from "./faults.ts";
 /** What may come twice. */
 const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 
-/** The second comes at most so many calls after the first. */
-const furthest = 40;
+/** The second comes at most so many calls after the first, and while the run without a fault would still go on. */
+const furthest = 20;
 
 /** How many are drawn: fewer where a run is long, for each plays the rest of it. */
-const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 14_000_000, part: 9_000_000, thin: 9_000_000 };
+const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 12_000_000, part: 8_000_000, thin: 8_000_000 };
 const most = 4_000;
 
 const howMany = ({ rehearsal, breadth }: Making): number =>
@@ -60,7 +60,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
   for (let tries = 0; drawn.size < many && tries < 4 * many; tries++) {
     const call = chance.pick(calls);
     const first = chance.pick(kinds);
-    const gap = 1 + chance.below(furthest);
+    const gap = 1 + chance.below(Math.max(1, Math.min(furthest, making.rehearsal.length - call.n)));
     const second = chance.pick(kinds);
     if (!first.applies(call)) continue;
     const one = caseFor(making, call, { n: call.n, first, gap, second });

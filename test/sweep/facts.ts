@@ -34,6 +34,8 @@ export type Facts = {
   driverAttempt: number | undefined;
   pods: Map<string, Pod>;
   born: { app: string; attempt: number; at: number; stray: boolean }[];
+  /** The submission under which the status first showed an executor, by the executor's name. */
+  shownUnder: Map<string, string>;
   /** Drivers that another controller had submitted. */
   adopted: number;
 };
@@ -57,5 +59,6 @@ export const fresh = (): Facts => ({
   driverAttempt: undefined,
   pods: new Map(),
   born: [],
+  shownUnder: new Map(),
   adopted: 0,
 });

@@ -3,15 +3,16 @@
  * is asked, so that a mistake of theirs cannot be a mistake here.
  *
  * I1. At most one live driver per application; none without a saved plan, of a past attempt, or later than 16 s after
- *     the save that planned it; one body per attempt, unless a user stopped the first.
- * I2. No executor of an earlier driver lives when the next driver comes.
+ *     the save that planned it; one body per attempt, unless a user stopped the first
+ *     (deleted, suspended or changed the application, or deleted the pod).
+ * I2. No executor of an earlier driver lives when the next driver comes, with the same exception.
  * I3. Attempts told are the attempts that were made.
  * I4. An end is an end, attempts and generations only grow; those of another cluster count for nothing.
  * I5. Nothing is touched but what this application owns.
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * I10. A run that is under way shows nothing of an earlier one.
+ * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
@@ -90,13 +91,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
 
   /** I10: a run that is under way shows nothing of the one before. */
   const checkAttempt = (object: Change["object"]): void => {
-    if (!underWay.has(facts.phase)) return;
-    if (textAt(object, "status", "terminationTime")) blame(`I10: ${facts.phase} shows when an earlier run ended`);
-    const shown = Object.keys(Object(at(object, "status", "executorState")));
-    const earlier = [...facts.pods.values()].filter(
-      ({ name, attempt }) => shown.includes(name) && attempt !== 0 && attempt !== facts.attempt,
-    );
-    for (const { name, attempt } of earlier) blame(`I10: ${facts.phase} shows ${name} of attempt ${attempt}`);
+    if (underWay.has(facts.phase) && textAt(object, "status", "terminationTime"))
+      blame(`I10: ${facts.phase} shows when an earlier run ended`);
+    const run = textAt(object, "status", "submissionID") ?? "";
+    for (const name of Object.keys(Object(at(object, "status", "executorState")))) {
+      const first = facts.shownUnder.get(name) ?? run;
+      facts.shownUnder.set(name, first);
+      if (first !== run) blame(`I10: ${facts.phase} shows ${name} of an earlier submission`);
+    }
   };
 
   const hearApp = ({ type, object }: Change, now: number): void => {
@@ -152,11 +154,11 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const born = (pod: Pod, now: number): void => {
     const { attempt } = pod;
     if (live().some((one) => one.role === "driver")) blame(`I1: a second driver lives (attempt ${attempt})`);
-    if (live().some((one) => one.role === "executor"))
-      blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
     facts.born.push({ app: pod.app, attempt, at: now, stray: facts.driverAttempt !== attempt });
     const [before, second] = bodies(attempt);
     const stopped = facts.gone || facts.stoppedAt > (before?.at ?? 0);
+    if (live().some((one) => one.role === "executor") && !(second !== undefined && stopped))
+      blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
     if (second !== undefined && !stopped) blame(`I1: attempt ${attempt} got a second body`);
     if (!facts.recorded) blame(`I1: the driver of attempt ${attempt} stands in no record`);
     else if (attempt !== facts.attempt)
@@ -203,6 +205,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     }
     known.live = type !== "DELETED" && !isOver(object);
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
+    if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };
 
   /** Ours are the application's own objects, and those of its drivers. */

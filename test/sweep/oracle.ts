@@ -151,6 +151,15 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     facts.born.filter((one) => one.app === facts.uid && one.attempt === attempt);
   const live = (): readonly Pod[] => [...facts.pods.values()].filter((pod) => pod.live && pod.app === facts.uid);
 
+  /** I1: a driver is planned by the newest save, not long ago. */
+  const checkPlan = (attempt: number, now: number): void => {
+    if (!facts.recorded) blame(`I1: the driver of attempt ${attempt} stands in no record`);
+    else if (attempt !== facts.attempt)
+      blame(`I1: a driver of attempt ${attempt} comes while attempt ${facts.attempt} is recorded`);
+    else if (now - facts.plannedSeenAt > longestArrivalMs)
+      blame(`I1: a driver comes ${now - facts.plannedSeenAt} ms after the save that planned it`);
+  };
+
   const born = (pod: Pod, now: number): void => {
     const { attempt } = pod;
     if (live().some((one) => one.role === "driver")) blame(`I1: a second driver lives (attempt ${attempt})`);
@@ -160,11 +169,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (live().some((one) => one.role === "executor") && !(second !== undefined && stopped))
       blame(`I2: executors of an earlier driver live when attempt ${attempt} comes`);
     if (second !== undefined && !stopped) blame(`I1: attempt ${attempt} got a second body`);
-    if (!facts.recorded) blame(`I1: the driver of attempt ${attempt} stands in no record`);
-    else if (attempt !== facts.attempt)
-      blame(`I1: a driver of attempt ${attempt} comes while attempt ${facts.attempt} is recorded`);
-    else if (now - facts.plannedSeenAt > longestArrivalMs)
-      blame(`I1: a driver comes ${now - facts.plannedSeenAt} ms after the save that planned it`);
+    checkPlan(attempt, now);
   };
 
   /** A body of a past attempt is ended on sight. */

@@ -1,0 +1,46 @@
+/** Each of Mesos' 69 tests has an equivalent that exists, that `npm test` runs, and that is swept where the table says so. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { scenarios } from "../sweep/scenarios.ts";
+
+const tests = join(import.meta.dirname, "..");
+const readme = readFileSync(join(tests, "mesos", "README.md"), "utf8");
+
+const rows = readme.split("\n").flatMap((line) => {
+  const [, mesos = "", , file = "", name = "", sweep = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+  return /^\w+Test\./.test(mesos) ? [{ mesos, file, name: name.replaceAll("\\|", "|"), sweep }] : [];
+});
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** The test of this name is declared in the file, and neither skipped nor still to do. */
+const isDeclared = (file: string, name: string): boolean => {
+  const path = join(tests, file);
+  const runs = /^(?!house\/).*\.test\.ts$/.test(file) && existsSync(path);
+  return runs && new RegExp(`\\b(test|it)\\(\\s*["\`]${escaped(name)}["\`]`).test(readFileSync(path, "utf8"));
+};
+
+test("the table has the 45 tests of agent recovery and the 24 of the update managers, each once", () => {
+  const names = rows.map(({ mesos }) => mesos);
+  assert.deepEqual([names.length, new Set(names).size], [69, 69]);
+  assert.equal(names.filter((name) => name.startsWith("SlaveRecoveryTest.")).length, 45);
+});
+
+test("every equivalent exists, and npm test runs it", () => {
+  const missing = rows.filter(({ file, name }) => !isDeclared(file, name));
+  assert.deepEqual(
+    missing.map(({ mesos, file, name }) => `${mesos}: ${file}: ${name}`),
+    [],
+  );
+});
+
+test("every scenario that is named is swept", () => {
+  const known = new Set(scenarios.map(({ name }) => name));
+  const named = rows.flatMap(({ sweep }) => sweep.split(", ").filter((name) => name !== ""));
+  assert.deepEqual(
+    named.filter((name) => !known.has(name)),
+    [],
+  );
+});

@@ -60,6 +60,8 @@ describe("tree", () => {
       "support",
       "golden",
       "sweep",
+      "soak",
+      "mesos",
       "cluster",
       "bench",
       "e2e",

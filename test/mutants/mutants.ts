@@ -19,10 +19,8 @@ const apply = "shared/engine/apply.ts";
 const observe = "shared/engine/observe.ts";
 const comeBack = "shared/engine/return.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
-const following = "shared/spark/application/following.ts";
 const submitting = "shared/spark/application/submitting.ts";
 const decide = "shared/spark/application/decide.ts";
-const clearing = "shared/spark/application/clearing.ts";
 
 export const mutants: readonly Mutant[] = [
   {
@@ -100,15 +98,6 @@ export const mutants: readonly Mutant[] = [
     fault: "pause-5s|slow",
   },
   {
-    name: "forgotten-early",
-    promise: "the memory of an application is kept until nothing of it can arrive any more",
-    file: clearing,
-    find: "if (view.now < settled)",
-    replace: "if (view.now < 0 * settled)",
-    scenarios: ["deletion"],
-    fault: "pause-5s|slow|late.*",
-  },
-  {
     name: "delete-by-name",
     promise: "a delete hits only the UID that it was decided for",
     file: cluster,
@@ -136,15 +125,6 @@ export const mutants: readonly Mutant[] = [
     fault: "crash-.*",
   },
   {
-    name: "own-work-not-recognised",
-    promise: "what was created before and not recorded is adopted (kubeflow#2788)",
-    file: apply,
-    find: "=== wanted) return done;",
-    replace: '=== wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "exists" });',
-    scenarios: ["completion"],
-    fault: "crash-.*|timeout-applied",
-  },
-  {
     name: "refused-at-once",
     promise: "one odd refusal does not end an application",
     file: apply,
@@ -161,15 +141,6 @@ export const mutants: readonly Mutant[] = [
     replace: "(error.status >= 500 || error.status === 403 || error.status === 422 ||",
     scenarios: ["completion"],
     fault: "outage.*|read-only.*|quota.*",
-  },
-  {
-    name: "loss-believed-at-once",
-    promise: "a driver missing from a list is asked for by name before it counts as lost (kubeflow#446)",
-    file: following,
-    find: 'if (answer === undefined) return { see: "later", look: [query] };',
-    replace: 'if (answer === undefined) return { see: "lost", pod: undefined };',
-    scenarios: ["completion"],
-    fault: "stale",
   },
   {
     name: "absence-believed-at-once",

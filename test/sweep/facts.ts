@@ -34,6 +34,8 @@ export type Facts = {
   driverAttempt: number | undefined;
   pods: Map<string, Pod>;
   born: { app: string; attempt: number; at: number; stray: boolean }[];
+  /** Whose an executor's id is, by driver and id. */
+  executorIds: Map<string, string>;
   /** The submission under which the status first showed an executor, by the executor's name. */
   shownUnder: Map<string, string>;
   /** Drivers that another controller had submitted. */
@@ -59,6 +61,7 @@ export const fresh = (): Facts => ({
   driverAttempt: undefined,
   pods: new Map(),
   born: [],
+  executorIds: new Map(),
   shownUnder: new Map(),
   adopted: 0,
 });

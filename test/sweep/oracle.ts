@@ -12,9 +12,11 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
+ * E1–E3. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
+import { checkCount, checkId, checkLosses } from "./crew.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "./fields.ts";
 
@@ -122,6 +124,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const checkRecord = (object: Change["object"]): void => {
     const spec = object["spec"];
     checkSecret(object, "a checkpoint");
+    checkLosses(object, blame);
     const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
     if (!readable) blame("I9: a checkpoint cannot be read");
     if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
@@ -185,21 +188,26 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     facts.adopted += 1;
   };
 
+  const appearDriver = (object: Change["object"], app: string, actor: Actor, now: number): void => {
+    const { uid, name, labels } = object.metadata;
+    const attempt = Number(labels?.["rekindle.dev/attempt"] ?? 0);
+    const stray = facts.driverAttempt === attempt ? undefined : now;
+    const pod: Pod = { role: "driver", name, app, attempt, driver: uid, live: true, stray };
+    if (actor === "engine") born(pod, now);
+    else adopt();
+    facts.pods.set(uid, actor === "engine" ? pod : { ...pod, stray: undefined });
+  };
+
   const appear = (object: Change["object"], actor: Actor, now: number): void => {
-    const { uid } = object.metadata;
+    const { uid, name } = object.metadata;
     const role = roleOf(object);
     const owners = ownersOf(object);
-    if (role === "driver" && facts.uid !== undefined && owners.includes(facts.uid)) {
-      const attempt = Number(object.metadata.labels?.["rekindle.dev/attempt"] ?? 0);
-      const stray = facts.driverAttempt === attempt ? undefined : now;
-      const pod: Pod = { role, name: object.metadata.name, app: facts.uid, attempt, driver: uid, live: true, stray };
-      if (actor === "engine") born(pod, now);
-      else adopt();
-      facts.pods.set(uid, actor === "engine" ? pod : { ...pod, stray: undefined });
-    }
+    if (role === "driver" && facts.uid !== undefined && owners.includes(facts.uid))
+      appearDriver(object, facts.uid, actor, now);
     const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
-    if (role === "executor" && driver !== undefined)
-      facts.pods.set(uid, { ...driver, role, name: object.metadata.name, live: true, stray: undefined });
+    if (role !== "executor" || driver === undefined) return;
+    facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined });
+    checkId(facts, object, blame);
   };
 
   const hearPod = ({ type, object }: Change, actor: Actor, now: number): void => {
@@ -261,6 +269,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         for (const { table, object } of left) blame(`I7: ${table}/${object.metadata.name} is left`);
         return;
       }
+      checkCount(facts, app, blame);
       const executions = numberAt(app, "status", "executionAttempts") ?? 0;
       const firsts = facts.born.filter((one) => one.app === facts.uid && bodies(one.attempt)[0] === one);
       const made = firsts.filter(({ at: time, stray }) => time >= facts.specChangedAt && !stray).length + facts.adopted;

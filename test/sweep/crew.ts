@@ -1,0 +1,38 @@
+/**
+ * What must hold of a run's executors, judged from objects alone.
+ *
+ * E1. An executor's id is one pod's of its driver, and never another's: two never live under one, and none is used again.
+ * E2. When all has come to rest and the application runs, as many executors live as its spec asks for.
+ * E3. A record tells of each loss once, with a reason.
+ */
+import type { Change } from "../../shared/simulator/store.ts";
+import type { Facts } from "./facts.ts";
+import { at, numberAt, textAt } from "./fields.ts";
+
+type Item = Change["object"];
+type Blame = (what: string) => void;
+
+/** E1, of an executor that comes. */
+export const checkId = ({ executorIds, pods }: Facts, object: Item, blame: Blame): void => {
+  const { uid, name, labels = {} } = object.metadata;
+  const id = `${pods.get(uid)?.driver} ${labels["spark-exec-id"]}`;
+  if ((executorIds.get(id) ?? uid) !== uid) blame(`E1: ${name} has the id of an earlier executor`);
+  executorIds.set(id, uid);
+};
+
+/** E2, at the end. */
+export const checkCount = ({ pods, phase, uid }: Facts, app: Item, blame: Blame): void => {
+  const wanted = numberAt(app, "spec", "executor", "instances");
+  if (phase !== "RUNNING" || wanted === undefined || at(app, "spec", "dynamicAllocation", "enabled") === true) return;
+  const living = [...pods.values()].filter(({ role, live, app: of }) => role === "executor" && live && of === uid);
+  if (living.length !== wanted) blame(`E2: ${living.length} executor(s) live where ${wanted} are wanted`);
+};
+
+/** E3, of a record as it is saved. */
+export const checkLosses = (record: Item, blame: Blame): void => {
+  const losses = at(record, "spec", "memory", "executors", "losses");
+  const told: readonly unknown[] = Array.isArray(losses) ? losses : [];
+  const ids = told.map((loss) => String(at(loss, "id")));
+  if (new Set(ids).size !== ids.length) blame(`E3: a loss is recorded twice: ${ids.join(", ")}`);
+  if (told.some((loss) => textAt(loss, "reason") === undefined)) blame("E3: a loss is recorded without a reason");
+};

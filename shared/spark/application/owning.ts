@@ -14,6 +14,7 @@ import type { Allotment } from "../executors/allotment.ts";
 import {
   afterCrashes,
   afterLook,
+  endedAt,
   isLiving,
   type Member,
   membersOf,
@@ -128,7 +129,7 @@ const planned = (
 };
 
 /** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
-const settle = (situation: Situation, heard: Listening): Owned => {
+const settle = (situation: Situation, heard: Listening, late = false): Owned => {
   const { scene, members, expected } = situation;
   const quit = quitters(members);
   const goesOn = heard.registered !== undefined;
@@ -138,11 +139,15 @@ const settle = (situation: Situation, heard: Listening): Owned => {
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
   const waits = kept > 0 ? { waitsFor: `the driver to finish, and ${kept} executor(s) too many to be idle` } : {};
-  const told = goesOn ? [] : unheard(situation, heard.why);
+  const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
+  const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
   return planned(situation, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
 };
 
 const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
+
+/** A driver that ends its work is silent as well, for a moment: only a longer silence is told of. */
+const silenceMs = 60_000;
 
 /** What cannot be known is told, once for each run. */
 const unheard = (situation: Situation, why: string): readonly Effect[] => {
@@ -163,7 +168,7 @@ const awaitDriver = (situation: Situation, heard: Listening): Owned => {
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
   if (scene.view.now < startedAt + patienceMs)
     return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to listen to executors" });
-  return settle(listens, heard);
+  return settle(listens, heard, true);
 };
 
 const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });

@@ -81,7 +81,7 @@ export const afterLook = (before: Allotment, members: readonly Member[], settled
 const crashMs = 60_000;
 
 /** When it ended, or the pod shows nothing better than that it was made, epoch ms. */
-const endedAt = ({ pod, createdAt }: Member): number => endingOf(pod)?.at ?? createdAt;
+export const endedAt = ({ pod, createdAt }: Member): number => endingOf(pod)?.at ?? createdAt;
 
 /** The application's own doing. */
 const isCrash = ({ pod, standing }: Member): boolean =>

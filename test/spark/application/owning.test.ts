@@ -31,10 +31,10 @@ const allotment = (more: Partial<NonNullable<Memory["allotment"]>> = {}) => ({
 const memory = (more: Partial<NonNullable<Memory["allotment"]>> = {}, also: Partial<Memory> = {}): Memory =>
   remembered({ driver, allotment: allotment(more), spec: relevant(app(3), true), ...also });
 
-const executor = (id: number, phase = "Running", exitCode?: number): Stored =>
+const executor = (id: number, phase = "Running", exitCode?: number, finishedAt = "2026-11-02T07:59:59Z"): Stored =>
   pod({
     ...{ role: "executor", owner: "driver-1", executor: id, phase, name: `spark-pi-1-exec-${id}`, uid: `u-${id}` },
-    ...(exitCode === undefined ? {} : { exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
+    ...(exitCode === undefined ? {} : { exitCode, finishedAt }),
   });
 
 const registered = (tasks: Readonly<Record<number, number>>): Hearing => ({
@@ -131,9 +131,16 @@ const rows: readonly Row[] = [
     does: ["create 1004", "delete spark-pi-1-exec-1003 u-1003"],
   },
   {
-    why: "one that ended with 0 is not made again while the driver says nothing",
+    why: "one that ended with 0 is not made again while the driver says nothing, as at its end",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
+    looks: [question],
+    does: [],
+  },
+  {
+    why: "nor later, but that the driver says nothing is told after a minute",
+    memory: memory(known),
+    pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0, "2026-11-02T07:59:00Z")],
     looks: [question],
     does: ["tell RegistrationUnknown"],
   },
@@ -172,13 +179,7 @@ const rows: readonly Row[] = [
     looks: [question],
     does: ["delete spark-pi-1-exec-1003 u-1003 at 1"],
   },
-  {
-    why: "a driver that is being deleted gets none",
-    memory: memory(known),
-    pods: three.slice(0, 2),
-    body: pod({ ending: true }),
-    does: [],
-  },
+  { why: "a driver that is being deleted gets none", memory: memory(known), body: pod({ ending: true }), does: [] },
   {
     why: "executors of a run that the driver's own allocator serves are not ours",
     memory: memory({ attempt: 0 }),

@@ -7,26 +7,24 @@ import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe } from "../core/key.ts";
-import type { Operator } from "../core/operator.ts";
 import type { Queue, Report } from "../engine/ports.ts";
-import { timing } from "../engine/settings.ts";
 import { openCursors } from "../forward/cursors.ts";
 import type { Trail } from "../forward/following.ts";
-import type { Sending } from "../forward/keys.ts";
+import type { Sending, Watcher } from "../forward/keys.ts";
 import type { Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { operatorsFor } from "./operators.ts";
 import { hintsIn } from "./resync.ts";
 import { openTerritory } from "./territory.ts";
+import { watchers } from "./watchers.ts";
 import { identify } from "./world.ts";
 
 export type ForwardParts = Scope & {
   readonly transport: Transport;
   readonly send: Queue["send"];
   readonly report: Report;
-  readonly operators: readonly Operator<unknown>[];
+  readonly operators: readonly Watcher[];
   /** Namespace of the cursors of what is watched in all namespaces. */
   readonly home: string;
 };
@@ -71,7 +69,7 @@ export const openForwarding = async (env: Environment) => {
   const send: Queue["send"] = async (message, id) => {
     if ((await within())(message.namespace)) await sender(message, id);
   };
-  const parts = { cluster, selector, home, namespaces, transport, report, send, operators: operatorsFor(timing) };
+  const parts = { cluster, selector, home, namespaces, transport, report, send, operators: watchers };
   return { windows: await windowsOver(parts), windowMs, report };
 };
 

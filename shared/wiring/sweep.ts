@@ -5,15 +5,14 @@ import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Report } from "../engine/ports.ts";
-import { timing } from "../engine/settings.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { operatorsFor } from "./operators.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
 import { sendingTo } from "./sending.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
+import { watchers } from "./watchers.ts";
 import { identify, processClock } from "./world.ts";
 
 export type SweepParts = {
@@ -54,7 +53,7 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);
   const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
-  const operators = operatorsFor(timing);
+  const operators = watchers;
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings) };
   const updates = settings.updates !== undefined;

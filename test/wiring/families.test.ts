@@ -5,6 +5,7 @@ import { timing } from "../../shared/engine/settings.ts";
 import { openFamilies } from "../../shared/wiring/families.ts";
 import { kindNames } from "../../shared/wiring/kinds.ts";
 import { operatorsFor } from "../../shared/wiring/operators.ts";
+import { watchers } from "../../shared/wiring/watchers.ts";
 
 const delivered = (kind: string) => ({
   id: "1",
@@ -25,8 +26,6 @@ test("a kind is known once a message for it has come, and poison loads nothing",
 });
 
 test("every kind has its name where only names are known", () => {
-  assert.deepEqual(
-    operatorsFor(timing).map(({ kind }) => kind),
-    kindNames,
-  );
+  const names = (all: readonly { readonly kind: string }[]): readonly string[] => all.map(({ kind }) => kind);
+  assert.deepEqual([names(operatorsFor(timing)), names(watchers)], [kindNames, kindNames]);
 });

@@ -1,78 +1,20 @@
 /** Job as the engine knows it: what to watch, how to read its memory, how to decide. */
-import { same } from "../../core/json.ts";
-import type { Obj, Stored } from "../../core/object.ts";
-import type { Operator, Watch } from "../../core/operator.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
-import { changed } from "../../kube/news.ts";
-import { isEnding, labelOf } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
-import { trim } from "../../kube/trim.ts";
-import { jobs, keys, podGroups } from "../resource.ts";
 import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
-
-const statusOf = (object: Obj): Json => (isRecord(object["status"]) ? object["status"] : {});
-
-const statusesIn = (pod: Obj, list: string): readonly Json[] => {
-  const statuses = statusOf(pod)[list];
-  return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
-};
-
-/** Of each container: whether it is ready, and how often it was started again. */
-const containersOf = (pod: Obj): readonly unknown[] =>
-  ["initContainerStatuses", "containerStatuses"]
-    .flatMap((list) => statusesIn(pod, list))
-    .map(({ name, ready, restartCount }) => ({ name, ready, restartCount }));
-
-/** What of a pod can be news: its phase, its containers, its leaving. */
-const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod)];
-
-const trimPod = (pod: Stored): Stored => {
-  const { phase, containerStatuses, initContainerStatuses } = statusOf(pod);
-  const status = {
-    ...(phase === undefined ? {} : { phase }),
-    ...(containerStatuses === undefined ? {} : { containerStatuses }),
-    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses }),
-  };
-  return { ...trim(pod), status };
-};
-
-/** The job that owns it, by its own word. */
-const jobOf = (object: Obj): string | undefined =>
-  object.metadata.ownerReferences?.find(
-    ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
-  )?.name;
-
-const watches: readonly Watch[] = [
-  { resource: jobs, ownerName: (object) => object.metadata.name, matters: changed },
-  {
-    resource: pods,
-    selector: keys.jobName,
-    trim: trimPod,
-    ownerName: (pod) => labelOf(pod, keys.jobName),
-    matters: (before, after) => before === undefined || !same(gist(before), gist(after)),
-  },
-  {
-    resource: podGroups,
-    optional: true,
-    ownerName: jobOf,
-    matters: (before, after) =>
-      before === undefined || !same(statusOf(before)["phase"], statusOf(after)["phase"]) || isEnding(after),
-  },
-];
+import { jobWatcher } from "./watches.ts";
 
 /** The whole status with what holds the job up, in upstream's own field. */
 const heldUp = (job: Stored, message: string): Json => {
-  const status = statusOf(job);
+  const status = isRecord(job["status"]) ? job["status"] : {};
   const state = isRecord(status["state"]) ? status["state"] : { phase: "Pending" };
   return { ...status, state: { ...state, message } };
 };
 
 export const volcanoJob: Operator<Memory> = {
-  kind: jobs.kind,
-  resource: jobs,
-  optional: true,
-  watches,
+  ...jobWatcher,
   parse: parseMemory,
   decide,
   heldUp,

@@ -1,0 +1,63 @@
+/** What of the world is news to a job, for those who only watch and need none of its decisions. */
+import { same } from "../../core/json.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Watch } from "../../core/operator.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { changed } from "../../kube/news.ts";
+import { isEnding, labelOf } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { trim } from "../../kube/trim.ts";
+import { jobs, keys, podGroups } from "../resource.ts";
+
+const statusOf = (object: Obj): Json => (isRecord(object["status"]) ? object["status"] : {});
+
+const statusesIn = (pod: Obj, list: string): readonly Json[] => {
+  const statuses = statusOf(pod)[list];
+  return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
+};
+
+/** Of each container: whether it is ready, and how often it was started again. */
+const containersOf = (pod: Obj): readonly unknown[] =>
+  ["initContainerStatuses", "containerStatuses"]
+    .flatMap((list) => statusesIn(pod, list))
+    .map(({ name, ready, restartCount }) => ({ name, ready, restartCount }));
+
+/** What of a pod can be news: its phase, its containers, its leaving. */
+const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod)];
+
+const trimPod = (pod: Stored): Stored => {
+  const { phase, containerStatuses, initContainerStatuses } = statusOf(pod);
+  const status = {
+    ...(phase === undefined ? {} : { phase }),
+    ...(containerStatuses === undefined ? {} : { containerStatuses }),
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses }),
+  };
+  return { ...trim(pod), status };
+};
+
+/** The job that owns it, by its own word. */
+const jobOf = (object: Obj): string | undefined =>
+  object.metadata.ownerReferences?.find(
+    ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
+  )?.name;
+
+const watches: readonly Watch[] = [
+  { resource: jobs, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: pods,
+    selector: keys.jobName,
+    trim: trimPod,
+    ownerName: (pod) => labelOf(pod, keys.jobName),
+    matters: (before, after) => before === undefined || !same(gist(before), gist(after)),
+  },
+  {
+    resource: podGroups,
+    optional: true,
+    ownerName: jobOf,
+    matters: (before, after) =>
+      before === undefined || !same(statusOf(before)["phase"], statusOf(after)["phase"]) || isEnding(after),
+  },
+];
+
+/** A job as a forwarder knows it. */
+export const jobWatcher = { kind: jobs.kind, resource: jobs, optional: true, watches } as const;

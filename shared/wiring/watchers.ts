@@ -1,0 +1,8 @@
+/** What forwarders watch for, of every kind that Rekindle runs. */
+import { timing } from "../engine/settings.ts";
+import type { Watcher } from "../forward/keys.ts";
+import { defaultOptions } from "../spark/companions/options.ts";
+import { jobWatcher } from "../volcano/job/watches.ts";
+import { sparkOperators } from "./world.ts";
+
+export const watchers: readonly Watcher[] = [...sparkOperators(timing, defaultOptions), jobWatcher];

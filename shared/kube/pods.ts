@@ -33,6 +33,7 @@ const status = z.looseObject({
         status: z.string(),
         reason: z.string().optional(),
         message: z.string().optional(),
+        lastTransitionTime: z.string().nullish(),
       }),
     )
     .nullish(),
@@ -55,6 +56,16 @@ export const isEnding = (object: Obj): boolean => object.metadata.deletionTimest
 /** How the named container ended, if it did. */
 export const terminationOf = (pod: PodStatus, name: string): Terminated | undefined =>
   pod.containerStatuses?.find((one) => one.name === name)?.state?.terminated;
+
+/** The condition of this type, if the pod has it. */
+export const conditionOf = ({ conditions }: PodStatus, type: string) => conditions?.find((one) => one.type === type);
+
+/** Name of the node that the pod is bound to. */
+export const nodeNameOf = (pod: Obj): string | undefined => {
+  const spec: unknown = pod["spec"];
+  if (typeof spec !== "object" || spec === null || !("nodeName" in spec)) return undefined;
+  return typeof spec.nodeName === "string" && spec.nodeName !== "" ? spec.nodeName : undefined;
+};
 
 /** Why a pod is not running yet, in its own words: the scheduler's, or a container's waiting reason. */
 export const waitingReason = (pod: PodStatus): string | undefined => {

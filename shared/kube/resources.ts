@@ -4,6 +4,7 @@ import type { Resource } from "../core/object.ts";
 export const pods: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 export const services: Resource = { group: "", version: "v1", plural: "services", kind: "Service" };
 export const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
+export const nodes: Resource = { group: "", version: "v1", plural: "nodes", kind: "Node" };
 export const namespaces: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
 export const claims: Resource = {
   group: "",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
 import { objectsOf } from "../../shared/cli/installation/objects.ts";
-import { hostRules, lookoutRules, type Rule } from "../../shared/cli/installation/roles.ts";
+import { hostRules, lookoutRules, nodeRules, type Rule } from "../../shared/cli/installation/roles.ts";
 import { ApiError } from "../../shared/core/errors.ts";
 import type { HttpRequest, Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
@@ -171,6 +171,16 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.remove("ScheduledSparkApplication", "often");
   // A driver that is killed leaves what it made to others.
   stand.simulator.killPod("default", "retried-driver", { code: 137 });
+  // A machine stops, and its node is looked at.
+  const victim = stand
+    .all("Pod")
+    .find(({ metadata: { labels = {} } }) =>
+      ["deleted", "executor"].every((word) => Object.values(labels).includes(word)),
+    );
+  const machine = String(Object(victim?.["spec"])["nodeName"]);
+  stand.simulator.nodes.freeze(machine);
+  await stand.turn(75_000);
+  stand.simulator.nodes.thaw(machine);
   for (const name of ["deleted", "owned"]) await stand.remove("SparkApplication", name);
   await stand.pass(0.5);
 };
@@ -183,7 +193,7 @@ const options = {
   scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
 } as const;
 
-const rules: readonly Rule[] = [...hostRules, ...lookoutRules];
+const rules: readonly Rule[] = [...hostRules, ...lookoutRules, ...nodeRules];
 
 type Right = { readonly group: string; readonly resource: string; readonly verb: string };
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { acts, followed } from "../../shared/spark/application/machine.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
+import { losses, lossReasons } from "../../shared/spark/executors/losses.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
 
@@ -24,10 +25,23 @@ const policies = [
   ...policyLines().map((line) => `| \`${line.annotation}\` | ${line.default} | ${line.range} | ${line.meaning} |`),
 ].join("\n");
 
+const yes = (is: boolean): string => (is ? "yes" : "");
+const replaced = { yes: "yes", no: "", ask: "if the driver goes on" } as const;
+
+const lost = [
+  "| reason | it means that | counts | kept | replaced |",
+  "|---|---|---|---|---|",
+  ...lossReasons.map((reason) => {
+    const row = losses[reason];
+    return `| \`${reason}\` | ${row.means} | ${yes(row.counts)} | ${yes(row.keeps)} | ${replaced[row.replaced]} |`;
+  }),
+].join("\n");
+
 const tables = [
   ["acts", table(["state", "act"], acts)],
   ["followed", table(["evidence", "next state"], followed)],
   ["policies", policies],
+  ["losses", lost],
 ] as const;
 
 for (const [mark, wanted] of tables) {

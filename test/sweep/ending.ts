@@ -35,6 +35,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "the numbers of executors that Rekindle made, but for their order; a checkpoint's spec.memory.allotment",
     reason: "a fault costs ids, for none is used twice: that none is shows in the names",
   },
+  {
+    what: "a checkpoint's spec.memory.executors.marks and .untold",
+    reason: "parts of pods' UIDs, which the server draws; and what a next step tells again, if there is one",
+  },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
 
@@ -107,6 +111,8 @@ const unnumbered = (text: string, name: string): string => {
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Checkpoint: new Set([
     "spec.saves",
+    "spec.memory.executors.marks",
+    "spec.memory.executors.untold",
     "metadata.generation",
     "spec.memory.history",
     "spec.memory.untold",

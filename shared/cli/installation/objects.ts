@@ -3,7 +3,7 @@ import type { Obj } from "../../core/object.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
-import { driverRules, hostRules, identityRules, lookoutRules, selectionRules } from "./roles.ts";
+import { driverRules, hostRules, identityRules, lookoutRules, nodeRules, selectionRules } from "./roles.ts";
 
 export type Installation = {
   readonly namespace: string;
@@ -24,7 +24,7 @@ export type Installation = {
 const hostGrants = ({ namespace, namespaces, namespaceSelector = "" }: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
   if (namespaces.length === 0 || namespaceSelector !== "") {
-    const rules = [...hostRules, ...lookoutRules];
+    const rules = [...hostRules, ...lookoutRules, ...nodeRules];
     return [
       ...grant({ name: "rekindle-host", within: undefined, rules, to }),
       ...(namespaceSelector === ""

@@ -64,6 +64,9 @@ export const lookoutRules: readonly Rule[] = [
   rule("apps", ["deployments"], ["list"]),
 ];
 
+/** To tell an executor whose node is dead or gone from one that is only not ready; without it only what the cluster says of pods counts. */
+export const nodeRules: readonly Rule[] = [rule("", ["nodes"], ["get"])];
+
 /** The cluster's identity is the UID of its kube-system namespace: whoever looks after others only needs a Role there. */
 export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },

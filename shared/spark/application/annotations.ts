@@ -79,7 +79,65 @@ export const spans = {
     default: 5 * minute,
     least: 30 * second,
     most: 24 * hour,
-    meaning: "own: an executor that waits for a place for longer no longer holds up others",
+    meaning:
+      "an executor that runs and that the driver does not know after so long is made anew; own: one that waits for longer no longer holds up others",
+  },
+  pendingMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-pending-timeout",
+    default: 5 * minute,
+    least: 5 * second,
+    most: 24 * hour,
+    meaning:
+      "an executor that does not come up (no node, image, volume, config) is deleted after so long, and made anew; doubling while it goes on",
+  },
+  pendingMaxMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-pending-timeout-max",
+    default: hour,
+    least: 5 * second,
+    most: 168 * hour,
+    meaning: "the longest that an executor is waited for to come up, when that has doubled",
+  },
+  nodeGraceMs: {
+    form: "duration",
+    annotation: "rekindle.dev/node-grace",
+    default: 10 * second,
+    least: second,
+    most: hour,
+    meaning: "an executor on a node that does not answer (NotReady) is given up after so long, and made anew elsewhere",
+  },
+  goneMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executors-gone-timeout",
+    default: minute,
+    least: 5 * second,
+    most: 24 * hour,
+    meaning: "a run that has had no executor left for so long is told of: ExecutorsGone",
+  },
+  silenceMs: {
+    form: "duration",
+    annotation: "rekindle.dev/driver-silence-timeout",
+    default: 5 * minute,
+    least: 10 * second,
+    most: 24 * hour,
+    meaning: "a driver whose REST API answered before and does not for so long is told of: DriverSilent",
+  },
+  stallMs: {
+    form: "duration",
+    annotation: "rekindle.dev/driver-stall-timeout",
+    default: 30 * minute,
+    least: 20 * second,
+    most: 168 * hour,
+    meaning: "a driver that has tasks running and sees none end for so long is told of: DriverStalled",
+  },
+  retentionMs: {
+    form: "duration",
+    annotation: "rekindle.dev/executor-retention",
+    default: 24 * hour,
+    least: second,
+    most: 720 * hour,
+    meaning: "the pods of executors that failed by the application's own doing are kept for so long, ten at most",
   },
 } as const satisfies Readonly<Record<string, Span>>;
 
@@ -116,6 +174,26 @@ export const choices = {
     annotation: "rekindle.dev/executor-scale-down",
     words: ["idle", "force"],
     meaning: "own: when fewer executors are wanted, only idle ones go, or busy ones too",
+  },
+  onExecutorsGone: {
+    form: "choice",
+    annotation: "rekindle.dev/on-executors-gone",
+    words: ["tell", "fail", "restart"],
+    meaning:
+      "what ExecutorsGone leads to besides: the run fails, and its restart policy decides; or it is run again whatever that says",
+  },
+  onDriverHang: {
+    form: "choice",
+    annotation: "rekindle.dev/on-driver-hang",
+    words: ["tell", "fail", "restart"],
+    meaning: "what DriverSilent and DriverStalled lead to besides, as above",
+  },
+  unreachableExecutors: {
+    form: "choice",
+    annotation: "rekindle.dev/unreachable-executors",
+    words: ["free", "wait"],
+    meaning:
+      "executors on a node that does not answer are given up, but for those with claims; or all wait until the node is certainly gone",
   },
   backoff: {
     form: "choice",

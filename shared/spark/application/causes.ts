@@ -14,6 +14,8 @@ export const causes = [
   "unschedulable",
   "driverStart",
   "executorStart",
+  "executorsGone",
+  "driverHung",
 ] as const;
 
 export type Cause = (typeof causes)[number];
@@ -29,6 +31,8 @@ export const spendsRetry: Readonly<Record<Cause, boolean>> = {
   unschedulable: false,
   driverStart: true,
   executorStart: true,
+  executorsGone: false,
+  driverHung: true,
 };
 
 /** Causes that we have judged, while pods of the run may still live: they are ended. */
@@ -42,6 +46,8 @@ export const judged: Readonly<Record<Cause, boolean>> = {
   unschedulable: true,
   driverStart: true,
   executorStart: true,
+  executorsGone: true,
+  driverHung: true,
 };
 
 /** Why a driver's pod failed; undefined: it is gone, and nobody can say who took it. */

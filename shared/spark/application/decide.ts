@@ -18,6 +18,7 @@ import { policiesOf } from "./policies.ts";
 import { isOwnRun, relevant } from "./relevant.ts";
 import { sparkApplications } from "./resource.ts";
 import {
+  endAll,
   endOver,
   endStrays,
   planOf,
@@ -132,7 +133,7 @@ const expire = (scene: Scene, found: Pods): Decision<Memory> => {
   const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
-  const stages = [endOver(memory, found)];
+  const stages = [endAll(scene, found).stage];
   if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: due });
   if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });
   return { memory, stages: [...stages, [expiry(key, object)]], again: true };

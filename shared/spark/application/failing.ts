@@ -10,14 +10,21 @@ import { nextRun } from "./restart.ts";
 import { policyOf, type Scene } from "./scene.ts";
 import { shownExecutors } from "./status.ts";
 
-type End = { readonly endedAt: number; readonly error: string; readonly cause: Cause };
+export type End = {
+  readonly endedAt: number;
+  readonly error: string;
+  readonly cause: Cause;
+  /** It is run again whatever its policy says, and no retry is spent. */
+  readonly forgiven?: boolean;
+};
 
 /** The memory of a run that has failed, with its next one if there is to be one. */
-export const failed = (scene: Scene, driver: Driver, { endedAt, error, cause }: End): Memory => {
+export const failed = (scene: Scene, driver: Driver, end: End): Memory => {
+  const { endedAt, error, cause } = end;
   const { memory, policies } = scene;
   const good = endedAt - driver.submittedAt >= policies.goodRunMs;
   const failures = good ? 1 : (memory.failures ?? 0) + 1;
-  const free = policies.restartOn === "infrastructure" && !spendsRetry[cause];
+  const free = end.forgiven === true || (policies.restartOn === "infrastructure" && !spendsRetry[cause]);
   const forgiven = (memory.forgiven ?? 0) + (free ? 1 : 0);
   const counters = { submissions: memory.submissions, executions: memory.executions, submittedAt: driver.submittedAt };
   const retryAt = nextRun(policyOf(scene), policies, { ...counters, endedAt, failures, forgiven, free });

@@ -1,10 +1,11 @@
 /** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Plan, Query } from "../../core/plan.ts";
+import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { exposureOf } from "./accompanied.ts";
+import { attended, closed } from "./attending.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
 import { awaiting, type Comeback, comeback } from "./comeback.ts";
@@ -113,7 +114,6 @@ const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", 
 /** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
 type Ended = (scene: Scene) => Decision<Memory>;
 
-const running = ({ see, pod }: Sighted): Stored | undefined => (see === "running" ? pod : undefined);
 /** When to look again: at the end of whichever wait is over first. */
 const timesOf = (back: Comeback, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
   const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
@@ -121,6 +121,64 @@ const timesOf = (back: Comeback, late: Lateness): Pick<Plan<Memory>, "wakeAt" | 
     ...(back.is === "open" ? { returning: true } : {}),
     ...(due.length === 0 ? {} : { wakeAt: Math.min(...due) }),
   };
+};
+
+/** A driver that is told to end takes its executors with it: from then on they are nobody's care. */
+const running = ({ see, pod }: Sighted): Stored | undefined =>
+  see === "running" && pod !== undefined && !isEnding(pod) ? pod : undefined;
+
+type Waits = Pick<Plan<Memory>, "wakeAt" | "returning" | "waitsFor">;
+
+type Run = {
+  readonly driver: Driver;
+  readonly found: Pods;
+  /** The driver's pod, while it runs. */
+  readonly body: Stored | undefined;
+  /** After a recovery who is missing may still come back: nothing is called lost. */
+  readonly open: boolean;
+  /** Those that did not come back in time. */
+  readonly ends: readonly Effect[];
+  readonly waits: Waits;
+};
+
+/** What was told in this very step already is not told again. */
+const untold = ({ done = [] }: Scene["view"], told: readonly Effect[]): boolean =>
+  told.some((event) => event.do === "record" && !done.some((one) => isSame(one, event)));
+
+const isSame = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
+  one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
+
+const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSITIVE_INFINITY): Waits => {
+  const wakeAt = Math.min(a, b);
+  return Number.isFinite(wakeAt) ? { wakeAt } : {};
+};
+
+/** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
+const closing = (scene: Scene, before: Scene, { driver, found, waits }: Run, ended: Ended): Decision<Memory> => {
+  const { memory, first } = closed(scene, driver, found);
+  if (untold(scene.view, first)) return { memory: before.memory, stages: [first], ...waits, more: true };
+  return ended({ ...scene, memory });
+};
+
+/** The run goes on: its executors are looked after, and made where that is ours to do. */
+const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
+  const { driver, found, body, waits } = run;
+  const strays = [...endStrays(found), ...run.ends];
+  const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
+  if (care === undefined) return supplied(scene, driver, found, { body, plain: { stages: [strays], ...waits } });
+  if ("look" in care) return care;
+  const { memory, first, effects, told, end, wakeAt, ...more } = care;
+  const timed = sooner(waits, wakeAt);
+  if (untold(scene.view, first)) return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
+  const now = { ...scene, memory };
+  if (end !== undefined) {
+    const over = chronicled(now, memory.state.phase, failed(now, driver, end));
+    return closing({ ...now, memory: over }, scene, run, ended);
+  }
+  return supplied(now, driver, found, {
+    body,
+    plain: { ...waits, ...more, ...timed, stages: [strays, effects, told] },
+  });
 };
 
 export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
@@ -148,6 +206,6 @@ export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
   const waits = { ...timesOf(back, late), waitsFor: waitsFor(sighting.see, sighting.pod) };
   if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
   const now = { ...scene, memory: next, info: doors.info };
-  const plain = { stages: [[...endStrays(found), ...back.ends]], ...waits };
-  return isOver ? ended(now) : supplied(now, known, found, { body: running(sighting), plain });
+  const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
+  return isOver ? closing(now, scene, run, ended) : cared(now, run, ended);
 };

@@ -4,7 +4,7 @@ import { same } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import { changed } from "../../kube/news.ts";
-import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
+import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
@@ -23,13 +23,21 @@ const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitiali
 const stuckFor = (reason: string | undefined): string | undefined =>
   reason === undefined || underway.has(reason) ? undefined : reason;
 
-/** What a step could decide differently on: phase, containers that ended, what keeps one from starting, the end. */
+/** A pod that finds no node, or whose node no longer tells of it; on its way to either it is not news. */
+const cutOff = (status: PodStatus): string | undefined => {
+  const isHeld = conditionOf(status, "PodScheduled")?.status === "False";
+  if (isHeld) return "held";
+  return status.phase === "Running" && conditionOf(status, "Ready")?.status === "False" ? "unready" : undefined;
+};
+
+/** What a step could decide differently on: phase, containers that ended, what keeps one from starting or cuts it off, the end. */
 const gist = (pod: Obj): unknown => {
-  const { phase, containerStatuses, reason } = podStatus(pod);
+  const status = podStatus(pod);
+  const { phase, containerStatuses, reason } = status;
   const containers = (containerStatuses ?? [])
     .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
     .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
-  return [phase, reason, isEnding(pod), containers, pod.metadata.uid];
+  return [phase, reason, isEnding(pod), containers, cutOff(status), pod.metadata.uid];
 };
 
 /** A driver that was just created is what its creator knows already. */

@@ -61,7 +61,7 @@ const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readon
 };
 
 /** All executors that there are: those of the list, and those that only the second look found. */
-const everyone = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
+export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
   const members = membersOf(executors);
   const missing = missingOf(allotment, members);
   const queries = queriesFor(scene, allotment, missing);
@@ -210,8 +210,8 @@ const decided = (situation: Situation): Owned | Look => {
 /** The executors of a run whose driver runs; undefined where they are the driver's own. */
 const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
   const before = scene.memory.allotment;
-  if (before?.attempt !== driver.attempt || !scene.read.ok || isEnding(pod)) return undefined;
-  const members = everyone(scene, before, found);
+  if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
+  const members = membersOfRun(scene, before, found);
   if ("look" in members) return members;
   const looked = afterLook(before, members, scene.view.now - scene.settings.settledMs);
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
@@ -220,7 +220,7 @@ const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Lo
   return decided({ scene, driver, pod, members, allotment, expected: wantedOf(scene.read.spec) });
 };
 
-type Plain = Pick<Owned, "stages" | "wakeAt" | "waitsFor">;
+type Plain = Pick<Owned, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
 
 type Running = {
   /** The driver's pod, while it runs. */

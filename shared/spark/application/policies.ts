@@ -22,10 +22,20 @@ export type Policies = {
   readonly returnMs: number | undefined;
   readonly executorIntervalMs: number | undefined;
   readonly registrationMs: number;
+  readonly pendingMs: number;
+  readonly pendingMaxMs: number;
+  readonly nodeGraceMs: number;
+  readonly goneMs: number;
+  readonly silenceMs: number;
+  readonly stallMs: number;
+  readonly retentionMs: number;
   readonly executorBatch: number | undefined;
   readonly executorMaxPending: number | undefined;
   readonly executors: Word<"executors">;
   readonly executorScaleDown: Word<"executorScaleDown">;
+  readonly onExecutorsGone: Word<"onExecutorsGone">;
+  readonly onDriverHang: Word<"onDriverHang">;
+  readonly unreachableExecutors: Word<"unreachableExecutors">;
   readonly backoff: Word<"backoff">;
   readonly restartOn: Word<"restartOn">;
 };
@@ -77,48 +87,54 @@ const readCount = (row: Count, given: string | undefined): Read<number | undefin
   return { value: undefined, problem: problemOf(row, given, wanted, "the default") };
 };
 
+/** Reads rows one by one, and gathers what is wrong with them. */
+const reader = (annotations: Readonly<Record<string, string>>) => {
+  const problems: string[] = [];
+  const take = <Value>({ value, problem }: Read<Value>): Value => {
+    if (problem !== undefined) problems.push(problem);
+    return value;
+  };
+  const given = (row: Row): string | undefined => annotations[row.annotation];
+  return {
+    problems,
+    span: (row: Span): number | undefined => take(readSpan(row, row.default, given(row))),
+    fixed: (row: Span & { readonly default: number }): number => take(readSpan(row, row.default, given(row))),
+    count: (row: Count): number | undefined => take(readCount(row, given(row))),
+    choice: <Name extends string>(row: Choice<Name>): Name => take(readChoice(row, given(row))),
+  };
+};
+
 /** What the annotations ask for; what is out of range is told, and the default holds. */
 export const policiesOf = ({
   metadata: { annotations = {} },
 }: Pick<Stored, "metadata">): { readonly policies: Policies; readonly problems: readonly string[] } => {
-  const given = (row: Row): string | undefined => annotations[row.annotation];
-  const { driverStartMs, executorStartMs, backoffMaxMs, goodRunMs, executorIntervalMs, registrationMs, returnMs } =
-    spans;
-  const read: { readonly [Name in keyof Policies]: Read<Policies[Name]> } = {
-    driverStartMs: readSpan(driverStartMs, undefined, given(driverStartMs)),
-    executorStartMs: readSpan(executorStartMs, undefined, given(executorStartMs)),
-    backoffMaxMs: readSpan(backoffMaxMs, backoffMaxMs.default, given(backoffMaxMs)),
-    goodRunMs: readSpan(goodRunMs, goodRunMs.default, given(goodRunMs)),
-    returnMs: readSpan(returnMs, undefined, given(returnMs)),
-    executorIntervalMs: readSpan(executorIntervalMs, undefined, given(executorIntervalMs)),
-    registrationMs: readSpan(registrationMs, registrationMs.default, given(registrationMs)),
-    executorBatch: readCount(counts.executorBatch, given(counts.executorBatch)),
-    executorMaxPending: readCount(counts.executorMaxPending, given(counts.executorMaxPending)),
-    executors: readChoice<Word<"executors">>(choices.executors, given(choices.executors)),
-    executorScaleDown: readChoice<Word<"executorScaleDown">>(
-      choices.executorScaleDown,
-      given(choices.executorScaleDown),
-    ),
-    backoff: readChoice<Word<"backoff">>(choices.backoff, given(choices.backoff)),
-    restartOn: readChoice<Word<"restartOn">>(choices.restartOn, given(choices.restartOn)),
-  };
-  const problems = Object.values(read).flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+  const { span, fixed, count, choice, problems } = reader(annotations);
   const policies: Policies = {
-    driverStartMs: read.driverStartMs.value,
-    executorStartMs: read.executorStartMs.value,
-    backoffMaxMs: read.backoffMaxMs.value,
-    goodRunMs: read.goodRunMs.value,
-    returnMs: read.returnMs.value,
-    executorIntervalMs: read.executorIntervalMs.value,
-    registrationMs: read.registrationMs.value,
-    executorBatch: read.executorBatch.value,
-    executorMaxPending: read.executorMaxPending.value,
-    executors: read.executors.value,
-    executorScaleDown: read.executorScaleDown.value,
-    backoff: read.backoff.value,
-    restartOn: read.restartOn.value,
+    driverStartMs: span(spans.driverStartMs),
+    executorStartMs: span(spans.executorStartMs),
+    backoffMaxMs: fixed(spans.backoffMaxMs),
+    goodRunMs: fixed(spans.goodRunMs),
+    returnMs: span(spans.returnMs),
+    executorIntervalMs: span(spans.executorIntervalMs),
+    registrationMs: fixed(spans.registrationMs),
+    pendingMs: fixed(spans.pendingMs),
+    pendingMaxMs: fixed(spans.pendingMaxMs),
+    nodeGraceMs: fixed(spans.nodeGraceMs),
+    goneMs: fixed(spans.goneMs),
+    silenceMs: fixed(spans.silenceMs),
+    stallMs: fixed(spans.stallMs),
+    retentionMs: fixed(spans.retentionMs),
+    executorBatch: count(counts.executorBatch),
+    executorMaxPending: count(counts.executorMaxPending),
+    executors: choice<Word<"executors">>(choices.executors),
+    executorScaleDown: choice<Word<"executorScaleDown">>(choices.executorScaleDown),
+    onExecutorsGone: choice<Word<"onExecutorsGone">>(choices.onExecutorsGone),
+    onDriverHang: choice<Word<"onDriverHang">>(choices.onDriverHang),
+    unreachableExecutors: choice<Word<"unreachableExecutors">>(choices.unreachableExecutors),
+    backoff: choice<Word<"backoff">>(choices.backoff),
+    restartOn: choice<Word<"restartOn">>(choices.restartOn),
   };
-  return { policies, problems: [...problems, ...listenerProblems(given(listener))] };
+  return { policies, problems: [...problems, ...listenerProblems(annotations[listener.annotation])] };
 };
 
 export type Line = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;

@@ -48,21 +48,6 @@ const taken = (
     ? { generation: base.generation, spec: "", normaliser: 0 }
     : { generation, spec, normaliser };
 
-/** Ids of executors are never used twice: with the ledger lost, they go on far beyond any that can be seen. */
-const beyond = 10_000;
-
-const ledgerOf = (
-  kept: Kept,
-  problems: readonly string[],
-  pods: readonly Stored[],
-  attempt: number,
-): Pick<Memory, "executors"> => {
-  if (!problems.some((one) => one.startsWith("executors")))
-    return kept.executors === undefined ? {} : { executors: kept.executors };
-  const ids = pods.map((pod) => Number(labelOf(pod, "spark-exec-id") ?? 0)).filter(Number.isSafeInteger);
-  return { executors: { attempt, next: Math.max(beyond, ...ids) + beyond } };
-};
-
 /** Counted as far as is known; what is lost counts no less than the status tells. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { key, object, seen, now, stored } = remains;
@@ -80,7 +65,6 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
     ...base,
     ...kept,
     ...taken(kept, base),
-    ...ledgerOf(kept, problems, pods, attempt),
     attempt,
     submissions: kept.submissions ?? base.submissions,
     executions: kept.executions ?? base.executions,

@@ -18,6 +18,7 @@ import { isOwnRun } from "./relevant.ts";
 import { made } from "./resource.ts";
 import type { RestartPolicy } from "./restart.ts";
 import { projected, shownExecutors } from "./status.ts";
+import { uselessAfter } from "./tidying.ts";
 
 /** What a deployment decides for all its SparkApplications. */
 export type Settings = {
@@ -52,6 +53,15 @@ export const podsOf = (key: Key): Listing => ({
   resource: pods,
   namespace: key.namespace,
   labels: { "sparkoperator.k8s.io/app-name": key.name },
+});
+
+/** Executors alone: a second look, in words of its own, at those that the first may not have shown. */
+export const executorsAgain = (key: Key): Query => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { "sparkoperator.k8s.io/app-name": key.name, "spark-role": "executor" },
+  again: true,
 });
 
 /** The driver's pod itself, by its name. */
@@ -110,6 +120,13 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
 };
 
+/** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
+export const endAll = (scene: Scene, found: Pods): { readonly stage: readonly Effect[]; readonly until?: number } => {
+  const { useless, until } = uselessAfter(scene, found.executors);
+  const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
+  return { stage, ...(until === undefined ? {} : { until }) };
+};
+
 /** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
 export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
   Math.max(memory.plannedAt ?? 0, ...(memory.allotment?.underway ?? []).map(({ at }) => at)) + settings.settledMs;
@@ -120,12 +137,13 @@ export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings
  */
 export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
   const settled = settledAt(scene);
-  const ending = endOver(scene.memory, found);
+  const { stage, until } = endAll(scene, found);
   const goesOn = membersOf(found.executors).some(isLiving);
-  const busy = ending.length > 0 || found.strays.length > 0 || goesOn;
-  const rest = busy ? {} : scene.view.now < settled ? { wakeAt: settled } : { rests: true };
+  const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
+  const due = scene.view.now < settled ? settled : until;
+  const rest = busy ? {} : due === undefined ? { rests: true } : { wakeAt: due };
   const told = waitsFor === undefined ? {} : { waitsFor };
-  return planOf(scene, scene.memory, found, { stages: [ending], ...rest, ...told });
+  return planOf(scene, scene.memory, found, { stages: [stage], ...rest, ...told });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {

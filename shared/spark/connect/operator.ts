@@ -1,19 +1,17 @@
 /** SparkConnect as the engine knows it: what to watch, how to read its memory, how to decide. */
 import { same } from "../../core/json.ts";
-import type { Obj, Resource, Stored } from "../../core/object.ts";
+import type { Obj, Resource } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
-import { trim } from "../../kube/trim.ts";
+import { trimPod } from "../../kube/trim.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
 import { tells } from "./telling.ts";
-
-const readiness = (pod: Obj): unknown => podStatus(pod).conditions?.filter(({ type }) => type === "Ready");
 
 const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podIP"] : undefined);
 
@@ -21,14 +19,6 @@ const addressOf = ({ status }: Obj): unknown => (isRecord(status) ? status["podI
 const gist = (pod: Obj): unknown => {
   const ready = podStatus(pod).conditions?.find(({ type }) => type === "Ready")?.status;
   return [podStatus(pod).phase, ready, addressOf(pod), isEnding(pod), pod.metadata.uid];
-};
-
-/** Beside what others need of a pod: whether it is ready, and where. */
-const trimPod = (pod: Stored): Stored => {
-  const bare = trim(pod);
-  if (labelOf(pod, connectLabel) === undefined) return bare;
-  const status = isRecord(bare["status"]) ? bare["status"] : {};
-  return { ...bare, status: { ...status, podIP: addressOf(pod), conditions: readiness(pod) ?? [] } };
 };
 
 const watches: readonly Watch[] = [

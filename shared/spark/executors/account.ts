@@ -5,9 +5,10 @@
  * L2. What vanished is lost only when `certain` says that two looks agree.
  */
 import type { Stored } from "../../core/object.ts";
+import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { coarsened, hasId, type Ids, idSet, idsOf, listOfIds, textOfIds, union } from "./ids.ts";
 import type { Ledger, Loss } from "./ledger.ts";
-import { endingOf, executorId, type LossReason, lossReasons, losses as lossTable } from "./losses.ts";
+import { type Ended, endingOf, executorId, type LossReason, lossReasons, losses as lossTable } from "./losses.ts";
 
 /** So many losses are remembered whole, so many ranges kept, so many looks taken at a pod that does not say why. */
 const mostLosses = 20;
@@ -34,7 +35,7 @@ const opened = ({ live = "", marks = "", over = "", lost = {}, losses = [], uncl
 });
 
 const closed = (ledger: Ledger, { live, over, lost, losses, unclear }: Books): Ledger => {
-  const { live: _, marks: __, over: ___, lost: ____, losses: _____, unclear: ______, ...rest } = ledger;
+  const rest = { attempt: ledger.attempt, ...(ledger.care === undefined ? {} : { care: ledger.care }) };
   const ids = idSet(live.keys());
   const kept = coarsened(over, mostRanges, ids);
   return {
@@ -68,8 +69,6 @@ export type Look = {
   readonly now: number;
   /** Two looks agree on what is missing: only then is it lost. */
   readonly certain: boolean;
-  /** Losses that whoever decides has judged on: pods that it is about to end, by id. */
-  readonly judged?: ReadonlyMap<number, { readonly reason: LossReason; readonly why: string }>;
   /** What a pod's absence means: `removed` where Spark itself deletes them. */
   readonly missing?: "deleted" | "removed";
 };
@@ -84,17 +83,8 @@ export type Account = {
   readonly unclear: number;
 };
 
-const nodeOf = (pod: Stored): string | undefined => {
-  const spec: unknown = pod["spec"];
-  if (typeof spec !== "object" || spec === null || !("nodeName" in spec)) return undefined;
-  return typeof spec.nodeName === "string" && spec.nodeName !== "" ? spec.nodeName : undefined;
-};
-
-type Verdict = Pick<Loss, "reason"> & { readonly exitCode?: number | undefined; at?: number | undefined; why?: string };
-
-const lossOf = (id: number, pod: Stored, verdict: Verdict, now: number): Loss => {
-  const node = nodeOf(pod);
-  const { reason, exitCode, at, why } = verdict;
+const lossOf = (id: number, pod: Stored, { reason, exitCode, at }: Ended, now: number): Loss => {
+  const node = nodeNameOf(pod);
   return {
     id,
     uid: pod.metadata.uid,
@@ -102,62 +92,65 @@ const lossOf = (id: number, pod: Stored, verdict: Verdict, now: number): Loss =>
     reason,
     ...(node === undefined ? {} : { node }),
     ...(exitCode === undefined ? {} : { exitCode }),
-    ...(why === undefined ? {} : { why: why.slice(0, 200) }),
     at: at ?? now,
   };
 };
 
-/** What one pod says; "unclear" is to be looked at again. */
-const verdictOf = (pod: Stored, id: number, look: Look, checks: number): Verdict | "lives" | "unclear" => {
+type Known = { readonly doom: Loss | undefined; readonly checks: number; readonly now: number };
+
+/** What one pod says; "unclear" is to be looked at again. What we have ended tells why it did, however it went. */
+const verdictOf = (pod: Stored, id: number, { doom, checks, now }: Known): Loss | "lives" | "unclear" => {
   const ending = endingOf(pod);
-  if (ending === undefined) return look.judged?.get(id) ?? "lives";
-  const { reason, exitCode, at } = ending;
-  if (reason === undefined && checks < mostChecks) return "unclear";
-  return { reason: reason ?? "unknown", exitCode, at };
+  if (doom !== undefined && isEnding(pod)) return { ...doom, at: ending?.at ?? now };
+  if (ending === undefined) return "lives";
+  if (ending.reason === undefined && checks < mostChecks) return "unclear";
+  return lossOf(id, pod, { ...ending, reason: ending.reason ?? "unknown" }, now);
 };
 
-/** Of two pods under one id the younger is the executor: nobody gives an id twice, but people make pods again. */
-const byId = (pods: readonly Stored[]): ReadonlyMap<number, Stored> => {
-  const created = ({ metadata }: Stored): string => metadata.creationTimestamp ?? "";
+type Marks = ReadonlyMap<number, string>;
+
+/** Of two pods under one id it is the one that is known, else the younger: nobody gives an id twice, but people make pods again. */
+const byId = (pods: readonly Stored[], live: Marks): ReadonlyMap<number, Stored> => {
+  const rank = (id: number, { metadata }: Stored): string =>
+    `${live.get(id) === markOf(metadata.uid) ? "known" : "early"} ${metadata.creationTimestamp ?? ""}`;
   const found = new Map<number, Stored>();
   for (const pod of pods) {
     const id = executorId(pod);
     const other = id === undefined ? undefined : found.get(id);
-    if (id !== undefined && (other === undefined || created(other) <= created(pod))) found.set(id, pod);
+    if (id !== undefined && (other === undefined || rank(id, other) <= rank(id, pod))) found.set(id, pod);
   }
   return found;
 };
 
 /** The id is known, and this is not the pod that it was known by. */
-const isAnother = (live: ReadonlyMap<number, string>, id: number, pod: Stored | undefined): boolean =>
+const isAnother = (live: Marks, id: number, pod: Stored | undefined): boolean =>
   live.has(id) && (pod === undefined || live.get(id) !== markOf(pod.metadata.uid));
 
 /** Takes in what a look shows: who is new, who was lost and why. Keeps L1 and L2. */
-export const account = (ledger: Ledger, look: Look): Account => {
+export const account = (ledger: Ledger, { pods, now, certain, missing: absent = "deleted" }: Look): Account => {
   const books = opened(ledger);
   const { live } = books;
-  const found = byId(look.pods);
+  const doomed = new Map((ledger.doomed ?? []).map((doom) => [doom.id, doom]));
+  const found = byId(pods, live);
   const lost: Loss[] = [];
   const unclear = new Map<number, number>();
   for (const [id, pod] of found) {
     if (hasId(books.over, id) || isAnother(live, id, pod)) continue;
     const checks = books.unclear.get(id) ?? 0;
-    const verdict = verdictOf(pod, id, look, checks);
+    const verdict = verdictOf(pod, id, { doom: doomed.get(id), checks, now });
     if (verdict === "lives") live.set(id, markOf(pod.metadata.uid));
     else if (verdict === "unclear") unclear.set(id, checks + 1);
-    else lost.push(lossOf(id, pod, verdict, look.now));
+    else lost.push(verdict);
   }
   const missing = [...live.keys()].filter((id) => isAnother(live, id, found.get(id)));
-  if (look.certain) {
-    const reason = look.missing ?? "deleted";
-    lost.push(...missing.map((id) => ({ id, uid: live.get(id) ?? "", reason, at: look.now })));
-  }
+  const gone = (id: number): Loss => doomed.get(id) ?? { id, uid: live.get(id) ?? "", reason: absent, at: now };
+  if (certain) lost.push(...missing.map(gone));
   lost.sort((a, b) => a.id - b.id);
   for (const { id } of lost) live.delete(id);
   return {
     ledger: closed(ledger, { ...written(books, lost), unclear }),
     lost,
-    missing: look.certain ? [] : missing,
+    missing: certain ? [] : missing,
     unclear: unclear.size,
   };
 };

@@ -9,6 +9,9 @@ import { losses, lossReasons } from "./losses.ts";
 /** More than any cluster runs: a record that says so is broken. */
 const mostLiving = 100_000;
 
+/** What may be wrong with a run that goes on: no executor runs, the driver says nothing, or ends no task. */
+export const troubles = ["executorsGone", "driverSilent", "driverStalled"] as const;
+
 const loss = z.object({
   id: z.number().int(),
   /** The pod's UID; its first digits, if the pod was gone. */
@@ -23,11 +26,33 @@ const loss = z.object({
   at: z.number(),
 });
 
+/** What is remembered of looking after executors and their driver. Times in epoch ms. */
+const care = z.object({
+  /** How often in a row pods had to be deleted that did not come up, and the newest of them: each time they get longer. */
+  stuck: z.object({ times: z.number().int(), last: z.number().int() }).optional(),
+  /** Since when none of the executors runs. */
+  goneSince: z.number().optional(),
+  /** The driver's word, asked now and then. */
+  pulse: z
+    .object({
+      at: z.number(),
+      /** Tasks that had ended, and when they were first so many. */
+      tasks: z.number(),
+      movedAt: z.number(),
+      /** No task was running. */
+      idle: z.boolean().optional(),
+      silentSince: z.number().optional(),
+      /** Executors that run and that it had given up. */
+      inactive: z.array(z.number().int()).optional(),
+    })
+    .optional(),
+  /** What is wrong with the run, and was told. */
+  trouble: z.object({ is: z.enum(troubles), since: z.number() }).optional(),
+});
+
 /** Additive: what a record does not have is empty. */
 export const ledgerShape = z.object({
   attempt: z.number().int(),
-  /** The next id to hand out, where Rekindle hands them out; it never goes back, over all attempts. */
-  next: z.number().int().optional(),
   /** Ids of those that live, and the first digits of their pods' UIDs in the same order. */
   live: z
     .string()
@@ -44,18 +69,20 @@ export const ledgerShape = z.object({
   lost: z.partialRecord(z.enum(lossReasons), z.number().int()).optional(),
   /** The latest of those that are told, oldest first. */
   losses: z.array(loss).optional(),
+  /** Ids of those that may not have been told. */
+  untold: z.array(z.number().int()).optional(),
+  /** Losses that Rekindle is about to bring about: what ends a pod is known before it does. */
+  doomed: z.array(loss).optional(),
   /** Ids of pods that ended and did not say why, and how often they were looked at. */
   unclear: z.array(z.object({ id: z.number().int(), checks: z.number().int() })).optional(),
+  care: care.optional(),
 });
 
 export type Ledger = z.infer<typeof ledgerShape>;
 export type Loss = z.infer<typeof loss>;
+export type Care = z.infer<typeof care>;
 
-/** The ledger of a new attempt: nothing of the one before, but ids go on. */
-export const freshLedger = (attempt: number, before?: Ledger): Ledger => ({
-  attempt,
-  ...(before?.next === undefined ? {} : { next: before.next }),
-});
+export const freshLedger = (attempt: number): Ledger => ({ attempt });
 
 /** How many are known to live. */
 export const livingIn = ({ live = "" }: Ledger): number => countOfIds(idsOf(live));
@@ -69,16 +96,6 @@ export const countedIn = ({ lost = {} }: Ledger): number =>
 
 /** The executors end with their driver: nobody is missed any more. */
 export const settled = (ledger: Ledger): Ledger => {
-  const { live: _, marks: __, unclear: ___, ...rest } = ledger;
+  const { live: _, marks: __, unclear: ___, doomed: ____, untold: _____, care: ______, ...rest } = ledger;
   return rest;
-};
-
-/** Hands out ids that nobody had: they are part of the record before they are used. `first` is where they begin. */
-export const handedOut = (
-  ledger: Ledger,
-  count: number,
-  first = 1_001,
-): { readonly ledger: Ledger; readonly ids: readonly number[] } => {
-  const next = ledger.next ?? first;
-  return { ledger: { ...ledger, next: next + count }, ids: Array.from({ length: count }, (_, at) => next + at) };
 };

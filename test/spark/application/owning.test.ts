@@ -98,7 +98,7 @@ const rows: readonly Row[] = [
     why: "one that failed is made again at once, without asking anybody",
     memory: memory(known),
     pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
-    does: ["create 1004"],
+    does: ["create 1004", "tell ExecutorLost"],
   },
   {
     why: "one that is not listed is asked for by name, and made again when it is gone",
@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
     why: "who failed does not wait for what is asked about who quit",
     memory: memory(known),
     pods: [executor(1001), executor(1002, "Failed", 137), executor(1003, "Succeeded", 0)],
-    does: ["create 1004"],
+    does: ["create 1004", "tell ExecutorLost"],
   },
   {
     why: "fewer are wanted: the idle go, as they were seen",

@@ -13,10 +13,20 @@ const plain = {
   goodRunMs: 600_000,
   executorIntervalMs: undefined,
   registrationMs: 300_000,
+  pendingMs: 300_000,
+  pendingMaxMs: 3_600_000,
+  nodeGraceMs: 10_000,
+  goneMs: 60_000,
+  silenceMs: 300_000,
+  stallMs: 1_800_000,
+  retentionMs: 86_400_000,
   executorBatch: undefined,
   executorMaxPending: undefined,
   executors: "assist",
   executorScaleDown: "idle",
+  onExecutorsGone: "tell",
+  onDriverHang: "tell",
+  unreachableExecutors: "free",
   backoff: "linear",
   returnMs: undefined,
   restartOn: "policy",
@@ -41,6 +51,16 @@ describe("annotations", () => {
     { name: "executor-batch", value: " 20 ", want: { executorBatch: 20 } },
     { name: "executor-interval", value: "5s", want: { executorIntervalMs: 5_000 } },
     { name: "executor-registration-timeout", value: "1m", want: { registrationMs: 60_000 } },
+    { name: "executor-pending-timeout", value: "10s", want: { pendingMs: 10_000 } },
+    { name: "executor-pending-timeout-max", value: "1d", want: { pendingMaxMs: 86_400_000 } },
+    { name: "node-grace", value: "30s", want: { nodeGraceMs: 30_000 } },
+    { name: "executors-gone-timeout", value: "2m", want: { goneMs: 120_000 } },
+    { name: "driver-silence-timeout", value: "10m", want: { silenceMs: 600_000 } },
+    { name: "driver-stall-timeout", value: "2h", want: { stallMs: 7_200_000 } },
+    { name: "executor-retention", value: "7d", want: { retentionMs: 604_800_000 } },
+    { name: "on-executors-gone", value: "fail", want: { onExecutorsGone: "fail" } },
+    { name: "on-driver-hang", value: "restart", want: { onDriverHang: "restart" } },
+    { name: "unreachable-executors", value: "wait", want: { unreachableExecutors: "wait" } },
     { name: "executor-max-pending", value: "1", want: { executorMaxPending: 1 } },
     { name: "executor-scale-down", value: "force", want: { executorScaleDown: "force" } },
   ];
@@ -92,7 +112,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 14);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 24);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

@@ -200,7 +200,7 @@ export const said = (effect: Effect): string => {
       return `create ${effect.resource.plural} ${effect.object.metadata.name}${which}${effect.optional ? ", if it can" : ""}`;
     }
     case "delete":
-      return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}`;
+      return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}${effect.graceSeconds === 0 ? " at once" : ""}`;
     case "patch":
       return `change ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid} at ${effect.resourceVersion}`;
     case "record":

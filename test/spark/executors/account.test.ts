@@ -6,7 +6,6 @@ import { type Account, account } from "../../../shared/spark/executors/account.t
 import {
   countedIn,
   freshLedger,
-  handedOut,
   isOver,
   type Ledger,
   ledgerShape,
@@ -78,15 +77,29 @@ describe("a loss", () => {
     assert.deepEqual([lost, ledger.lost, ledger.live], [[], { deleted: 1 }, "1"]);
   });
 
-  test("that we judge is recorded before the pod is ended", () => {
-    const judged = new Map([[2, { reason: "neverStarted", why: "Unschedulable" }]]);
-    const { lost, ledger } = look(after(alive(1, 2)).ledger, alive(1, 2), { judged });
-    assert.deepEqual(
-      lost.map(({ id, reason, why }) => [id, reason, why]),
-      [[2, "neverStarted", "Unschedulable"]],
-    );
-    assert.deepEqual([ledger.live, isOver(ledger, 2), isOver(ledger, 1)], ["1", true, false]);
-  });
+  const doom = {
+    id: 2,
+    uid: uidOf(2),
+    pod: "pi-exec-2",
+    reason: "neverStarted",
+    why: "Unschedulable",
+    at: now,
+  } as const;
+  const dooms: readonly (readonly [what: string, pods: readonly Stored[], recorded: readonly string[]])[] = [
+    ["gone", [], ["neverStarted"]],
+    ["on its way", [executor({ id: 2, deletion: "2026-11-02T08:00:30Z" })], ["neverStarted"]],
+    ["up meanwhile: it lives on", alive(2), []],
+    ["dead of itself: that is why", [executor({ id: 2, phase: "Failed", exit: 1 })], ["failed"]],
+  ];
+  for (const [what, pods, recorded] of dooms)
+    test(`that we bring about, its pod ${what}`, () => {
+      const { lost, ledger } = look({ ...after(alive(1, 2)).ledger, doomed: [doom] }, [...alive(1), ...pods]);
+      assert.deepEqual(
+        lost.map(({ reason }) => reason),
+        recorded,
+      );
+      assert.deepEqual([ledger.doomed, isOver(ledger, 2), isOver(ledger, 1)], [undefined, recorded.length > 0, false]);
+    });
 
   test("whose reason is not shown is looked for three times, and then unknown", () => {
     const mute = executor({ id: 1, phase: "Failed", container: null });
@@ -135,17 +148,6 @@ describe("what is accounted for", () => {
   test("when the driver has ended nobody is missed any more", () => {
     const { ledger } = after(alive(1, 2), [...alive(1), dead]);
     assert.deepEqual(look(settled(ledger), []).lost, []);
-  });
-});
-
-describe("ids", () => {
-  test("are handed out from 1001 on, each once, also over attempts", () => {
-    const first = handedOut(freshLedger(1), 3);
-    const second = handedOut(freshLedger(2, first.ledger), 2);
-    assert.deepEqual(
-      [first.ids, second.ids, second.ledger],
-      [[1_001, 1_002, 1_003], [1_004, 1_005], { attempt: 2, next: 1_006 }],
-    );
   });
 });
 

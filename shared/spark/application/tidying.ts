@@ -1,0 +1,52 @@
+/** Which ended executors' pods are cleaned away: those that tell nothing of the application's own failures, or no longer. */
+import type { Stored } from "../../core/object.ts";
+import { labelOf } from "../../kube/pods.ts";
+import { hasId, idsOf } from "../executors/ids.ts";
+import { endingOf, executorId } from "../executors/losses.ts";
+import { type Spent, spent } from "../executors/spent.ts";
+import { isOwnRun } from "./relevant.ts";
+import type { Scene } from "./scene.ts";
+
+const conf = "spark.kubernetes.executor.deleteOnTermination";
+
+/** What the user says of ended executors; undefined: it is left to us. */
+export const asksDeletion = ({ read }: Pick<Scene, "read">): "delete" | "keep" | undefined => {
+  if (!read.ok) return "keep";
+  const field = read.spec.executor.deleteOnTermination;
+  const text = read.spec.sparkConf?.[conf]?.trim();
+  const asked = text ?? (field === undefined ? undefined : String(field));
+  return asked === undefined ? undefined : asked === "true" ? "delete" : "keep";
+};
+
+/** Of a driver that we submitted: who submitted without us has Spark's default, and its driver deletes them. */
+const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
+
+type Judging = Pick<Scene, "read" | "view" | "policies" | "memory">;
+
+/** So many pods are ended in one step; whoever sees them go comes back for the next. */
+export const mostDeletions = 100;
+
+const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, mostDeletions), until });
+
+const none: Spent = { useless: [], until: undefined };
+
+/** While the driver runs: those that are accounted for. Whoever exited with 0 in an own run is its allocator's to judge. */
+export const uselessNow = (scene: Judging, over: string, executors: readonly Stored[]): readonly Stored[] => {
+  if (asksDeletion(scene) !== undefined) return [];
+  const ids = idsOf(over);
+  const own = isOwnRun(scene.memory);
+  const judged = executors.filter((pod) => {
+    const id = executorId(pod);
+    return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
+  });
+  return few(spent(judged, { now: scene.view.now, retentionMs: scene.policies.retentionMs })).useless;
+};
+
+/** When the run has ended: of all that ended with it or before, and when those that are kept are over, too. */
+export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spent => {
+  const { state } = scene.memory;
+  if (asksDeletion(scene) !== undefined || !("endedAt" in state)) return none;
+  const { endedAt: driverEndedAt } = state;
+  const { retentionMs } = scene.policies;
+  return few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt }));
+};

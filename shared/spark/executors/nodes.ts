@@ -1,0 +1,94 @@
+/**
+ * Executors whose node may be dead. A pod that runs and is not ready makes its node be looked at; certainly gone is kept
+ * apart from silent, for a machine that is only silent may still run what stands on it.
+ */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Hearing, Query } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
+import { disruptionOf } from "../../kube/disruption.ts";
+import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";
+import { nodes } from "../../kube/resources.ts";
+import { endingOf } from "./losses.ts";
+
+/** `gone`: deleted, or an operator says that it is off. `hidden`: we may not look at nodes. */
+export type NodeState =
+  | { readonly is: "answers" | "gone" | "hidden" }
+  | { readonly is: "silent"; readonly since: number };
+
+export const peekNode = (name: string): Query => ({ do: "peek", ref: { resource: nodes, name } });
+
+const outOfService = "node.kubernetes.io/out-of-service";
+
+const shape = z.looseObject({
+  spec: z.looseObject({ taints: z.array(z.looseObject({ key: z.string() })).nullish() }).optional(),
+  status: z
+    .looseObject({
+      conditions: z
+        .array(z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: z.string().nullish() }))
+        .nullish(),
+    })
+    .optional(),
+});
+
+/** What a look at a node says; times are the cluster's own. */
+export const nodeStateOf = (hearing: Hearing): NodeState => {
+  if (!hearing.heard) return { is: "hidden" };
+  if (hearing.value === undefined) return { is: "gone" };
+  const parsed = shape.safeParse(hearing.value);
+  if (!parsed.success) return { is: "hidden" };
+  const { spec, status } = parsed.data;
+  if (spec?.taints?.some(({ key }) => key === outOfService) === true) return { is: "gone" };
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready === undefined || ready.status === "True") return { is: "answers" };
+  const since = instantOf(ready.lastTransitionTime);
+  return since === undefined ? { is: "answers" } : { is: "silent", since };
+};
+
+/** A process that ran, and of which its node has not said that it runs on or has ended. */
+export const isSuspect = (pod: Stored): boolean => {
+  const status = podStatus(pod);
+  return status.phase === "Running" && endingOf(pod) === undefined && conditionOf(status, "Ready")?.status === "False";
+};
+
+/**
+ * Where nodes are hidden: whoever keeps the nodes has given the pod up, and its node has not ended it within its grace.
+ */
+export const isGivenUp = (pod: Stored, now: number): boolean => {
+  const until = instantOf(pod.metadata.deletionTimestamp);
+  return until !== undefined && until < now && isEnding(pod) && disruptionOf(podStatus(pod)) === "node";
+};
+
+/** A pod with a claim may still write to it: its place is given to nobody while its node is only silent. */
+export const holdsClaims = (pod: Stored): boolean => {
+  const spec: unknown = pod["spec"];
+  if (typeof spec !== "object" || spec === null || !("volumes" in spec) || !Array.isArray(spec.volumes)) return false;
+  return spec.volumes.some(
+    (volume: unknown) =>
+      typeof volume === "object" && volume !== null && ("persistentVolumeClaim" in volume || "ephemeral" in volume),
+  );
+};
+
+/** What becomes of an executor on a node: freed now, at a time (epoch ms), only when the node is certainly gone, or not at all. */
+export type Fate =
+  | { readonly is: "free"; readonly why: string }
+  | { readonly is: "wait"; readonly until: number }
+  | { readonly is: "bound" | "none" };
+
+type Bearing = { readonly now: number; readonly graceMs: number; readonly waits: boolean };
+
+/** node's state × pod → fate. */
+export const fateOf = (pod: Stored, state: NodeState, { now, graceMs, waits }: Bearing): Fate => {
+  switch (state.is) {
+    case "answers":
+      return { is: "none" };
+    case "gone":
+      return { is: "free", why: "its node is gone" };
+    case "hidden":
+      return isGivenUp(pod, now) ? { is: "free", why: "its node was given up, and did not end it" } : { is: "none" };
+    case "silent":
+      if (waits || holdsClaims(pod)) return { is: "bound" };
+      if (now < state.since + graceMs) return { is: "wait", until: state.since + graceMs };
+      return { is: "free", why: "its node does not answer" };
+  }
+};

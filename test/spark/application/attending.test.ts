@@ -1,0 +1,63 @@
+/** What is recorded of executors, and what becomes of the pods of those that ended. */
+import { both, failed, living, type Row, tested } from "./attended.ts";
+
+/** Why executors were lost. */
+const accounts: readonly Row[] = [
+  { why: "executors that are new are remembered, and nothing is asked", executors: both, does: [] },
+  {
+    why: "an executor's own failure is recorded, told and kept",
+    ledger: living([1, 2]),
+    executors: [...both.slice(0, 1), { id: 2, ...failed, exit: 137, because: "OOMKilled" }],
+    does: ["tell ExecutorLost: Executor 2 (pod pi-exec-2, node node-1) was lost: memory (exit 137, SIGKILL)"],
+    lost: { memory: 1 },
+  },
+  {
+    why: "what the application did not cause is recorded and told, and its pod deleted",
+    ledger: living([1, 2]),
+    executors: [...both.slice(0, 1), { id: 2, ...failed, container: null, reason: "Evicted" }],
+    does: ["delete pi-exec-2", "tell ExecutorLost: Executor 2 (pod pi-exec-2, node node-1) was lost: evicted"],
+    lost: { evicted: 1 },
+  },
+  {
+    why: "one that is done is only counted, and its pod deleted",
+    ledger: living([1, 2]),
+    executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
+    does: ["delete pi-exec-2"],
+    lost: { finished: 1 },
+  },
+  {
+    why: "where the user says what becomes of ended executors, nothing is deleted",
+    sparkConf: { "spark.kubernetes.executor.deleteOnTermination": "false" },
+    ledger: living([1, 2]),
+    executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
+    does: [],
+    lost: { finished: 1 },
+  },
+  {
+    why: "one that two looks do not show is lost",
+    ledger: living([1, 2]),
+    executors: both.slice(0, 1),
+    looks: ["list pods"],
+    does: ["tell ExecutorLost: Executor 2 was lost: deleted"],
+    lost: { deleted: 1 },
+  },
+  {
+    why: "where Spark deletes them, nobody knows why one is gone, and it is only counted",
+    sparkConf: { "spark.kubernetes.executor.deleteOnTermination": "true" },
+    ledger: living([1, 2]),
+    executors: both.slice(0, 1),
+    looks: ["list pods"],
+    does: [],
+    lost: { removed: 1 },
+  },
+  {
+    why: "a failure is kept for so long, and then deleted",
+    ledger: living([1], { over: "2", lost: { failed: 1 } }),
+    annotations: { "rekindle.dev/executor-retention": "1m" },
+    executors: [...both.slice(0, 1), { id: 2, phase: "Failed", exit: 1, finishedAt: "2026-11-02T07:59:00Z" }],
+    does: ["delete pi-exec-2"],
+    lost: { failed: 1 },
+  },
+];
+
+tested("the account of executors", accounts);

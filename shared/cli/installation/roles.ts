@@ -30,6 +30,8 @@ export const hostRules: readonly Rule[] = [
     ["update"],
   ),
   rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
+  // The last word of an executor whose node is lost: its driver goes by it.
+  rule("", ["pods/status"], ["patch"]),
   // What a driver says by its REST API of the executors that it knows.
   rule("", ["pods/proxy"], ["get"]),
   // Watched: a SparkConnect's service or config map that somebody removes is made again at once.

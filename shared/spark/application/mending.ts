@@ -147,12 +147,18 @@ export const doomedOf = (dooms: readonly Doom[], over: Ids, now: number): readon
     return [{ id, uid, pod: name, reason, ...where, why: why.slice(0, 200), at: now }];
   });
 
+/**
+ * What Spark's driver goes by: that a pod is gone which ran to the last it finds out only when it lists them, every 30 s
+ * (spark.kubernetes.executor.apiPollingInterval). As the garbage collector of pods writes it for a node out of service.
+ */
+const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
+
 /** Ends them: by this UID, as it was when it was looked at; at once where no node is there to give grace. */
 export const endings = (dooms: readonly Doom[]): readonly Effect[] =>
   dooms
     .filter(({ pod, forced }) => forced || !isEnding(pod))
-    .map(({ pod: { metadata }, forced }) => {
+    .map(({ pod: { metadata }, forced, why }) => {
       const { name, namespace, uid, resourceVersion } = metadata;
       const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
-      return { do: "delete", ref, uid, resourceVersion, ...(forced ? { graceSeconds: 0 } : {}) };
+      return { do: "delete", ref, uid, resourceVersion, ...(forced ? { graceSeconds: 0, lastWord: lost(why) } : {}) };
     });

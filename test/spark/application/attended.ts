@@ -91,7 +91,7 @@ const objectOf = ({ annotations = {}, sparkConf, instances = 2 }: Row): Stored =
 const brief = (line: string): string =>
   line
     .replace(
-      /^delete pods (\S+) if it is \S+( at \S+)?( at once)?$/,
+      /^delete pods (\S+) if it is \S+( at \S+)?( at once as Failed NodeLost)?$/,
       (_, name, rv = "", now) => `${now ? "force" : "delete"} ${name}${rv}`,
     )
     .replace(/^tell \w+ (Executor|Driver)(\w+) \([^)]*\)/, "tell $1$2")

@@ -199,8 +199,12 @@ export const said = (effect: Effect): string => {
       const which = attempt === undefined ? "" : ` of attempt ${attempt}`;
       return `create ${effect.resource.plural} ${effect.object.metadata.name}${which}${effect.optional ? ", if it can" : ""}`;
     }
-    case "delete":
-      return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${[effect.uid, effect.resourceVersion].filter(Boolean).join(" at ")}${effect.graceSeconds === 0 ? " at once" : ""}`;
+    case "delete": {
+      const fence = [effect.uid, effect.resourceVersion].filter(Boolean).join(" at ");
+      const word = effect.lastWord === undefined ? "" : ` as ${effect.lastWord["phase"]} ${effect.lastWord["reason"]}`;
+      const now = effect.graceSeconds === 0 ? " at once" : "";
+      return `delete ${effect.ref.resource.plural} ${effect.ref.name} if it is ${fence}${now}${word}`;
+    }
     case "patch":
       return `change ${effect.ref.resource.plural} ${effect.ref.name} if it is ${effect.uid} at ${effect.resourceVersion}`;
     case "record":

@@ -21,7 +21,7 @@ import type { End } from "./failing.ts";
 import { listening } from "./listening.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { doomedOf, endings, type Look, type Mending, mending, nodesOf } from "./mending.ts";
-import { membersOfRun } from "./owning.ts";
+import { membersOfRun } from "./mustering.ts";
 import { isOwnRun } from "./relevant.ts";
 import { executorsAgain, removal, type Scene } from "./scene.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "./tidying.ts";

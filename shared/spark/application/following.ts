@@ -13,7 +13,7 @@ import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionL
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
-import { supplied } from "./owning.ts";
+import { ahead, supplied } from "./owning.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { showsSubmission } from "./status.ts";
 import { submitAgain } from "./submitting.ts";
@@ -166,7 +166,7 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const strays = [...endStrays(found), ...run.ends];
   const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
   if (care === undefined) return supplied(scene, driver, found, { body, plain: { stages: [strays], ...waits } });
-  if ("look" in care) return care;
+  if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
   const { memory, first, effects, told, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
   if (untold(scene.view, first)) return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };

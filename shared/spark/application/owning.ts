@@ -4,23 +4,15 @@
  * nothing that can be known without it, and ends nobody.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Query } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allocation, allocate, crashesBefore } from "../executors/allocate.ts";
 import type { Allotment } from "../executors/allotment.ts";
-import {
-  afterCrashes,
-  afterLook,
-  endedAt,
-  isLiving,
-  type Member,
-  membersOf,
-  missingOf,
-  newlyEnded,
-} from "../executors/census.ts";
+import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded } from "../executors/census.ts";
+import { idsOf } from "../executors/ids.ts";
+import { freshLedger } from "../executors/ledger.ts";
 import { wantedOf } from "../executors/owner.ts";
 import { paceOf } from "../executors/pace.ts";
 import { shrink } from "../executors/shrink.ts";
@@ -28,6 +20,8 @@ import type { Pods } from "./evidence.ts";
 import { type Listening, listening } from "./listening.ts";
 import { executorsFor } from "./making.ts";
 import type { Driver, Memory } from "./memory.ts";
+import { doomedOf } from "./mending.ts";
+import { membersOfRun } from "./mustering.ts";
 import { sparkApplications } from "./resource.ts";
 import { planOf, removal, type Scene } from "./scene.ts";
 
@@ -39,37 +33,6 @@ type Owned = {
   readonly wakeAt?: number;
   readonly pollMs?: number;
   readonly waitsFor?: string;
-};
-
-/** More missing than this are asked for in one list. */
-const fewMissing = 8;
-
-/** A second look at those that a list did not show: it may have been behind. */
-const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readonly number[]): readonly Query[] => {
-  const { namespace } = key;
-  if (missing.length > fewMissing)
-    return [
-      {
-        do: "list",
-        resource: pods,
-        namespace,
-        labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" },
-        again: true,
-      },
-    ];
-  return missing.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
-};
-
-/** All executors that there are: those of the list, and those that only the second look found. */
-export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
-  const members = membersOf(executors);
-  const missing = missingOf(allotment, members);
-  const queries = queriesFor(scene, allotment, missing);
-  const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
-  if (unseen.length > 0) return { look: unseen };
-  const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
-  const found = membersOf(again).filter(({ id }) => missing.includes(id));
-  return [...members, ...found].sort((a, b) => a.id - b.id);
 };
 
 /** Executors that ended with 0 and of which the driver has not said that it does without them. */
@@ -128,6 +91,19 @@ const planned = (
   };
 };
 
+/** Why they will be gone is known before they are. */
+const dismissing = (
+  { scene: { memory, view }, driver: { attempt } }: Situation,
+  leaving: readonly Member[],
+): Memory => {
+  if (leaving.length === 0) return memory;
+  const ledger = memory.executors?.attempt === attempt ? memory.executors : freshLedger(attempt);
+  const why = "fewer executors are wanted";
+  const dooms = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
+  const doomed = [...(ledger.doomed ?? []), ...doomedOf(dooms, idsOf(ledger.over ?? ""), view.now)];
+  return { ...memory, executors: { ...ledger, doomed } };
+};
+
 /** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
 const settle = (situation: Situation, heard: Listening, late = false): Owned => {
   const { scene, members, expected } = situation;
@@ -136,12 +112,13 @@ const settle = (situation: Situation, heard: Listening, late = false): Owned => 
   const next = allocation(situation, goesOn ? 0 : quit.length);
   const force = scene.policies.executorScaleDown === "force";
   const { leaving, kept } = shrink({ expected, members, busy: heard.registered?.busy, force });
+  const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
   const waits = kept > 0 ? { waitsFor: `the driver to finish, and ${kept} executor(s) too many to be idle` } : {};
   const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
   const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
-  return planned(situation, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
+  return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
 };
 
 const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
@@ -236,6 +213,21 @@ type Running = {
 const isSwift = ({ memory, view, settings }: Scene, stages: readonly (readonly Effect[])[]): boolean => {
   const overdue = memory.allotment?.underway.some(({ at }) => at <= view.now - settings.settledMs) === true;
   return !overdue && stages.flat().every(({ do: act }) => act === "create" || act === "record");
+};
+
+/** Executors that are short are made before anybody else is looked at or asked, in the same step. */
+export const ahead = (
+  scene: Scene,
+  driver: Driver,
+  found: Pods,
+  { body, plain }: Running,
+): Plan<Memory> | undefined => {
+  const owned = body === undefined ? undefined : own(scene, driver, found, body);
+  if (owned === undefined || "look" in owned) return undefined;
+  const { memory, stages } = owned;
+  if (!stages.flat().some(({ do: act }) => act === "create")) return undefined;
+  const swift = isSwift(scene, stages) ? { swift: true } : {};
+  return { ...plain, ...swift, memory, stages, more: true };
 };
 
 /** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */

@@ -1,0 +1,41 @@
+/** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
+import type { Query } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+import type { Allotment } from "../executors/allotment.ts";
+import { type Member, membersOf, missingOf } from "../executors/census.ts";
+import type { Pods } from "./evidence.ts";
+import type { Scene } from "./scene.ts";
+
+type Look = { readonly look: readonly Query[] };
+
+/** More missing than this are asked for in one list. */
+const fewMissing = 8;
+
+/** A second look at those that a list did not show: it may have been behind. */
+const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readonly number[]): readonly Query[] => {
+  const { namespace } = key;
+  if (missing.length > fewMissing)
+    return [
+      {
+        do: "list",
+        resource: pods,
+        namespace,
+        labels: { "rekindle.dev/app-uid": view.uid, "spark-role": "executor" },
+        again: true,
+      },
+    ];
+  return missing.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
+};
+
+/** All executors that there are: those of the list, and those that only the second look found. */
+export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
+  const members = membersOf(executors);
+  const missing = missingOf(allotment, members);
+  const queries = queriesFor(scene, allotment, missing);
+  const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
+  if (unseen.length > 0) return { look: unseen };
+  const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
+  const found = membersOf(again).filter(({ id }) => missing.includes(id));
+  return [...members, ...found].sort((a, b) => a.id - b.id);
+};

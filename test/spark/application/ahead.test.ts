@@ -1,0 +1,78 @@
+/** What comes first where Rekindle makes the executors: a replacement, before anybody else is looked at or asked. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../shared/core/object.ts";
+import { queryId } from "../../../shared/core/plan.ts";
+import { decide } from "../../../shared/spark/application/decide.ts";
+import { relevant } from "../../../shared/spark/application/relevant.ts";
+import { podsOf } from "../../../shared/spark/application/scene.ts";
+import { begun } from "../../../shared/spark/executors/allotment.ts";
+import { registered } from "./attended.ts";
+import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./scenes.ts";
+
+const app = (instances: number): Stored =>
+  application({
+    metadata: { annotations: { "rekindle.dev/executors": "own" } },
+    spec: { ...spec, executor: { instances, cores: 1, memory: "512m" } },
+    status: {
+      applicationState: { state: "RUNNING" },
+      submissionID: "submission-1",
+      driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+    },
+  });
+
+const memory = remembered({
+  driver,
+  spec: relevant(app(3), true),
+  allotment: { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1001-1003" },
+});
+
+const executor = (id: number, exitCode?: number): Stored =>
+  pod({
+    ...{ role: "executor", owner: "driver-1", executor: id, name: `p-exec-${id}`, uid: `u-${id}` },
+    ...(exitCode === undefined ? {} : { phase: "Failed", exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
+  });
+
+/** Its node may not answer: whoever looks after it looks at the node. */
+const doubtful = (of: Stored): Stored => ({
+  ...of,
+  spec: { nodeName: "n1" },
+  status: { ...Object(of["status"]), conditions: [{ type: "Ready", status: "False" }] },
+});
+
+describe("an executor that is short", () => {
+  const pods = [pod(), executor(1001), doubtful(executor(1002)), executor(1003, 1)];
+  const view = { object: app(3), uid: "app-1", memory, now: eight, refused: [] };
+
+  test("is made before a node is looked at, on what was watched", () => {
+    const plan = decide(settings, key, { ...view, seen: new Map([[queryId(podsOf(key)), pods]]) });
+    assert.ok(!("look" in plan), "it looked");
+    assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
+    assert.deepEqual([plan.more, plan.swift], [true, true]);
+  });
+
+  test("is made once: then the node is looked at, and the loss accounted for", () => {
+    const { plan, looks, before } = decided({ object: app(3), memory, pods });
+    assert.equal(before.filter((effect) => said(effect).startsWith("create pods")).length, 1);
+    assert.ok(looks.map(asked).some((line) => line.startsWith("peek nodes n1")));
+    assert.equal(
+      plan.stages.flat().some((effect) => said(effect).startsWith("create pods")),
+      false,
+    );
+    assert.equal(plan.memory.executors?.lost?.failed, 1);
+  });
+});
+
+describe("an executor that is one too many", () => {
+  test("is known to be dismissed before it is ended, and is no loss to tell of", () => {
+    const pods = [pod(), executor(1001), executor(1002), executor(1003)];
+    const hears = { allexecutors: registered({ 1001: [true, 1], 1002: [true, 1], 1003: [true, 0] }) };
+    const { plan } = decided({ object: app(2), memory, pods, hears });
+    assert.deepEqual(
+      plan.memory.executors?.doomed?.map(({ id, reason }) => [id, reason]),
+      [[1003, "dismissed"]],
+    );
+    assert.equal(plan.swift, undefined);
+    assert.ok(plan.stages.flat().map(said).includes("delete pods p-exec-1003 if it is u-1003 at 1"));
+  });
+});

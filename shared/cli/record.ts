@@ -27,6 +27,9 @@ const shape = z.object({
   rests: z.boolean().optional(),
   trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
   outbox: z.object({ stream: z.string(), to: z.string(), entries: z.array(update).min(1) }).optional(),
+  runs: z
+    .array(z.object({ attempt: z.number(), outcome: z.string(), endedAt: z.number(), error: z.string().optional() }))
+    .optional(),
   memory: z.unknown(),
 });
 

@@ -72,8 +72,10 @@ const troubled: Row = (seen) => {
 
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
-  const todo = `mend it, or have it made anew from the application: ${removalCommand(seen.target.key)}`;
-  return { waitsFor: `somebody to mend its checkpoint, until then nothing is written: ${seen.found.error}`, todo };
+  const { kind, namespace, name } = seen.target.key;
+  const todo = `keep what can be read: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or have it made anew from the application: ${removalCommand(seen.target.key)}`;
+  const waitsFor = `somebody to mend its checkpoint (RecoveryFailed), until then nothing is written: ${seen.found.error}`;
+  return { waitsFor, todo };
 };
 
 const paused: Row = (seen) => {
@@ -171,6 +173,7 @@ export const toldOf = (seen: Seen) => {
     do: oneLine(todo),
     details: seen.target.kind.wide(seen.object),
     history: historyOf(recordIn(seen)),
+    runs: recordIn(seen)?.runs ?? [],
     executors: lossesOf(recordIn(seen)),
     updates: updatesOf(recordIn(seen), seen.delivery),
     pods: seen.pods.map((pod) => ({ name: pod.metadata.name, phase: podStatus(pod).phase ?? "Unknown" })),
@@ -179,12 +182,13 @@ export const toldOf = (seen: Seen) => {
 
 /** The three lines, and before them what it went through and lost where that is known. */
 export const statusText = (seen: Seen): string => {
-  const { state, waitsFor, since, until, do: todo, history, executors, updates } = toldOf(seen);
+  const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`];
   const before = [
     ["went       ", historyText(history)],
+    ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],
     ["lost       ", executors === undefined ? "" : lossesText(executors)],
     ["updates    ", updatesText(updates, seen.now)],
   ].flatMap(([head, text]) => (text === "" ? [] : [`${head}${text}`]));

@@ -144,6 +144,7 @@ describe("rekindle status", () => {
         "do",
         "details",
         "history",
+        "runs",
         "pods",
       ].filter((key) => key !== "attempts"),
     ]);

@@ -1,12 +1,12 @@
 /** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
-import { type Act, appName, base, executorRuns, type Scenario } from "./plot.ts";
+import { type Act, appName, base, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 /** What happens to the record, and a moment later something that a host hears of. */
-const inTheMiddle = (says: string, what: Act["do"]): readonly Act[] => [
-  { says, when: executorRuns, afterMs: 1_000, do: what },
+const inTheMiddle = (says: string, what: Act["do"], when = executorRuns): readonly Act[] => [
+  { says, when, afterMs: 1_000, do: what },
   {
     says: "kubectl annotate",
-    when: executorRuns,
+    when,
     afterMs: 2_000,
     do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
   },
@@ -62,7 +62,7 @@ export const recoveries: readonly Scenario[] = [
     what: "everything is to be ended, and whoever was told so dies between any two deletions",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }),
+    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, stateIs("RUNNING")),
     ends: "FAILED",
     breadth: "thin",
   },

@@ -143,6 +143,7 @@ describe("rows 24 to 27: another cluster", () => {
       assert.deepEqual([after.length, after.includes(before)], [1, false]);
       assert.equal(fieldOf(stand, "cluster"), stand.get("Namespace", "kube-system", "")?.metadata.uid);
       const runs = fieldOf(stand, "runs");
+      assert.match(await rekindle(stand, "status", "default/app"), /attempts +1 voided/);
       assert.deepEqual(Array.isArray(runs) ? runs.map(({ attempt, outcome }) => [attempt, outcome]) : [], [
         [1, "voided"],
       ]);

@@ -105,11 +105,12 @@ const dissolved = (scene: Scene): Keeping => {
   const wanted = keptOf(scene).filter((one) => !isClaim(one));
   const unseen = wanted.map((one) => queryFor(scene, one)).filter((query) => answerTo(scene.view, query) === undefined);
   if (unseen.length > 0) return { look: unseen };
-  const effects = wanted.flatMap((one): Effect[] => {
+  const left = wanted.flatMap((one) => {
     const there = firstOf(scene, queryFor(scene, one));
-    return there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [removal(one.resource, there)];
+    return there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [{ one, there }];
   });
-  return { effects, kept: effects.length === 0 ? "" : kept };
+  const effects = left.filter(({ there }) => !isEnding(there)).map(({ one, there }) => removal(one.resource, there));
+  return { effects, kept: left.length === 0 ? "" : kept };
 };
 
 const goesOn = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";

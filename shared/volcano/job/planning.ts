@@ -74,9 +74,10 @@ const expires = (scene: Scene): Effect => {
 type Waits = Pick<Plan<Memory>, "wakeAt" | "pollMs" | "again" | "rests" | "waitsFor">;
 
 /** Nothing goes on any more: its time to live, or rest. */
-const afterEnd = (scene: Scene, busy: boolean): Waits => {
+const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
   if (busy) return { again: true };
+  if (ending) return { pollMs, waitsFor: "what is left of it to go" };
   return due === undefined ? { rests: true } : { wakeAt: due };
 };
 
@@ -84,7 +85,7 @@ const waitsOf = (scene: Scene, asked: Told, busy: boolean): Waits => {
   const { memory } = scene;
   const moved = shownPhase(scene.object) !== memory.phase;
   const ending = scene.members.some((member) => member.ending || isOver(member, memory));
-  if (isFinished(memory.phase)) return afterEnd(scene, busy || moved || ending);
+  if (isFinished(memory.phase)) return afterEnd(scene, busy || moved, ending || memory.kept !== "");
   const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt));
   const sooner = moved || (hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync");
   return {

@@ -79,6 +79,19 @@ describe("a job", () => {
     assert.equal(loop.status()["failed"], 1);
   });
 
+  test("that has ended waits for its pods to go, and does not hurry", () => {
+    const spec = { maxRetry: 1, tasks: [task("w", 2)], policies: [{ event: "PodFailed", action: "RestartJob" }] };
+    const loop = new Loop(spec).running();
+    loop.lingering = true;
+    loop.fail("j-w-1", 3);
+    loop.run();
+    assert.equal(phaseOf(loop), "Failed");
+    assert.deepEqual([loop.last?.again, loop.last?.pollMs, loop.last?.rests], [undefined, 15_000, undefined]);
+    loop.release();
+    loop.run();
+    assert.equal(loop.last?.rests, true);
+  });
+
   test("restarts one pod, and leaves the others and what they share alone", () => {
     const policies = [{ event: "PodFailed", action: "RestartPod" }];
     const loop = new Loop({ tasks: [task("w", 2)], plugins: { svc: [] }, policies }).running();

@@ -40,6 +40,7 @@ export const ownFigures = [
   { name: "rekindle_api_requests_total", help: "Requests to the API server", kind: "counter" },
   { name: "rekindle_updates_total", help: "Status updates sent, by what came of it", kind: "counter" },
   { name: "rekindle_updates_waiting", help: "Applications of which an update is not acknowledged", kind: "gauge" },
+  { name: "rekindle_executor_losses_total", help: "Executors that were lost, by the reason", kind: "counter" },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 
@@ -51,5 +52,6 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_api_requests_total: ["method", "code"],
   rekindle_updates_total: ["outcome"],
   rekindle_updates_waiting: [],
+  rekindle_executor_losses_total: ["reason"],
   rekindle_recovery_errors_total: [],
 };

@@ -47,6 +47,8 @@ export type Operator<Memory> = {
   readonly recovery?: Recovery<Memory>;
   /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
+  /** What a save that won is counted as. */
+  measuresOfSave?(before: Memory | undefined, after: Memory): readonly Measure[];
   /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */
   readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
 };

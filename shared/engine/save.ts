@@ -34,8 +34,16 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
+  recount(run, held, plan);
   await ring(run, held.record?.outbox, outbox);
   return { record: next, version };
+};
+
+/** What is counted by what is remembered, is counted by whoever remembers it. */
+const recount = ({ world, operator }: Run, { record }: Held, { memory }: Plan<unknown>): void => {
+  if (world.meter === undefined || operator.measuresOfSave === undefined) return;
+  const before = record === undefined ? undefined : operator.parse(record.memory);
+  world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
 };
 
 /** The run that ends with this plan. */

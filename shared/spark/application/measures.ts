@@ -6,6 +6,8 @@ import * as z from "zod";
 import type { Figure, Labels, Measure } from "../../core/measure.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
+import { lossReasons } from "../executors/losses.ts";
+import type { Memory } from "./memory.ts";
 
 const app = "spark_application";
 
@@ -141,4 +143,14 @@ export const standingOf = (object: Stored): readonly Measure[] => {
     { do: "count", name: `${app}_running_count`, value: stateOf(status) === "RUNNING" ? 1 : 0, of },
     { do: "count", name: "spark_executor_running_count", value: running, of },
   ];
+};
+
+/** Losses are counted when they are recorded, which happens once to each. */
+export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly Measure[] => {
+  const { executors: now } = after;
+  const then = before?.executors?.attempt === now?.attempt ? before?.executors : undefined;
+  return lossReasons.flatMap((reason): readonly Measure[] => {
+    const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
+    return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
+  });
 };

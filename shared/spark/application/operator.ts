@@ -10,7 +10,7 @@ import { trimPod } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
-import { measuresOf } from "./measures.ts";
+import { measuresOf, measuresOfSave } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { sparkApplications } from "./resource.ts";
@@ -80,4 +80,5 @@ export const sparkApplication = (settings: Settings): Operator<Memory> => ({
   recovery,
   heldUp,
   measuresOf,
+  measuresOfSave,
 });

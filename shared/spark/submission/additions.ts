@@ -52,6 +52,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
     why: "Rekindle is the allocator; two of them would replace every loss twice",
   },
   {
+    what: "spark.executor.failuresValidityInterval=1h, unless spark.executor.maxNumFailures is set",
+    why: "Spark adds up failed executors over a driver's whole life, and then ends it",
+  },
+  {
     what: "with rekindle.dev/executors: own, spark.executor.maxNumFailures of 100 or ten for every executor",
     why: "Spark would end the application for losses that are made good",
   },
@@ -129,13 +133,17 @@ export const shared = (object: Obj, app: Application): Obj => ({
 const keepEvidence = "spark.kubernetes.executor.deleteOnTermination";
 const executorGrace = "spark.kubernetes.executor.terminationGracePeriodSeconds";
 
-export const addedConfs: readonly string[] = [keepEvidence, executorGrace];
+const failureWindow = "spark.executor.failuresValidityInterval";
+const failureCount = "spark.executor.maxNumFailures";
+
+export const addedConfs: readonly string[] = [keepEvidence, executorGrace, failureWindow];
+
+/** Spark adds up failed executors over a driver's whole life, and ends it: crash loops should end one, years should not. */
+const failuresPassed = ({ sparkConf }: SparkApplicationSpec): readonly Pair[] =>
+  sparkConf?.[failureCount] === undefined ? [[failureWindow, "1h"]] : [];
 
 /** Spark counts every pod that failed, also those that are made good; crash loops are slowed down by Rekindle. */
-const failureBudget = (spec: SparkApplicationSpec): Pair => [
-  "spark.executor.maxNumFailures",
-  `${Math.max(100, 10 * wantedOf(spec))}`,
-];
+const failureBudget = (spec: SparkApplicationSpec): Pair => [failureCount, `${Math.max(100, 10 * wantedOf(spec))}`];
 
 /**
  * With `rekindle.dev/executors: own`, put last: whatever else was said, the driver asks for no executor, has none
@@ -159,7 +167,7 @@ export const confs = (spec: SparkApplicationSpec, rules: Rules, own: boolean): r
   return [
     // Spark deletes a lost executor's pod 90 ms after the loss, and the reason with it.
     [keepEvidence, "false"],
-    ...(own ? [failureBudget(spec)] : []),
+    ...(own ? [failureBudget(spec)] : failuresPassed(spec)),
     // From 4.1 on Spark overwrites what the template says.
     ...(grace === undefined || !rules.executorGraceConf ? [] : [[executorGrace, `${grace}s`] as const]),
   ];

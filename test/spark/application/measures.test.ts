@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { measuresOf, sparkFigures, standingOf } from "../../../shared/spark/application/measures.ts";
+import { measuresOf, measuresOfSave, sparkFigures, standingOf } from "../../../shared/spark/application/measures.ts";
+import type { Memory } from "../../../shared/spark/application/memory.ts";
 import { dataDir } from "../../support/data.ts";
-import { application, eight } from "./scenes.ts";
+import { application, eight, remembered } from "./scenes.ts";
 
 const created = "2026-11-02T07:59:00Z";
 
@@ -116,4 +117,15 @@ test("upstream's live figures are all among ours", {
     [...new Set(names)].filter((name) => !known.has(name)),
     [],
   );
+});
+
+test("losses are counted by the save that records them, by reason, and anew with each attempt", () => {
+  const memory = (attempt: number, lost: object) => remembered({ executors: { attempt, lost } });
+  const counted = (before: Memory | undefined, after: Memory) =>
+    measuresOfSave(before, after).map(({ name, value, of }) => [name, value, of["reason"]]);
+  const name = "rekindle_executor_losses_total";
+  assert.deepEqual(counted(undefined, memory(1, { memory: 2 })), [[name, 2, "memory"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2, evicted: 1 })), [[name, 1, "evicted"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(2, { memory: 1 })), [[name, 1, "memory"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2 })), []);
 });

@@ -51,6 +51,19 @@ describe("a driver whose executors are Rekindle's", () => {
     ["spark.executor.maxNumFailures", "100", { executor: { instances: 2 } }],
     ["spark.executor.maxNumFailures", "5", { sparkConf: { "spark.executor.maxNumFailures": "5" } }],
     ["spark.executor.maxNumFailures", undefined, {}, "assist"],
+    ["spark.executor.failuresValidityInterval", "1h", {}, "assist"],
+    [
+      "spark.executor.failuresValidityInterval",
+      undefined,
+      { sparkConf: { "spark.executor.maxNumFailures": "5" } },
+      "assist",
+    ],
+    [
+      "spark.executor.failuresValidityInterval",
+      "2h",
+      { sparkConf: { "spark.executor.failuresValidityInterval": "2h" } },
+      "assist",
+    ],
     ["spark.kubernetes.executor.deleteOnTermination", "false"],
     ["spark.dynamicAllocation.minExecutors", "0", { sparkConf: { "spark.dynamicAllocation.minExecutors": "4" } }],
   ];

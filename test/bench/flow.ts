@@ -1,35 +1,46 @@
 /** Requests of the shipped service account alone, told apart by a flow schema of the same priority as before. */
 import type { Api } from "../cluster/api.ts";
 
-const flow = "rekindle-bench";
+export type Flow = { readonly name: string; readonly verbs: readonly string[]; readonly precedence: number };
 
-const flowSchema = {
+/** All requests. */
+const everything: Flow = { name: "rekindle-bench", verbs: ["*"], precedence: 100 };
+
+/** Those that change something, told apart before the others are. */
+export const writing: Flow = {
+  name: "rekindle-bench-writes",
+  verbs: ["create", "update", "patch", "delete", "deletecollection"],
+  precedence: 99,
+};
+
+const flowSchema = ({ name, verbs, precedence }: Flow): object => ({
   apiVersion: "flowcontrol.apiserver.k8s.io/v1",
   kind: "FlowSchema",
-  metadata: { name: flow },
+  metadata: { name },
   spec: {
-    matchingPrecedence: 100,
+    matchingPrecedence: precedence,
     priorityLevelConfiguration: { name: "workload-low" },
     distinguisherMethod: { type: "ByUser" },
     rules: [
       {
         subjects: [{ kind: "ServiceAccount", serviceAccount: { name: "rekindle", namespace: "rekindle" } }],
-        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
+        resourceRules: [{ verbs, apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
       },
     ],
   },
-};
+});
 
-export const countFlow = async (api: Api): Promise<void> => {
-  const { status, body } = await api.call("POST", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", flowSchema);
+export const countFlow = async (api: Api, flow: Flow = everything): Promise<void> => {
+  const schemas = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
+  const { status, body } = await api.call("POST", schemas, flowSchema(flow));
   if (status !== 201) throw new Error(`create the flow schema: ${JSON.stringify(body)}`);
 };
 
 /** How many there were so far, by the API server's own count. */
-export const dispatched = async (api: Api): Promise<number> => {
+export const dispatched = async (api: Api, { name }: Flow = everything): Promise<number> => {
   const { body } = await api.call("GET", "/metrics");
   return String(body)
     .split("\n")
-    .filter((line) => line.startsWith("apiserver_flowcontrol_dispatched_requests_total") && line.includes(`"${flow}"`))
+    .filter((line) => line.startsWith("apiserver_flowcontrol_dispatched_requests_total") && line.includes(`"${name}"`))
     .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 };

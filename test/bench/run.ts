@@ -4,26 +4,28 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { type Figure, figureLine } from "./figures.ts";
 
-const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | functions | recovery [--json FILE]
+const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions | recovery [--json FILE]
 
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
   recovery   executors lost where Rekindle is the allocator: one by one, all at once, unseen; needs root
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
+  restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement;
              with --burst N on the simulator: memory as it goes on, and how far a key is overtaken`;
 
-type Sizes = { readonly count: number; readonly burst: number | undefined; readonly admission: boolean };
+type Sizes = { readonly many: number | undefined; readonly burst: number | undefined; readonly admission: boolean };
 
 const measure = async (
   name: string | undefined,
-  { count, burst, admission }: Sizes,
+  { many, burst, admission }: Sizes,
 ): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
   if (name === "recovery") return (await import("./recovery/recovery.ts")).benchRecovery();
+  if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
-  if (name === "submit") return (await import("./submit.ts")).benchSubmit(count, admission);
+  if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);
   return undefined;
 };
 
@@ -32,14 +34,15 @@ const main = async (): Promise<number> => {
     allowPositionals: true,
     options: {
       json: { type: "string" },
-      count: { type: "string", default: "1000" },
+      count: { type: "string" },
       burst: { type: "string" },
       admission: { type: "boolean", default: false },
       help: { type: "boolean", short: "h" },
     },
   });
   const burst = values.burst === undefined ? undefined : Number(values.burst);
-  const sizes = { count: Number(values.count), burst, admission: values.admission };
+  const many = values.count === undefined ? undefined : Number(values.count);
+  const sizes = { many, burst, admission: values.admission };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

@@ -1,5 +1,6 @@
 /** What users, and misfortune, do on a stage. */
 import { assertNever } from "../../shared/core/errors.ts";
+import { textAt } from "./fields.ts";
 import { sweptOf } from "./kinds.ts";
 import { type Act, appName, namespace } from "./plot.ts";
 import { cluster, type Stage } from "./stage.ts";
@@ -38,6 +39,16 @@ export const userApplies = (stage: Stage): void => {
 
 const podLike = ({ theatre }: Stage, name: RegExp): string | undefined =>
   theatre.simulator.store.list("pods").find(({ metadata }) => name.test(metadata.name))?.metadata.name;
+
+/** The machine of a pod stands still. */
+const freeze = ({ theatre: { simulator } }: Stage, pod: RegExp): void => {
+  const on = simulator.store.list("pods").find(({ metadata }) => pod.test(metadata.name));
+  simulator.nodes.freeze(textAt(on, "spec", "nodeName") ?? "");
+};
+
+const thaw = ({ theatre: { simulator } }: Stage): void => {
+  for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
+};
 
 const unhear = (stage: Stage, ms: number): void => {
   stage.watchingIs = "off";
@@ -99,6 +110,12 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       break;
     case "kill":
       simulator.killPod(namespace, podLike(stage, what.pod) ?? "", { code: what.code });
+      break;
+    case "freeze":
+      freeze(stage, what.pod);
+      break;
+    case "thaw":
+      thaw(stage);
       break;
     case "evict":
       simulator.evictPod(namespace, podLike(stage, what.pod) ?? "");

@@ -24,13 +24,13 @@ const fewBehindBy = [2, 16] as const;
 
 /** What a thin scenario is put to. */
 const thinly: ReadonlySet<string> = new Set([
-  ...["crash-after", "host-crash-after", "409", "404-named", "500", "timeout-applied", "pause-12s"],
+  ...["crash-after", "host-crash-after", "409", "404-named", "timeout-applied", "pause-12s"],
   ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
 ]);
 
 /** The families that a scenario of this breadth is put to. */
-export const isPutTo = (breadth: Scenario["breadth"], family: string): boolean =>
-  breadth !== "thin" || thinly.has(family);
+export const isPutTo = ({ breadth, also = [] }: Pick<Scenario, "breadth" | "also">, family: string): boolean =>
+  breadth !== "thin" || thinly.has(family) || also.includes(family);
 
 const atCalls = (making: Making): readonly Case[] => {
   const { rehearsal, name, breadth, without } = making;
@@ -38,7 +38,8 @@ const atCalls = (making: Making): readonly Case[] => {
   const brief: ReadonlySet<string> = new Set(
     breadth === "whole" ? [] : [...troubles, ...pauses].map(({ name: family }) => family),
   );
-  const named = [...deaths, ...troubles, ...pauses].flatMap(({ name: family, applies, verdict }) =>
+  const kinds = [...deaths, ...troubles, ...pauses].filter((kind) => !without.includes(kind.name));
+  const named = kinds.flatMap(({ name: family, applies, verdict }) =>
     (brief.has(family) ? firsts(calls.filter(applies)) : calls.filter(applies)).map(
       (call): Case => ({
         id: `${name}/${family}/${call.n}`,
@@ -121,15 +122,17 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
 const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
 
 /** Of two invocations of a thin scenario: the first waits at a save, the second at every fifth call. */
-const thinned = ({ kind, batch }: Sized): readonly Sized[] => {
-  if (!isSeries(batch)) return [{ kind, batch: batch.filter(({ family }) => isPutTo("thin", family)) }];
+const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] => {
+  if (!isSeries(batch)) return [{ kind, batch: batch.filter(({ family }) => isPutTo(scenario, family)) }];
   const first = batch.at(1);
   const fewer = { ...batch, ks: batch.ks.slice(1).filter((k) => k % 5 === 2) };
-  return isPutTo("thin", first.family) && isSave(first) ? [{ kind, batch: fewer }] : [];
+  return isPutTo(scenario, first.family) && isSave(first) ? [{ kind, batch: fewer }] : [];
 };
 
 /** So many of the single faults are drawn where not all are played. */
-const share = 0.05;
+const share = 0.02;
+/** Of those about messages and events there are fewer. */
+const eventShare = 0.1;
 
 /** The first fault of a kind at each place, and of all others as many as a seed draws. */
 const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
@@ -138,7 +141,7 @@ const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
     const site = call === undefined ? undefined : `${family} ${call.by} ${call.what} ${call.phase}`;
     const isFirst = site !== undefined && !met.has(site);
     if (site !== undefined) met.add(site);
-    return isFirst || openChance(`${seed} ${id}`).is(share);
+    return isFirst || openChance(`${seed} ${id}`).is(call === undefined ? eventShare : share);
   });
 };
 
@@ -154,7 +157,7 @@ export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number
   );
   const series = seriesOf(making).map((batch): Sized => ({ kind: "pairs", batch }));
   const all: readonly Sized[] = [...singles, ...series];
-  const wanted = breadth === "thin" ? all.flatMap(thinned) : all;
+  const wanted = breadth === "thin" ? all.flatMap((sized) => thinned(scenario, sized)) : all;
   if (seed === undefined) return wanted;
   const some = wanted.map(
     (sized): Sized =>

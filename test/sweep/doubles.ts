@@ -15,8 +15,8 @@ const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 const furthest = 20;
 
 /** How many are drawn: fewer where a run is long, for each plays the rest of it. */
-const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 12_000_000, part: 8_000_000, thin: 8_000_000 };
-const most = 4_000;
+const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 6_000_000, part: 4_000_000, thin: 5_000_000 };
+const most = 2_600;
 
 const howMany = ({ rehearsal, breadth }: Making): number =>
   Math.min(most, Math.round(manyFor[breadth] / rehearsal.length ** 2));

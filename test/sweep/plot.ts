@@ -18,6 +18,9 @@ export type Act = {
     | { readonly act: "annotate"; readonly annotations: Readonly<Record<string, string>> }
     | { readonly act: "kill"; readonly pod: RegExp; readonly code: number }
     | { readonly act: "evict"; readonly pod: RegExp }
+    /** The machine of a pod stands still; all that do go on. */
+    | { readonly act: "freeze"; readonly pod: RegExp }
+    | { readonly act: "thaw" }
     | { readonly act: "remove"; readonly pod: string }
     /** The application is applied once more. */
     | { readonly act: "apply" }
@@ -46,6 +49,8 @@ export type Scenario = {
   readonly acts: readonly Act[];
   /** Bugs of upstream's that it would bring to light: their numbers in the catalogue, and where they were reported. */
   readonly upstream?: string;
+  /** Machines; one, if it does not say. */
+  readonly machines?: readonly string[];
   /** Pods of somebody else that stand from the beginning. */
   readonly strangers?: readonly string[];
   /** What another controller left when the application was applied: its status, and its driver. */
@@ -56,6 +61,8 @@ export type Scenario = {
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */
   readonly without?: readonly string[];
+  /** Families that a thin scenario is put to besides. */
+  readonly also?: readonly string[];
   /** Everything everywhere, or of what others show already only a part, or a thin one: see `cases.ts`. */
   readonly breadth: "whole" | "part" | "thin";
 };

@@ -138,8 +138,8 @@ const plan = async (values: Values, score: Score): Promise<Planned> => {
       last: false,
     };
     score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
-    const { breadth } = scenarioNamed(name);
-    score.expect(name, played, (family) => kind !== "pairs" && isPutTo(breadth, family) && isWanted.test(family));
+    const scenario = scenarioNamed(name);
+    score.expect(name, played, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
     const own = unitsOf(name, played);
     left.set(name, own.length);
     units.push(...own);

@@ -1,5 +1,6 @@
 /** What runs in the sweep of the Spark family. What upstream got wrong is in `upstream.ts`, other lives in `lives.ts`. */
 import type { Change } from "../../shared/simulator/store.ts";
+import { crews } from "./crews.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
@@ -216,7 +217,7 @@ const first: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...recoveries, ...upstreamBugs];
+export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...recoveries, ...upstreamBugs];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark: scenarios };

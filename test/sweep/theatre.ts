@@ -133,7 +133,11 @@ const post = (simulator: Simulator, path: string, body: object): void => {
 
 /** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
 export const openTheatre = (scenario: Scenario): Theatre => {
-  const simulator = openSimulator({ crds, nodes: [{ name: "node-1" }], scripts: scenario.scripts });
+  const simulator = openSimulator({
+    crds,
+    nodes: (scenario.machines ?? ["node-1"]).map((name) => ({ name })),
+    scripts: scenario.scripts,
+  });
   const { store, clock } = simulator;
   for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));

@@ -1,0 +1,117 @@
+/**
+ * `npm run bench -- restart`: so many settled SparkApplications with their records on a real API server, and a host that
+ * starts among them with nothing in its memory. A tenth were submitted and wait for a node, the others are suspended. Measured
+ * from outside: the host's own accounting in /proc, the API server's count of its requests and of its writes.
+ */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import type { Api } from "../cluster/api.ts";
+import { startCluster } from "../cluster/cluster.ts";
+import { build, install, startHost } from "../e2e/installed.ts";
+import { ensure } from "../setup/ensure.ts";
+import { sparkPi } from "../support/pi.ts";
+import type { Figure } from "./figures.ts";
+import { countFlow, dispatched, writing } from "./flow.ts";
+import { account, applications } from "./submit.ts";
+
+const submittedEvery = 10;
+const quietSeconds = 15;
+const longestSeconds = 900;
+
+const applicationAt = (index: number): object =>
+  sparkPi(`restart-${index}`, {
+    executor: { instances: 2, cores: 1, memory: "512m" },
+    ...(index % submittedEvery === 0 ? {} : { suspend: true }),
+  });
+
+const createAll = async (api: Api, count: number): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      const reply = await api.call("POST", applications, applicationAt(index));
+      if (reply.status !== 201) throw new Error(`create restart-${index}: ${JSON.stringify(reply.body)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+};
+
+const states = z.object({
+  metadata: z.object({ continue: z.string().optional() }),
+  items: z.array(z.object({ status: z.object({ applicationState: z.object({ state: z.string() }) }).optional() })),
+});
+
+/** How many applications show a state. */
+const told = async (api: Api): Promise<number> => {
+  let found = 0;
+  let from = "";
+  do {
+    const page = states.parse((await api.call("GET", `${applications}?limit=500${from}`)).body);
+    found += page.items.filter(({ status }) => status !== undefined).length;
+    from = page.metadata.continue ? `&continue=${encodeURIComponent(page.metadata.continue)}` : "";
+  } while (from !== "");
+  return found;
+};
+
+/** Requests of the host in all; resolves when no more have come for a while. */
+const quiet = async (api: Api): Promise<number> => {
+  let last = -1;
+  for (let [still, seconds] = [0, 0]; still < quietSeconds; seconds++) {
+    const now = (await dispatched(api)) + (await dispatched(api, writing));
+    still = now === last ? still + 1 : 0;
+    last = now;
+    if (seconds > longestSeconds) throw new Error(`the host still asks after ${longestSeconds} s`);
+    await sleep(1_000);
+  }
+  return last;
+};
+
+const prepare = async (api: Api, kubeconfig: string, log: string, count: number): Promise<void> => {
+  const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
+  await createAll(api, count);
+  for (let round = 0; (await told(api)) < count; round++) {
+    if (round > longestSeconds / 2) throw new Error(`not all of ${count} applications show a state; its log is ${log}`);
+    await sleep(2_000);
+  }
+  await quiet(api);
+  if ((await host.stop()) !== 0) throw new Error(`the first host did not end well; its log is ${log}`);
+};
+
+/** Throws when anything was written: nothing had changed. */
+export const benchRestart = async (count: number): Promise<readonly Figure[]> => {
+  await ensure(["go"]);
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
+  const cluster = await startCluster({ nodes: 0, dir });
+  const { api } = cluster;
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    await countFlow(api);
+    await countFlow(api, writing);
+    await prepare(api, kubeconfig, join(dir, "first.log"), count);
+    const [asked, written] = [await dispatched(api), await dispatched(api, writing)];
+    const began = performance.now();
+    const host = startHost(kubeconfig, join(dir, "second.log"), ["--log-level", "warn"]);
+    await sleep(5_000);
+    await quiet(api);
+    const seconds = (performance.now() - began) / 1_000 - quietSeconds;
+    const { cpu, peak } = await account(host);
+    const writes = (await dispatched(api, writing)) - written;
+    const requests = (await dispatched(api)) - asked;
+    if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${join(dir, "second.log")}`);
+    if (writes > 0) throw new Error(`${writes} write(s) although nothing had changed`);
+    return [
+      { name: `restart.${count}.writes`, value: writes, unit: "writes", aim: 0 },
+      { name: `restart.${count}.host-cpu`, value: cpu, unit: "s", aim: 60 },
+      { name: `restart.${count}.host-peak-rss`, value: peak, unit: "MiB", aim: 512 },
+      { name: `restart.${count}.until-quiet`, value: seconds, unit: "s" },
+      { name: `restart.${count}.reads`, value: requests, unit: "requests" },
+    ];
+  } finally {
+    await cluster.stop();
+  }
+};

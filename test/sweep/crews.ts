@@ -1,0 +1,115 @@
+/** Executors are lost in every way, where the driver's own allocator makes them (assist) and where Rekindle does (own). */
+import type { Change } from "../../shared/simulator/store.ts";
+import { type Act, appName, base, driverRuns, executorRuns, isExecutor, type Scenario, stateIs } from "./plot.ts";
+
+const modes = [
+  { mode: "assist", annotations: {} },
+  { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
+] as const;
+
+const executorComes = (change: Change): boolean =>
+  change.type === "ADDED" && change.table === "pods" && isExecutor(change);
+
+const dies = (afterMs: number, when = executorRuns): Act => ({
+  says: "an executor dies",
+  when,
+  afterMs,
+  do: { act: "kill", pod: /-exec-\d+$/, code: 137 },
+});
+
+type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines">>;
+
+const ways: readonly Way[] = [
+  {
+    name: "mass-loss",
+    what: "all executors die at once",
+    acts: [1_500, 1_501, 1_502].map((afterMs) => dies(afterMs)),
+    ends: "RUNNING",
+  },
+  {
+    name: "loss-at-birth",
+    what: "an executor is evicted before it runs",
+    acts: [
+      { says: "an eviction", when: executorComes, afterMs: 100, during: true, do: { act: "evict", pod: /-exec-\d+$/ } },
+    ],
+    ends: "RUNNING",
+  },
+  {
+    name: "loss-suspended",
+    what: "an executor dies, and the application is suspended and resumed",
+    acts: [
+      dies(1_500),
+      { says: "suspend", when: executorRuns, afterMs: 1_600, do: { act: "patch", spec: { suspend: true } } },
+      { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
+    ],
+    ends: "RUNNING",
+  },
+  {
+    name: "loss-deleted",
+    what: "an executor dies, and the application is deleted",
+    acts: [dies(1_500), { says: "kubectl delete", when: executorRuns, afterMs: 1_600, do: { act: "delete" } }],
+    ends: "gone",
+  },
+  {
+    name: "loss-driver-again",
+    what: "an executor dies, and then the driver, which is tried again",
+    acts: [
+      dies(1_500),
+      { says: "the driver dies", when: driverRuns, afterMs: 6_000, do: { act: "kill", pod: /-driver$/, code: 137 } },
+    ],
+    ends: "RUNNING",
+  },
+  {
+    name: "loss-unheard",
+    what: "executors die while the watch is broken",
+    acts: [
+      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { act: "unhear", ms: 20_000 } },
+      dies(1_500),
+    ],
+    ends: "RUNNING",
+  },
+];
+
+const spec = { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } };
+
+const away: Act = {
+  says: "its machine stands still",
+  when: executorRuns,
+  afterMs: 1_500,
+  do: { act: "freeze", pod: /-exec-\d*2$/ },
+};
+const back = (afterMs: number): Act => ({ says: "machines go on", when: executorRuns, afterMs, do: { act: "thaw" } });
+
+const machineWays: readonly Way[] = [
+  {
+    name: "machine-back-soon",
+    what: "an executor's machine stands still and comes back before it is given up",
+    acts: [away, back(30_000)],
+    ends: "RUNNING",
+    machines: ["node-1", "node-2", "node-3"],
+  },
+  {
+    name: "machine-back-late",
+    what: "an executor's machine stands still, and comes back when the executor was replaced",
+    acts: [away, back(420_000)],
+    ends: "RUNNING",
+    machines: ["node-1", "node-2", "node-3"],
+  },
+];
+
+/** Every way in both modes. */
+export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
+  [...ways, ...machineWays].map(
+    (way): Scenario => ({
+      scripts: { [appName]: [{ hangs: true }] },
+      ...way,
+      name: `${mode}-${way.name}`,
+      what: `${mode}: ${way.what}`,
+      spec,
+      annotations,
+      breadth: "thin",
+      also: ["stale", "deaf"],
+      without: ["409", "404-named", "read-only-5m", "message-twice"],
+    }),
+  ),
+);

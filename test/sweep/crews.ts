@@ -1,14 +1,10 @@
 /** Executors are lost in every way, where the driver's own allocator makes them (assist) and where Rekindle does (own). */
-import type { Change } from "../../shared/simulator/store.ts";
-import { type Act, appName, base, driverRuns, executorRuns, isExecutor, type Scenario, stateIs } from "./plot.ts";
+import { type Act, appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 const modes = [
   { mode: "assist", annotations: {} },
   { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
 ] as const;
-
-const executorComes = (change: Change): boolean =>
-  change.type === "ADDED" && change.table === "pods" && isExecutor(change);
 
 const dies = (afterMs: number, when = executorRuns): Act => ({
   says: "an executor dies",
@@ -24,14 +20,6 @@ const ways: readonly Way[] = [
     name: "mass-loss",
     what: "all executors die at once",
     acts: [1_500, 1_501, 1_502].map((afterMs) => dies(afterMs)),
-    ends: "RUNNING",
-  },
-  {
-    name: "loss-at-birth",
-    what: "an executor is evicted before it runs",
-    acts: [
-      { says: "an eviction", when: executorComes, afterMs: 100, during: true, do: { act: "evict", pod: /-exec-\d+$/ } },
-    ],
     ends: "RUNNING",
   },
   {

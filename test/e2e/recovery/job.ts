@@ -33,7 +33,11 @@ const spread = (name: string): object => ({
 /** Two cores carry all of this: a JVM that compiles less starts sooner. */
 const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
-/** A peer that stands still is given up sooner than after two minutes, and a lost executor's work is made again. */
+/**
+ * Of three executors more are lost here than Spark forgives of itself (twice as many as are wanted), and it would end the
+ * run. A peer that stands still is given up sooner than after two minutes, and a lost executor's work is made
+ * again.
+ */
 const patience = {
   "spark.network.timeout": "60s",
   "spark.shuffle.io.connectionTimeout": "15s",
@@ -41,6 +45,7 @@ const patience = {
   "spark.shuffle.io.retryWait": "2s",
   "spark.stage.maxConsecutiveAttempts": "50",
   "spark.task.maxFailures": "50",
+  "spark.executor.maxNumFailures": "100",
 };
 
 /** The application; `gates` is a folder of this machine that its driver sees. */

@@ -6,11 +6,14 @@ const modes = [
   { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
 ] as const;
 
-const dies = (afterMs: number, when = executorRuns): Act => ({
+/** The executor with the first id, or the second: `exec-1` where Spark made it, `exec-own-1` where Rekindle did. */
+const named = { first: /-exec-(own-)?1$/, second: /-exec-(own-)?2$/ } as const;
+
+const dies = (afterMs: number, pod: RegExp = named.first): Act => ({
   says: "an executor dies",
-  when,
+  when: executorRuns,
   afterMs,
-  do: { act: "kill", pod: /-exec-\d+$/, code: 137 },
+  do: { act: "kill", pod, code: 137 },
 });
 
 type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines">>;
@@ -19,7 +22,7 @@ const ways: readonly Way[] = [
   {
     name: "mass-loss",
     what: "all executors die at once",
-    acts: [1_500, 1_501, 1_502].map((afterMs) => dies(afterMs)),
+    acts: [dies(1_500), dies(1_500, named.second)],
     ends: "RUNNING",
   },
   {
@@ -64,7 +67,7 @@ const away: Act = {
   says: "its machine stands still",
   when: executorRuns,
   afterMs: 1_500,
-  do: { act: "freeze", pod: /-exec-\d*2$/ },
+  do: { act: "freeze", pod: named.second },
 };
 const back = (afterMs: number): Act => ({ says: "machines go on", when: executorRuns, afterMs, do: { act: "thaw" } });
 
@@ -96,7 +99,8 @@ export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) 
       spec,
       annotations,
       breadth: "thin",
-      also: ["stale", "deaf"],
+      // A list from before an executor came makes its state final in the status, as upstream does, and wrong: told there only.
+      also: mode === "own" ? ["stale", "deaf"] : ["deaf"],
       without: ["409", "404-named", "read-only-5m", "message-twice"],
     }),
   ),

@@ -1,5 +1,7 @@
 /** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
-import { type Act, appName, base, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import type { Change } from "../../shared/simulator/store.ts";
+import { at } from "./fields.ts";
+import { type Act, appName, base, executorRuns, type Scenario } from "./plot.ts";
 
 /** What happens to the record, and a moment later something that a host hears of. */
 const inTheMiddle = (says: string, what: Act["do"], when = executorRuns): readonly Act[] => [
@@ -11,6 +13,11 @@ const inTheMiddle = (says: string, what: Act["do"], when = executorRuns): readon
     do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
   },
 ];
+
+/** The status tells of both executors: everything that it says of a run is known. */
+const executorsTold = ({ table, object }: Change): boolean =>
+  table === "sparkapplications.sparkoperator.k8s.io" &&
+  Object.values(Object(at(object, "status", "executorState"))).filter((state) => state === "RUNNING").length === 2;
 
 const twice = { [appName]: [{ hangs: true }, { jobMs: 2_000 }] };
 const damage = { memory: { state: { phase: "NONSENSE" }, history: 7 }, runs: "none", trouble: 1 };
@@ -62,7 +69,7 @@ export const recoveries: readonly Scenario[] = [
     what: "everything is to be ended, and whoever was told so dies between any two deletions",
     spec: base,
     scripts: { [appName]: [{ hangs: true }] },
-    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, stateIs("RUNNING")),
+    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, executorsTold),
     ends: "FAILED",
     breadth: "thin",
   },

@@ -48,6 +48,15 @@ const taken = (
     ? { generation: base.generation, spec: "", normaliser: 0 }
     : { generation, spec, normaliser };
 
+/** Ids of executors are never used twice: with the count of them lost, they go on far beyond any that can be seen. */
+const beyond = 10_000;
+
+const idsAfter = (problems: readonly string[], pods: readonly Stored[]): Pick<Memory, "allotment"> => {
+  if (!problems.some((one) => one.startsWith("allotment"))) return {};
+  const seen = pods.map((pod) => Number(labelOf(pod, "spark-exec-id") ?? 0)).filter(Number.isSafeInteger);
+  return { allotment: { attempt: 0, prefix: "", next: Math.max(beyond, ...seen) + beyond, alive: "", underway: [] } };
+};
+
 /** Counted as far as is known; what is lost counts no less than the status tells. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { key, object, seen, now, stored } = remains;
@@ -65,6 +74,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
     ...base,
     ...kept,
     ...taken(kept, base),
+    ...idsAfter(problems, pods),
     attempt,
     submissions: kept.submissions ?? base.submissions,
     executions: kept.executions ?? base.executions,

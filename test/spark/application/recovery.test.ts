@@ -83,11 +83,11 @@ describe("a damaged memory", () => {
       problems: 1,
     },
     {
-      name: "without the ledger of executors: ids go on far beyond any that was seen",
-      stored: { ...running, executors: { attempt: "x" } },
+      name: "without the count of executors' ids: they go on far beyond any that was seen",
+      stored: { ...running, allotment: { next: "x" } },
       world: { pods: [executor] },
-      want: { executors: { attempt: 4, next: 20_000 } },
-      problems: 1,
+      want: { allotment: { attempt: 0, prefix: "", next: 20_000, alive: "", underway: [] } },
+      problems: 5,
     },
     {
       name: "of nothing, and nothing there: as new",
@@ -123,6 +123,7 @@ describe("a damaged memory", () => {
       "untold",
       "rare",
       "executors",
+      "allotment",
     ];
     const spoiled = fc.dictionary(fc.constantFrom(...names), fc.jsonValue(), { noNullPrototype: true });
     const pods = fc.subarray([pod({ attempt: "3" }), executor]);

@@ -16,6 +16,7 @@ import { troubleOf } from "../engine/trouble.ts";
 import type { World } from "../engine/world.ts";
 import { deliver } from "../updates/deliver.ts";
 import { chargeOf } from "./charge.ts";
+import { allowedIn } from "./configuration/updates.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
 import { operatorsFor } from "./operators.ts";
@@ -53,11 +54,11 @@ const settingsIn = (env: Environment) => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "delay"] as const),
-    ...(["updates", "updatesTo", "updatesHosts", "updatesAllowPrivate", "updatesSecret"] as const),
+    ...(["updates", "updatesTo", "updatesSecret"] as const),
   );
   if (settings.updates === undefined)
     throw new Error("set the function's environment: REKINDLE_UPDATES_URL (is missing)");
-  return { ...settings, updates: settings.updates };
+  return { ...settings, ...allowedIn(env), updates: settings.updates };
 };
 
 /** Deliveries by this environment's settings. Nothing is connected before the first. */

@@ -5,7 +5,6 @@
 import * as z from "zod";
 import type { Endpoint } from "../adapters/kubernetes/https.ts";
 import { selectorOf } from "../kube/selector.ts";
-import { updatesKeys } from "./configuration/updates.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,6 +36,9 @@ const endpointOf = ({ server, ca, token, cert, key }: z.infer<typeof record>): E
 });
 
 const queueUrl = z.url({ error: "the queue's URL is needed" });
+const fifoUrl = queueUrl.refine((url) => url.endsWith(".fifo"), {
+  error: "is not a FIFO queue: the URL of one ends with .fifo",
+});
 const name = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 const labelSelector = z
@@ -65,27 +67,15 @@ const variables = {
   },
   namespaceSelector: { variable: "REKINDLE_NAMESPACE_SELECTOR", shape: labelSelector },
   selector: { variable: "REKINDLE_SELECTOR", shape: labelSelector },
-  fifo: {
-    variable: "REKINDLE_FIFO_URL",
-    shape: queueUrl.refine((url) => url.endsWith(".fifo"), {
-      error: "is not a FIFO queue: the URL of one ends with .fifo",
-    }),
-  },
+  fifo: { variable: "REKINDLE_FIFO_URL", shape: fifoUrl },
   delay: {
     variable: "REKINDLE_DELAY_URL",
     shape: queueUrl.refine((url) => !url.endsWith(".fifo"), {
       error: "is a FIFO queue, which holds no single message back: a standard queue is needed",
     }),
   },
-  updates: {
-    variable: "REKINDLE_UPDATES_URL",
-    shape: queueUrl
-      .refine((url) => url.endsWith(".fifo"), { error: "is not a FIFO queue: the URL of one ends with .fifo" })
-      .optional(),
-  },
-  updatesTo: { variable: "REKINDLE_UPDATES_TO", shape: updatesKeys.updatesTo },
-  updatesHosts: { variable: "REKINDLE_UPDATES_HOSTS", shape: updatesKeys.updatesHosts },
-  updatesAllowPrivate: { variable: "REKINDLE_UPDATES_ALLOW_PRIVATE", shape: updatesKeys.updatesAllowPrivate },
+  updates: { variable: "REKINDLE_UPDATES_URL", shape: fifoUrl.optional() },
+  updatesTo: { variable: "REKINDLE_UPDATES_TO", shape: z.string().default("") },
   updatesSecret: {
     variable: "REKINDLE_UPDATES_SECRET",
     shape: z.string().min(16, { error: "at least 16 characters are needed" }).optional(),

@@ -6,7 +6,7 @@ import { type EmbeddedQueue, openQueue } from "../adapters/embedded/queue.ts";
 import { startWorkers, type Workers } from "../adapters/embedded/workers.ts";
 import type { Message } from "../core/key.ts";
 import type { Queue } from "../engine/ports.ts";
-import { apart } from "./updating.ts";
+import { apart } from "./apart.ts";
 
 /** Each for two seconds at most. */
 const deliveriesAtOnce = 8;

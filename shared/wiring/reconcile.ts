@@ -3,7 +3,6 @@
 import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
-import { emfMeter } from "../adapters/telemetry/emf.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
@@ -20,7 +19,6 @@ import { once } from "./once.ts";
 import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
-import { updatesFor } from "./updating.ts";
 import { openWorld, processClock, sparkOperators } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -41,6 +39,12 @@ const withDeadline = (world: World, remainingMs: number): World => {
 /** Gives the ids of what must be delivered again. */
 export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
 
+/** Loaded only where somebody delivers. */
+const telling = async (world: World, to: string): Promise<Pick<World, "updates">> => {
+  const { updatesFor } = await import("./updating.ts");
+  return { updates: updatesFor(world, { to }) };
+};
+
 /** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
 export const openTaking = (
   env: Environment,
@@ -55,19 +59,20 @@ export const openTaking = (
   const operators = sparkOperators(timing, sparkOptionsIn(env));
   const families = openFamilies(operators);
   const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
-  const meter = emfMeter((line) => console.log(line), Date.now);
   const turns = openTurns(settings.maxSubmissions);
   const { clock, report } = desk;
   const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });
   const charge = chargeOf({ ...settings, territory });
   const world = once(async () => {
+    const { emfMeter } = await import("../adapters/telemetry/emf.ts");
+    const meter = emfMeter((line) => console.log(line), Date.now);
     const opened = await openWorld(parts);
     const { cluster } = opened;
     const standing = openStanding({ ...settings, operators: families.kinds, report, cluster, now: clock.monotonic });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, operatorOf: families.operatorOf };
-    const told = settings.updates === undefined ? {} : { updates: updatesFor(known, { to: settings.updatesTo }) };
+    const told = settings.updates === undefined ? {} : await telling(known, settings.updatesTo);
     return { ...known, meter, turns, inCharge, ...told };
   });
   const take: Take = async (delivered, remainingMs) => {

@@ -1,7 +1,7 @@
 /** Keys onto SQS: those of steps onto one FIFO queue, those of deliveries onto another, where there is one. */
 import { sqsQueue, sqsSender } from "../adapters/sqs/queue.ts";
 import type { Queue } from "../engine/ports.ts";
-import { apart } from "./updating.ts";
+import { apart } from "./apart.ts";
 
 type Queues = {
   readonly fifo: string;

@@ -1,4 +1,5 @@
 /** Who is told of changes of state, and who may be: what the operator decides for all that users may name. */
+import * as z from "zod";
 import { isListener } from "../../core/sink.ts";
 import { list, text, yesOrNo } from "./shapes.ts";
 
@@ -21,3 +22,16 @@ export const updatesKeys = {
     .optional()
     .describe("file with the secret that signs updates; without it they are not signed"),
 } as const;
+
+const shape = z.object({
+  updatesHosts: updatesKeys.updatesHosts,
+  updatesAllowPrivate: updatesKeys.updatesAllowPrivate,
+});
+
+/** Who may be told, from a function's environment. Throws one line that names what is wrong. */
+export const allowedIn = (env: Readonly<Record<string, string | undefined>>): z.infer<typeof shape> => {
+  const { REKINDLE_UPDATES_HOSTS: updatesHosts, REKINDLE_UPDATES_ALLOW_PRIVATE: updatesAllowPrivate } = env;
+  const read = shape.safeParse({ updatesHosts, updatesAllowPrivate });
+  if (read.success) return read.data;
+  throw new Error("set the function's environment: REKINDLE_UPDATES_HOSTS, REKINDLE_UPDATES_ALLOW_PRIVATE (are wrong)");
+};

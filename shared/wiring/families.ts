@@ -1,15 +1,23 @@
-/** The kinds of a function: those of Spark at once, others when the first message for one of them comes. */
+/** The kinds of a function: what most messages are for at once, others when the first message for one of them comes. */
 import type { Operator } from "../core/operator.ts";
 import { type Delivered, longestBody } from "../engine/intake.ts";
 import { readMessage } from "../engine/message.ts";
+import { settledMs, timing } from "../engine/settings.ts";
+import { sparkConnects } from "../spark/connect/resource.ts";
+import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
 import { jobs } from "../volcano/resource.ts";
+import { inCluster } from "./world.ts";
 
 const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
   [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
+  [scheduledSparkApplications.kind]: async () =>
+    (await import("../spark/scheduled/operator.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
+  [sparkConnects.kind]: async () =>
+    (await import("../spark/connect/operator.ts")).sparkConnect({ apiServer: inCluster }),
 };
 
 /** Where those that are loaded later stand. */
-const places = [{ kind: jobs.kind, resource: jobs }] as const;
+const places = [jobs, scheduledSparkApplications, sparkConnects].map((resource) => ({ kind: resource.kind, resource }));
 
 export type Families = {
   readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource">[];

@@ -6,10 +6,11 @@ import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
-import { timing } from "../engine/settings.ts";
+import { settledMs, timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
+import { sparkApplication } from "../spark/application/operator.ts";
 import { chargeOf } from "./charge.ts";
 import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
@@ -19,7 +20,7 @@ import { once } from "./once.ts";
 import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
-import { openWorld, processClock, sparkOperators } from "./world.ts";
+import { inCluster, openWorld, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
 export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
@@ -56,7 +57,8 @@ export const openTaking = (
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
-  const operators = sparkOperators(timing, sparkOptionsIn(env));
+  const spark = { apiServer: inCluster, settledMs: settledMs(timing), options: sparkOptionsIn(env) };
+  const operators = [sparkApplication(spark)];
   const families = openFamilies(operators);
   const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
   const turns = openTurns(settings.maxSubmissions);

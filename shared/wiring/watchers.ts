@@ -3,6 +3,6 @@ import { timing } from "../engine/settings.ts";
 import type { Watcher } from "../forward/keys.ts";
 import { defaultOptions } from "../spark/companions/options.ts";
 import { jobWatcher } from "../volcano/job/watches.ts";
-import { sparkOperators } from "./world.ts";
+import { sparkOperators } from "./spark.ts";
 
 export const watchers: readonly Watcher[] = [...sparkOperators(timing, defaultOptions), jobWatcher];

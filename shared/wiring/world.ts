@@ -6,23 +6,12 @@ import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Clock, Cluster, Queue, Report } from "../engine/ports.ts";
-import { type RecoverySettings, settledMs, type Timing } from "../engine/settings.ts";
+import type { RecoverySettings, Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
-import { sparkApplication } from "../spark/application/operator.ts";
-import type { Options } from "../spark/companions/options.ts";
-import { sparkConnect } from "../spark/connect/operator.ts";
-import { scheduledSparkApplication } from "../spark/scheduled/operator.ts";
 
 /** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
-const inCluster = "https://kubernetes.default.svc";
-
-/** The kinds of the Spark family. */
-export const sparkOperators = (timing: Timing, options: Options): readonly Operator<unknown>[] => [
-  sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), options }),
-  scheduledSparkApplication({ settledMs: settledMs(timing) }),
-  sparkConnect({ apiServer: inCluster }),
-];
+export const inCluster = "https://kubernetes.default.svc";
 
 /** The cluster's identity: the UID of its kube-system namespace. */
 export const identify = async (cluster: Cluster): Promise<string> => {

@@ -123,6 +123,7 @@ describe("rekindle manifests", () => {
     );
     assert.deepEqual(patched, [
       '"sparkapplications/status","scheduledsparkapplications/status","sparkconnects/status"',
+      '"pods/status"',
       '"podgroups"',
       '"jobs"',
       '"jobs/status"',

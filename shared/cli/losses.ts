@@ -45,9 +45,11 @@ const lastText = ({ id, reason, exitCode, node, at, why }: Loss): string => {
   return `executor ${id} ${reason}${details.length === 0 ? "" : ` (${details.join("; ")})`} ${at.slice(11, 19)}`;
 };
 
-/** One line: how many by reason, and the latest one. */
+/** One line: how many by reason, and the latest one; who was done is not lost. */
 export const lossesText = ({ lost, losses }: Losses): string => {
-  const counts = Object.entries(lost).map(([reason, count]) => `${count} ${reason}`);
+  const counts = Object.entries(lost)
+    .filter(([reason]) => reason !== "finished")
+    .map(([reason, count]) => `${count} ${reason}`);
   const last = losses.at(-1);
   return [...(counts.length === 0 ? [] : [counts.join(", ")]), ...(last === undefined ? [] : [lastText(last)])].join(
     "; the last: ",

@@ -6,6 +6,8 @@ import type { CheckpointRecord } from "../../shared/engine/ports.ts";
 import { readRecord } from "../../shared/engine/record.ts";
 
 const text = fc.string();
+/** Names of labels and settings begin with a letter or a digit. */
+const named = fc.stringMatching(/^[A-Za-z0-9][-A-Za-z0-9._/]*$/);
 const at = fc.integer();
 const records: fc.Arbitrary<CheckpointRecord> = fc.record(
   {
@@ -14,13 +16,13 @@ const records: fc.Arbitrary<CheckpointRecord> = fc.record(
     uid: fc.string({ minLength: 1 }),
     saves: fc.integer({ min: 1 }),
     generation: at,
-    labels: fc.dictionary(text, text, { noNullPrototype: true }),
+    labels: fc.dictionary(named, text, { noNullPrototype: true }),
     rests: fc.boolean(),
     wakeAt: at,
     waitsFor: text,
     status: fc.record({ wished: text, answered: text }),
     trouble: fc.record({ reason: text, message: text, since: at }),
-    made: fc.dictionary(text, fc.oneof(text, at, fc.boolean(), fc.array(text)), { noNullPrototype: true }),
+    made: fc.dictionary(named, fc.oneof(text, at, fc.boolean(), fc.array(text)), { noNullPrototype: true }),
     returning: fc.record({ since: at, until: at, ends: fc.boolean() }),
     cleanup: fc.record({ since: at, graceSeconds: at, forceAt: at, done: at }),
     recovered: fc.record({ at, how: fc.constant("fresh" as const), why: text, was: fc.jsonValue() }),

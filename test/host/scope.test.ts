@@ -182,7 +182,7 @@ describe("a dry run", () => {
             "event SparkApplicationSubmitted",
           ],
         ],
-        ["gone", ["delete pods", "delete pods"]],
+        ["gone", ["delete pods"]],
         ["gone", []],
         ["with.dots", ["event SparkApplicationSubmissionFailed"]],
       ]);

@@ -60,6 +60,10 @@ export const additions: readonly { readonly what: string; readonly why: string }
     why: "Spark would end the application for losses that are made good",
   },
   {
+    what: "without it and without dynamic allocation, spark.executor.maxNumFailures of 12 or four for every executor",
+    why: "executors of lost nodes are made to count as failed, so that the driver hears of them at once",
+  },
+  {
     what: "spark-version is spec.sparkVersion, SPARK_USER is spark",
     why: "upstream's are the Spark and the user of its own submitter; recordings are compared as made by theirs",
   },
@@ -135,12 +139,24 @@ const executorGrace = "spark.kubernetes.executor.terminationGracePeriodSeconds";
 
 const failureWindow = "spark.executor.failuresValidityInterval";
 const failureCount = "spark.executor.maxNumFailures";
+const elastic = ["spark.dynamicAllocation.enabled", "spark.streaming.dynamicAllocation.enabled"] as const;
 
-export const addedConfs: readonly string[] = [keepEvidence, executorGrace, failureWindow];
+export const addedConfs: readonly string[] = [keepEvidence, executorGrace, failureWindow, failureCount];
 
-/** Spark adds up failed executors over a driver's whole life, and ends it: crash loops should end one, years should not. */
-const failuresPassed = ({ sparkConf }: SparkApplicationSpec): readonly Pair[] =>
-  sparkConf?.[failureCount] === undefined ? [[failureWindow, "1h"]] : [];
+/** Where the driver may ask for any number of executors, Spark forgives twice the most of them, which is more than enough. */
+const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): boolean =>
+  dynamicAllocation?.enabled === true || elastic.some((key) => sparkConf?.[key]?.trim().toLowerCase() === "true");
+
+/**
+ * Spark adds up failed executors over a driver's whole life, and ends it: crash loops should end one, years should not.
+ * Executors of lost nodes are among them (`mending.ts`), so that it forgives twice as many as Spark's own 3 or two for
+ * every executor, at least 12.
+ */
+const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {
+  if (spec.sparkConf?.[failureCount] !== undefined) return [];
+  const most: readonly Pair[] = isElastic(spec) ? [] : [[failureCount, `${Math.max(12, 4 * wantedOf(spec))}`]];
+  return [[failureWindow, "1h"], ...most];
+};
 
 /** Spark counts every pod that failed, also those that are made good; crash loops are slowed down by Rekindle. */
 const failureBudget = (spec: SparkApplicationSpec): Pair => [failureCount, `${Math.max(100, 10 * wantedOf(spec))}`];

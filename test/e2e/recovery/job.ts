@@ -34,9 +34,8 @@ const spread = (name: string): object => ({
 const javaOptions = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 /**
- * Of three executors more are lost here than Spark forgives of itself (twice as many as are wanted), and it would end the
- * run. A peer that stands still is given up sooner than after two minutes, and a lost executor's work is made
- * again.
+ * A peer that stands still is given up sooner than after two minutes, and a lost executor's work is made again. How many
+ * losses Spark forgives is left to what Rekindle sets: more are lost here than Spark's own twice as many as are wanted.
  */
 const patience = {
   "spark.network.timeout": "60s",
@@ -45,7 +44,6 @@ const patience = {
   "spark.shuffle.io.retryWait": "2s",
   "spark.stage.maxConsecutiveAttempts": "50",
   "spark.task.maxFailures": "50",
-  "spark.executor.maxNumFailures": "100",
 };
 
 /** The application; `gates` is a folder of this machine that its driver sees. */

@@ -50,7 +50,16 @@ describe("a driver whose executors are Rekindle's", () => {
     ["spark.executor.maxNumFailures", "120"],
     ["spark.executor.maxNumFailures", "100", { executor: { instances: 2 } }],
     ["spark.executor.maxNumFailures", "5", { sparkConf: { "spark.executor.maxNumFailures": "5" } }],
-    ["spark.executor.maxNumFailures", undefined, {}, "assist"],
+    ["spark.executor.maxNumFailures", "48", {}, "assist"],
+    ["spark.executor.maxNumFailures", "12", { executor: { instances: 2 } }, "assist"],
+    ["spark.executor.maxNumFailures", "5", { sparkConf: { "spark.executor.maxNumFailures": "5" } }, "assist"],
+    ["spark.executor.maxNumFailures", undefined, { dynamicAllocation: { enabled: true } }, "assist"],
+    [
+      "spark.executor.maxNumFailures",
+      undefined,
+      { sparkConf: { "spark.dynamicAllocation.enabled": "true" } },
+      "assist",
+    ],
     ["spark.executor.failuresValidityInterval", "1h", {}, "assist"],
     [
       "spark.executor.failuresValidityInterval",

@@ -19,7 +19,7 @@ const help = `npm run soak [-- [--steps N] [--from SEED] [--seed N [--rule NAME]
   --json FILE   writes the result as data, too
 
 Rules:
-${[ours, ...others].map(({ name, says }) => `  ${name.padEnd(16)} ${says}`).join("\\n")}`;
+${[ours, ...others].map(({ name, says }) => `  ${name.padEnd(16)} ${says}`).join("\n")}`;
 
 /** Of the steps, so many are taken for comparison by each other rule: a rate needs no million. */
 const compared = 0.02;

@@ -23,10 +23,10 @@ const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitiali
 const stuckFor = (reason: string | undefined): string | undefined =>
   reason === undefined || underway.has(reason) ? undefined : reason;
 
-/** A pod that finds no node, or whose node no longer tells of it; on its way to either it is not news. */
-const cutOff = (status: PodStatus): string | undefined => {
+/** An executor that finds no node, or a pod whose node no longer tells of it. Drivers are waited for without looking. */
+const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
   const isHeld = conditionOf(status, "PodScheduled")?.status === "False";
-  if (isHeld) return "held";
+  if (isHeld && labelOf(pod, "spark-role") === "executor") return "held";
   return status.phase === "Running" && conditionOf(status, "Ready")?.status === "False" ? "unready" : undefined;
 };
 
@@ -37,7 +37,7 @@ const gist = (pod: Obj): unknown => {
   const containers = (containerStatuses ?? [])
     .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
     .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
-  return [phase, reason, isEnding(pod), containers, cutOff(status), pod.metadata.uid];
+  return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid];
 };
 
 /** A driver that was just created is what its creator knows already. */

@@ -81,6 +81,18 @@ describe("a pod", () => {
     });
   }
 
+  for (const { role, want } of [
+    { role: "driver", want: false },
+    { role: "executor", want: true },
+  ]) {
+    test(`of the role ${role}, that finds no node, is ${want ? "news" : "none: nothing is decided on it"}`, () => {
+      const before = pod({ role, executor: 1, phase: "Pending", waiting: "ContainerCreating" });
+      const unscheduled = { type: "PodScheduled", status: "False", reason: "Unschedulable" };
+      const after = { ...before, status: { phase: "Pending", conditions: [unscheduled] } };
+      assert.equal(pods.matters(trim(before), trim(after)), want);
+    });
+  }
+
   test("belongs to whom its label names, and only ours are watched", () => {
     assert.equal(pods.ownerName(pod()), "spark-pi");
     assert.equal(pods.ownerName({ ...pod(), metadata: { name: "stray" } }), undefined);

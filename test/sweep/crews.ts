@@ -99,7 +99,7 @@ export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) 
       spec,
       annotations,
       breadth: "thin",
-      // A list from before an executor came makes its state final in the status, as upstream does, and wrong: told there only.
+      // Where Spark makes them, a list from before may hide a loss until its evidence is gone: then less is known of it.
       also: mode === "own" ? ["stale", "deaf"] : ["deaf"],
       without: ["409", "404-named", "read-only-5m", "message-twice"],
     }),

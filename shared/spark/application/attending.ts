@@ -197,8 +197,7 @@ const questionAt = (
   const timed = isTimed(scene);
   if (!mayAsk(scene, driver) || (!timed && pulse?.inactive === undefined)) return undefined;
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
-  const due = nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
-  return due;
+  return nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
 };
 
 /** What the executors of a run are to look at, or what is to be done about them. */
@@ -225,6 +224,12 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   };
 };
 
+/** Before the driver: pods tell whole seconds, and of one second one that is done is first, for its driver told it to end. */
+const endedFirst = (pod: Stored, endedAt: number): boolean => {
+  const { at = Number.POSITIVE_INFINITY, reason } = endingOf(pod) ?? {};
+  return at < endedAt || (at === endedAt && reason === "finished");
+};
+
 /** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
 export const closed = (
   scene: Scene,
@@ -234,7 +239,7 @@ export const closed = (
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
   const ledger = ledgerOf(scene, driver);
-  const before = found.executors.filter((pod) => (endingOf(pod)?.at ?? Number.POSITIVE_INFINITY) < endedAt);
+  const before = found.executors.filter((pod) => endedFirst(pod, endedAt));
   const last = account(ledger, { pods: before, now: scene.view.now, certain: false });
   const { executors: _, ...bare } = scene.memory;
   const next = settled(last.ledger);

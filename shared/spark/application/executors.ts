@@ -14,9 +14,15 @@ const byPhase: Readonly<Record<string, ExecutorState>> = {
 
 const final: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
 
-/** An executor whose pod is gone, as upstream's getAndUpdateExecutorState: by the application's own state. */
+/** The driver may live, and so may its executors: a list that lacks them may be from before they came. */
+const underWay: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
+
+/**
+ * An executor whose pod is gone, as upstream's getAndUpdateExecutorState: by the application's own state. Upstream ends it
+ * under SUBMITTED and UNKNOWN, too; but an end is for good, and here none is told that may not have come.
+ */
 const ofMissing = (phase: Phase): ExecutorState => {
-  if (phase === "RUNNING") return "UNKNOWN";
+  if (underWay.has(phase)) return "UNKNOWN";
   return phase === "COMPLETED" || phase === "SUCCEEDING" ? "COMPLETED" : "FAILED";
 };
 

@@ -1,5 +1,6 @@
 /** What is recorded of executors, and what becomes of the pods of those that ended. */
-import { both, failed, living, type Row, tested } from "./attended.ts";
+import { at, both, failed, living, type Row, tested } from "./attended.ts";
+import { pod } from "./scenes.ts";
 
 /** Why executors were lost. */
 const accounts: readonly Row[] = [
@@ -61,3 +62,41 @@ const accounts: readonly Row[] = [
 ];
 
 tested("the account of executors", accounts);
+
+const done = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" });
+const endedAt = (time: string, more: object) => [
+  { id: 1, phase: "Failed", finishedAt: `2026-11-02T${time}Z`, ...more },
+];
+const ends = ["delete pi-exec-1", "tell SparkDriverCompleted", "tell SparkApplicationCompleted"];
+const finished = { phase: "Succeeded", exit: 0 };
+
+/** What the pods of executors show when their driver is seen to have ended. */
+const closings: readonly Row[] = [
+  {
+    why: "one that was done before its driver ended is counted, whoever sees it first",
+    executors: endedAt("07:59:57", finished),
+    lost: { finished: 1 },
+  },
+  {
+    why: "one that was done in the second in which its driver ended is counted, for its driver told it to end",
+    executors: endedAt("07:59:58", finished),
+    lost: { finished: 1 },
+  },
+  { why: "one that was done later ended with its driver", executors: endedAt("07:59:59", finished) },
+  {
+    why: "one that was lost before its driver ended is recorded, told and kept for a day",
+    executors: endedAt("07:59:57", { exit: 137, because: "OOMKilled" }),
+    does: [
+      "tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)",
+      ...ends.slice(1),
+    ],
+    lost: { memory: 1 },
+    wakeAt: at("07:59:57") + 24 * 3_600_000,
+  },
+  {
+    why: "one that was killed in the second in which its driver ended is none of the losses",
+    executors: endedAt("07:59:58", { exit: 137 }),
+  },
+].map((row) => ({ does: ends, phase: "COMPLETED", ledger: living([1]), body: done, ...row }));
+
+tested("the account at the driver's end", closings);

@@ -29,7 +29,7 @@ describe("an executor", () => {
 
   const gone: readonly { phase: Phase; before: string; want: string }[] = [
     ...(["PENDING", "RUNNING", "UNKNOWN"] as const).flatMap((before) => [
-      { phase: "RUNNING" as const, before, want: "UNKNOWN" },
+      ...(["SUBMITTED", "RUNNING", "UNKNOWN"] as const).map((phase) => ({ phase, before, want: "UNKNOWN" })),
       { phase: "SUCCEEDING" as const, before, want: "COMPLETED" },
       { phase: "COMPLETED" as const, before, want: "COMPLETED" },
       { phase: "FAILING" as const, before, want: "FAILED" },
@@ -45,6 +45,11 @@ describe("an executor", () => {
       assert.deepEqual(told([], { "exec-1": before }, phase), { "exec-1": want });
     });
   }
+});
+
+test("an executor that a list from before its time did not show is shown again by the next", () => {
+  const during = told([], { "exec-1": "RUNNING" }, "SUBMITTED");
+  assert.deepEqual(told([executor(1, "Running")], during, "RUNNING"), { "exec-1": "RUNNING" });
 });
 
 describe("many executors", () => {

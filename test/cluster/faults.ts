@@ -38,6 +38,26 @@ export const killContainer = (victim: Victim): void => void process.kill(pidOf(v
 /** A line without an end, to be kept in memory until it is whole. */
 const hog = ["tail", "/dev/zero"];
 
+/** Reaching a limit is work, for which a busy machine gives little time. */
+const exhaustionMs = 45_000;
+
+/** Fills the control group beside the process until that has ended; the kernel may take the filler with it, or before. */
+const fillUntilDead = async (pid: number, procs: string): Promise<boolean> => {
+  const join = ["-c", 'echo $$ > "$0" && exec "$@"', procs, ...hog];
+  const until = performance.now() + exhaustionMs;
+  while (lives(pid) && performance.now() < until) {
+    const child = spawn("/bin/sh", join, { stdio: "ignore" });
+    let gone = false;
+    child.once("exit", () => {
+      gone = true;
+    });
+    while (lives(pid) && !gone && performance.now() < until) await sleep(50);
+    child.kill("SIGKILL");
+    await sleep(50);
+  }
+  return !lives(pid);
+};
+
 /**
  * The container's memory limit is reached and the kernel kills it: 137, reason OOMKilled. What reaches the limit is a
  * process put beside it into its control group; as a kubelet may, it tells the kernel whom to take first. Throws when the
@@ -48,14 +68,5 @@ export const exhaustMemory = async (victim: Victim): Promise<void> => {
   const procs = procsOf(victim.node.pid, groupName(victim.uid, victim.container, 0));
   if (procs === undefined) throw new Error(`${victim.name} has no memory limit on this machine`);
   writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
-  const join = ["-c", 'echo $$ > "$0" && exec "$@"', procs, ...hog];
-  const child = spawn("/bin/sh", join, { stdio: "ignore" });
-  try {
-    for (let left = 200; lives(pid); left--) {
-      if (left === 0) throw new Error(`${victim.name} lives on with its memory limit reached`);
-      await sleep(50);
-    }
-  } finally {
-    child.kill("SIGKILL");
-  }
+  if (!(await fillUntilDead(pid, procs))) throw new Error(`${victim.name} lives on with its memory limit reached`);
 };

@@ -13,7 +13,7 @@ export type PastRun = {
   readonly endedAt: number;
   readonly outcome: "completed" | "failed" | "refused" | "replaced" | "suspended" | "voided" | "ended";
   readonly error?: string | undefined;
-  /** Executors that were lost. */
+  /** How many executors were lost; absent if none. */
   readonly losses?: number | undefined;
 };
 

@@ -8,6 +8,7 @@ import { queryId } from "../../core/plan.ts";
 import type { Estate, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { labelOf } from "../../kube/pods.ts";
 import type { Ledger } from "../executors/ledger.ts";
+import { losses, lossReasons } from "../executors/losses.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, hiddenDriver, runOf } from "./adopting.ts";
 import { type Driver, type Memory, type Phase, type State, salvageMemory } from "./memory.ts";
@@ -120,7 +121,12 @@ const lastPhase = (before: Memory, after: Memory, attempt: number): string => {
   return outcomes[before.state.phase] === undefined ? (passed?.phase ?? "") : before.state.phase;
 };
 
-const lossesIn = ({ lost = {} }: Ledger): number => Object.values(lost).reduce((sum, count) => sum + count, 0);
+/** Who was done, or one too many, is no loss; none is told of as none is known of, for who looked is chance. */
+const lossesIn = ({ lost = {} }: Ledger): number | undefined => {
+  const counts = lossReasons.map((reason) => (losses[reason].replaced === "yes" ? (lost[reason] ?? 0) : 0));
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return sum === 0 ? undefined : sum;
+};
 
 const past = (before: Memory, after: Memory, now: number): PastRun | undefined => {
   const { driver, state } = before;

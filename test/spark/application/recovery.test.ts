@@ -201,10 +201,23 @@ describe("a run that is over", () => {
       assert.deepEqual(past && [past.outcome, past.endedAt, past.error], want);
     });
 
-  test("tells how many executors it lost", () => {
-    const before: Memory = { ...running, executors: { attempt: 1, lost: { failed: 2, deleted: 1 } } };
-    assert.equal(recovery.past?.(before, next, eight)?.losses, 3);
-  });
+  const accounts: readonly { name: string; executors: Memory["executors"]; want: number | undefined }[] = [
+    { name: "all that were lost", executors: { attempt: 1, lost: { failed: 2, deleted: 1, removed: 1 } }, want: 4 },
+    {
+      name: "none that was done, one too many or ended with its driver",
+      executors: { attempt: 1, lost: { finished: 3, dismissed: 2, driverEnded: 1, failed: 1 } },
+      want: 1,
+    },
+    { name: "nobody, if all were done", executors: { attempt: 1, lost: { finished: 3 } }, want: undefined },
+    { name: "nobody, if nobody was lost", executors: { attempt: 1, live: "1", marks: "00000001" }, want: undefined },
+    { name: "nobody, if nobody looked", executors: undefined, want: undefined },
+    { name: "nobody of another attempt", executors: { attempt: 9, lost: { failed: 1 } }, want: undefined },
+  ];
+  for (const { name, executors, want } of accounts)
+    test(`counts ${name} among the lost executors`, () => {
+      const before: Memory = { ...running, ...(executors === undefined ? {} : { executors }) };
+      assert.equal(recovery.past?.(before, next, eight)?.losses, want);
+    });
 });
 
 describe("the window in which what is missing may come back", () => {

@@ -20,7 +20,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.saves and metadata.generation",
     reason: "counts how often was saved, one more for every try",
   },
-  { what: "a checkpoint's spec.recovered", reason: "holds the record that was given up, with what differs in it" },
+  { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
   { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
   {
     what: "a checkpoint's spec.memory.history and spec.memory.untold",
@@ -118,6 +118,7 @@ const nameless = (text: string): string =>
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Checkpoint: new Set([
     "spec.saves",
+    "spec.recovered.was",
     "spec.memory.executors.marks",
     "spec.memory.executors.untold",
     "metadata.generation",

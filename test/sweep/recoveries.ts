@@ -34,10 +34,15 @@ export const recoveries: readonly Scenario[] = [
   },
   {
     name: "afresh",
-    what: "the cluster is another one, and the record of a newer schema: it starts afresh",
+    what: "the cluster is another one, and the record of a newer schema: it starts afresh, by what the status tells",
     spec: base,
     scripts: twice,
-    acts: inTheMiddle("restored by a newer Rekindle", { act: "record", spec: { cluster: "another", schema: 9 } }),
+    // Without a record, and before a first status, nobody knows that there was a run.
+    acts: inTheMiddle(
+      "restored by a newer Rekindle",
+      { act: "record", spec: { cluster: "another", schema: 9 } },
+      executorsTold,
+    ),
     ends: "COMPLETED",
     breadth: "thin",
   },

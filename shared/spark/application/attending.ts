@@ -10,8 +10,8 @@ import { labelOf, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { account } from "../executors/account.ts";
 import { idsOf } from "../executors/ids.ts";
-import { type Care, freshLedger, type Ledger, type Loss, settled } from "../executors/ledger.ts";
-import { endingOf, losses } from "../executors/losses.ts";
+import { type Care, freshLedger, type Ledger, type Loss } from "../executors/ledger.ts";
+import { losses } from "../executors/losses.ts";
 import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../executors/pulse.ts";
 import type { Registered } from "../executors/registered.ts";
 import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf } from "./alarms.ts";
@@ -41,7 +41,7 @@ export type Attended = {
   readonly end?: End;
 };
 
-const ledgerOf = ({ memory: { executors } }: Scene, { attempt }: Driver): Ledger =>
+export const ledgerOf = ({ memory: { executors } }: Scene, { attempt }: Driver): Ledger =>
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
 /** One that is missing from the list is looked for in another before it is called lost. */
@@ -175,7 +175,7 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
 const worthTelling = (lost: readonly Loss[]): readonly Loss[] => lost.filter(({ reason }) => losses[reason].told);
 
 /** Those of this look, and of the last one. */
-const toTell = (scene: Scene, driver: Driver, lost: readonly Loss[]): readonly Loss[] => {
+export const toTell = (scene: Scene, driver: Driver, lost: readonly Loss[]): readonly Loss[] => {
   const { losses: known = [], untold = [] } = ledgerOf(scene, driver);
   return [...known.filter(({ id }) => untold.includes(id)), ...worthTelling(lost)];
 };
@@ -221,30 +221,5 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),
-  };
-};
-
-/** Before the driver: pods tell whole seconds, and of one second one that is done is first, for its driver told it to end. */
-const endedFirst = (pod: Stored, endedAt: number): boolean => {
-  const { at = Number.POSITIVE_INFINITY, reason } = endingOf(pod) ?? {};
-  return at < endedAt || (at === endedAt && reason === "finished");
-};
-
-/** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
-export const closed = (
-  scene: Scene,
-  driver: Driver,
-  found: Pods,
-): { readonly memory: Memory; readonly first: readonly Effect[] } => {
-  const { state } = scene.memory;
-  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  const ledger = ledgerOf(scene, driver);
-  const before = found.executors.filter((pod) => endedFirst(pod, endedAt));
-  const last = account(ledger, { pods: before, now: scene.view.now, certain: false });
-  const { executors: _, ...bare } = scene.memory;
-  const next = settled(last.ledger);
-  return {
-    memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
-    first: lossEvents(scene, toTell(scene, driver, last.lost)),
   };
 };

@@ -100,3 +100,22 @@ const closings: readonly Row[] = [
 ].map((row) => ({ does: ends, phase: "COMPLETED", ledger: living([1]), body: done, ...row }));
 
 tested("the account at the driver's end", closings);
+
+const over = ["tell SparkDriverFailed", "tell SparkApplicationFailed"];
+const evicted = pod({ phase: "Failed", reason: "Evicted" });
+
+/** A driver that shows that it ended, and not when: what its end may have done to executors is none of their losses. */
+const undated: readonly Row[] = [
+  {
+    why: "one that failed may have done so for its driver's end, and is none of the losses",
+    executors: endedAt("07:59:50", { exit: 1 }),
+  },
+  {
+    why: "one that exceeded its memory did not for its driver's end, and is recorded",
+    executors: endedAt("07:59:50", { exit: 137, because: "OOMKilled" }),
+    does: ["tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)", ...over],
+    lost: { memory: 1 },
+  },
+].map((row) => ({ does: over, phase: "FAILED", ledger: living([1]), body: evicted, ...row }));
+
+tested("the account at the end of a driver that nobody dates", undated);

@@ -116,6 +116,13 @@ const undated: readonly Row[] = [
     does: ["tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)", ...over],
     lost: { memory: 1 },
   },
-].map((row) => ({ does: over, phase: "FAILED", ledger: living([1]), body: evicted, ...row }));
+].map((row) => ({
+  does: over,
+  wakeAt: at("07:59:50") + 24 * 3_600_000,
+  phase: "FAILED",
+  ledger: living([1]),
+  body: evicted,
+  ...row,
+}));
 
 tested("the account at the end of a driver that nobody dates", undated);

@@ -25,7 +25,9 @@ export type Definition = {
   readonly singular: string;
   readonly short: readonly string[];
   readonly columns: readonly Column[];
-  readonly spec: z.ZodType;
+  /** Absent: what it says stands beside its metadata. */
+  readonly spec?: z.ZodType;
+  readonly fields?: Readonly<Record<string, z.ZodType>>;
   readonly status?: z.ZodType;
   /** Absent: in a namespace. */
   readonly scope?: "Cluster";
@@ -125,19 +127,20 @@ const definitions: readonly Definition[] = [
 
 const text = { type: "string" } as const;
 
-const rootSchema = ({ spec, status, limits }: Definition) => ({
+const rootSchema = ({ spec, fields = {}, status, limits }: Definition) => ({
   type: "object",
   properties: limited(
     {
       apiVersion: text,
       kind: text,
       metadata: { type: "object" },
-      spec: structuralOf(spec),
+      ...(spec === undefined ? {} : { spec: structuralOf(spec) }),
+      ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, structuralOf(field)])),
       ...(status === undefined ? {} : { status: structuralOf(status) }),
     },
     limits,
   ),
-  ...(limits === undefined ? { required: ["metadata", "spec"] } : {}),
+  ...(limits === undefined && spec !== undefined ? { required: ["metadata", "spec"] } : {}),
 });
 
 const subresourcesOf = ({ status, plainStatus }: Definition) => {

@@ -1,6 +1,6 @@
 /** Volcano's kinds as CRDs: what its users write is typed, pod templates and claims are kept as they are. */
 import * as z from "zod";
-import { jobs, podGroups, queues } from "../shared/volcano/resource.ts";
+import { commands, jobs, podGroups, queues } from "../shared/volcano/resource.ts";
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
 import { policyEvents } from "../shared/volcano/schema/words.ts";
@@ -112,4 +112,22 @@ const queue: Definition = {
   limits: {},
 };
 
-export const volcano: readonly Definition[] = [job, podGroup, queue];
+const command: Definition = {
+  resource: commands,
+  singular: "command",
+  short: [],
+  columns: [],
+  fields: {
+    action: z.string().optional(),
+    message: z.string().optional(),
+    reason: z.string().optional(),
+    target: z
+      .looseObject({
+        ...{ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() },
+        ...{ controller: z.boolean().optional(), blockOwnerDeletion: z.boolean().optional() },
+      })
+      .optional(),
+  },
+};
+
+export const volcano: readonly Definition[] = [job, podGroup, queue, command];

@@ -12,6 +12,8 @@ export type Query =
       readonly labels: Readonly<Record<string, string>>;
       /** A second look, which what was watched cannot answer: see engine/recall.ts. */
       readonly again?: true;
+      /** Of a kind that clusters may do without: where it is not served, there is none. */
+      readonly spared?: true;
     }
   | {
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */

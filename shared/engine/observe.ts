@@ -165,8 +165,20 @@ const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.
 
 type Looking = Extract<Query, { do: "get" | "list" }>;
 
+const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
+
+const listed = async (cluster: Cluster, query: Extract<Query, { do: "list" }>): Promise<readonly Stored[]> => {
+  if (!isAskable(query.labels)) return [];
+  try {
+    return (await cluster.list(query)).value;
+  } catch (cause) {
+    if (query.spared === true && isUnserved(cause)) return [];
+    throw cause;
+  }
+};
+
 const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]> => {
-  if (query.do === "list") return isAskable(query.labels) ? (await cluster.list(query)).value : [];
+  if (query.do === "list") return await listed(cluster, query);
   const { value } = await cluster.get(query.ref);
   return value === undefined ? [] : [value];
 };

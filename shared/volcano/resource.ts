@@ -9,6 +9,7 @@ const kind = (group: string, version: string, plural: string, name: string): Res
 });
 
 export const jobs = kind("batch.volcano.sh", "v1alpha1", "jobs", "Job");
+export const commands = kind("bus.volcano.sh", "v1alpha1", "commands", "Command");
 export const queues = kind("scheduling.volcano.sh", "v1beta1", "queues", "Queue");
 export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
 

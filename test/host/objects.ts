@@ -18,6 +18,7 @@ export const resources: Readonly<Record<string, Resource>> = {
   },
   Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
   Job: { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" },
+  Command: { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" },
   PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },
   Secret: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
@@ -91,6 +92,14 @@ export const volcanoJob = (name: string, script: object, spec: Readonly<Record<s
     ],
     ...spec,
   },
+});
+
+/** What vcctl writes to have something done to a job or a queue. */
+export const command = (name: string, action: string, { apiVersion, kind, metadata }: Stored): Obj => ({
+  apiVersion: "bus.volcano.sh/v1alpha1",
+  kind: "Command",
+  metadata: { name, namespace: metadata.namespace ?? "default" },
+  ...{ action, target: { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true } },
 });
 
 /** The queue that jobs go to when they name none. */

@@ -14,7 +14,7 @@ import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
 import { coschedulingPodGroups } from "../../shared/spark/companions/gangs.ts";
 import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { application, connect, queue, schedule, volcanoJob } from "./objects.ts";
+import { application, command, connect, queue, schedule, volcanoJob } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
@@ -157,7 +157,9 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   for (const { metadata } of stand.all("PodGroup").filter(isPair))
     await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
   await stand.turn(15_000);
-  if (stand.get("Job", "pair") !== undefined) await stand.patch("Job", "pair", { spec: gang(3) });
+  const pair = stand.get("Job", "pair");
+  if (pair !== undefined) await stand.patch("Job", "pair", { spec: gang(3) });
+  if (pair !== undefined) await stand.create(command("nothing", "SyncJob", pair));
   await stand.turn(25_000);
   await stand.patch("SparkConnect", "server", {
     spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },

@@ -1,9 +1,10 @@
 /** Volcano jobs under a host: from `kubectl apply` to their end, beside a stand-in for the scheduler that lets groups in. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ApiError } from "../../shared/core/errors.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
-import { queue, volcanoJob } from "./objects.ts";
+import { command, queue, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
@@ -59,6 +60,31 @@ describe("a Volcano job under a host", () => {
       await stand.until("it runs again", () => phaseOf(stand, "pair") === "Running", 60_000);
       assert.deepEqual([at(stand.get("Job", "pair"), "version"), at(stand.get("Job", "pair"), "retryCount")], [1, 1]);
       assert.equal(stand.get("Secret", "pair-ssh")?.metadata.uid, before);
+    }, schedulers),
+  );
+
+  it(
+    "is suspended and resumed by commands, each taken once although the answer to its removal is lost",
+    onStand(async (stand) => {
+      await admitting(stand);
+      await stand.host();
+      await stand.create(volcanoJob("pair", {}));
+      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 30_000);
+      const job = stand.get("Job", "pair");
+      assert.ok(job !== undefined);
+      const removed = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+        method === "DELETE" && path.includes("/commands/");
+      stand.fault((asked) =>
+        removed(asked) ? new ApiError({ status: 0, reason: "Reset", message: "reset" }) : undefined,
+      );
+      await stand.create(command("suspend", "AbortJob", job));
+      await stand.turn(10_000);
+      stand.fault(undefined);
+      await stand.until("it is suspended", () => phaseOf(stand, "pair") === "Aborted", 60_000);
+      await stand.create(command("resume", "ResumeJob", job));
+      await stand.until("it runs again", () => phaseOf(stand, "pair") === "Running", 60_000);
+      assert.equal(at(stand.get("Job", "pair"), "retryCount"), 1);
+      assert.deepEqual(stand.all("Command"), []);
     }, schedulers),
   );
 

@@ -48,6 +48,8 @@ export const hostRules: readonly Rule[] = [
   rule("batch.volcano.sh", ["jobs"], ["patch"]),
   rule("batch.volcano.sh", ["jobs/status"], ["patch"]),
   rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
+  // Orders to jobs and queues, each taken away when it is remembered.
+  rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"]),
   rule("scheduling.volcano.sh", ["queues"], ["get"]),
   rule("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   // The keys by which the pods of a job reach each other: each by its name, none is ever listed.

@@ -1,8 +1,9 @@
-/** Which one action a step takes: what has become due, else the first event that leads to one; everything else is a sync. */
+/** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
+import { type Order, remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
-import { armed, dueOf, recovered, type Target } from "./delays.ts";
-import { type Happening, happeningsOf } from "./happenings.ts";
-import { moveFor } from "./machine.ts";
+import { type Arm, armed, dueOf, recovered, type Target } from "./delays.ts";
+import { type EventName, type Happening, happeningsOf } from "./happenings.ts";
+import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { actionFor } from "./policies.ts";
@@ -16,6 +17,8 @@ export type Chosen = {
   readonly because?: { readonly event: string; readonly exitCodes: readonly number[] };
   /** What must be asked again before the action is taken. */
   readonly witness?: Happening["witness"];
+  /** The command that is taken. */
+  readonly order?: Order;
   /** When a pod will have waited for too long, epoch ms. */
   readonly wakeAt?: number;
 };
@@ -25,33 +28,45 @@ const job: Target = { task: "" };
 /** Policies are asked where pods are kept as the spec says; nowhere else does anything come of them. */
 const listens = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
-const including = (sets: Memory["failed"], task: string, index: number): Memory["failed"] => ({
-  ...sets,
-  ...changed(new Map([[task, [...ofTask(sets, task), index]]])),
-});
+/** What came of the events that a step has gone through, in their order. */
+type Heard = { readonly happenings: readonly Happening[]; readonly arms: readonly Arm[] };
 
-const excluding = (sets: Memory["seen"], task: string, index: number): Memory["seen"] => {
-  const { [task]: _, ...rest } = sets;
-  const left = [...ofTask(sets, task)].filter((one) => one !== index);
-  return { ...rest, ...changed(new Map([[task, left]])) };
+const indexesBy = (happenings: readonly Happening[], event: EventName): ReadonlyMap<string, readonly number[]> => {
+  const groups = Map.groupBy(
+    happenings.filter((one) => one.event === event),
+    ({ task }) => task,
+  );
+  return new Map([...groups].map(([task, ones]) => [task, ones.map(({ index = 0 }) => index)]));
 };
 
+const including = (sets: Memory["failed"], added: ReadonlyMap<string, readonly number[]>): Memory["failed"] => ({
+  ...sets,
+  ...changed(new Map([...added].map(([task, indexes]) => [task, new Set([...ofTask(sets, task), ...indexes])]))),
+});
+
+const excluding = (sets: Memory["seen"], gone: ReadonlyMap<string, readonly number[]>): Memory["seen"] => {
+  const left = Object.keys(sets).map((task): [string, number[]] => {
+    const out = new Set(gone.get(task));
+    return [task, [...ofTask(sets, task)].filter((index) => !out.has(index))];
+  });
+  return changed(new Map(left));
+};
+
+const tasksIn = (happenings: readonly Happening[], event: EventName): readonly string[] =>
+  happenings.filter((one) => one.event === event).map(({ task }) => task);
+
 /** What has happened is an event no more. A pod that waits stays one, until it has been waited for. */
-const noted = (memory: Memory, { event, task, index = 0 }: Happening, { group }: Scene): Memory => {
-  switch (event) {
-    case "PodFailed":
-      return { ...memory, failed: including(memory.failed, task, index) };
-    case "PodEvicted":
-      return { ...memory, seen: excluding(memory.seen, task, index) };
-    case "TaskCompleted":
-      return { ...memory, completed: [...memory.completed, task] };
-    case "TaskFailed":
-      return { ...memory, exhausted: [...memory.exhausted, task] };
-    case "Unknown":
-      return group === undefined ? memory : { ...memory, unknown: group.metadata.uid };
-    case "PodPending":
-      return memory;
-  }
+const noted = (memory: Memory, { happenings, arms }: Heard, { group }: Scene): Memory => {
+  const lost = group !== undefined && happenings.some(({ event }) => event === "Unknown");
+  return {
+    ...memory,
+    failed: including(memory.failed, indexesBy(happenings, "PodFailed")),
+    seen: excluding(memory.seen, indexesBy(happenings, "PodEvicted")),
+    completed: [...memory.completed, ...tasksIn(happenings, "TaskCompleted")],
+    exhausted: [...memory.exhausted, ...tasksIn(happenings, "TaskFailed")],
+    delays: armed(memory.delays, arms),
+    ...(lost ? { unknown: group.metadata.uid } : {}),
+  };
 };
 
 const answerTo = ({ object, spec, memory }: Scene, { event, task, exitCodes }: Happening) =>
@@ -96,20 +111,44 @@ const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen 
   };
 };
 
+/** A command goes before everything else, in every phase. One that changes nothing is the reason for nothing. */
+const orderedOf = ({ orders, memory: { commands } }: Scene, memory: Memory): Chosen | undefined => {
+  const [order] = waitingOrders(orders, commands);
+  if (order === undefined) return undefined;
+  const taken = { memory: { ...memory, commands: remembered(commands, order) }, target: job, order };
+  const action = commandActions.find((one) => one === order.action);
+  if (action === undefined || order.stale) return { ...taken, action: "SyncJob" };
+  const idle = moveFor(memory.phase, action) === moveFor(memory.phase, "SyncJob");
+  return { ...taken, action, ...(idle ? {} : { because: { event: "CommandIssued", exitCodes: [] } }) };
+};
+
+/** True when the next command ends the job, for which nothing has to be there first. */
+export const isToEnd = ({ orders, memory }: Scene): boolean => {
+  const [order] = waitingOrders(orders, memory.commands);
+  return order !== undefined && !order.stale && ["AbortJob", "TerminateJob", "CompleteJob"].includes(order.action);
+};
+
 /** Goes through what has happened until something is to be done about it. */
-export const chosen = (scene: Scene): Chosen => {
-  let memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, scene.members) };
-  if (!listens(scene)) return { memory, action: "SyncJob", target: job };
-  const due = overdueOf(scene, memory);
-  if (due !== undefined) return due;
+const heardOf = (scene: Scene, memory: Memory): Chosen => {
+  const happenings: Happening[] = [];
+  const arms: Arm[] = [];
   let wakeAt: number | undefined;
   for (const happening of happeningsOf(scene)) {
     const verdict = verdictOf(scene, happening);
-    memory = noted(memory, happening, scene);
-    if (verdict.does === "acts") return choiceOf(memory, happening, verdict.action);
+    happenings.push(happening);
+    if (verdict.does === "acts") return choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action);
     if (verdict.does === "waits") wakeAt = earlier(wakeAt, verdict.until);
-    if (verdict.does === "arms")
-      memory = { ...memory, delays: armed(memory.delays, happening, verdict.action, verdict.dueAt) };
+    if (verdict.does === "arms") arms.push({ happening, action: verdict.action, dueAt: verdict.dueAt });
   }
-  return { memory, action: "SyncJob", target: job, ...(wakeAt === undefined ? {} : { wakeAt }) };
+  const told = noted(memory, { happenings, arms }, scene);
+  return { memory: told, action: "SyncJob", target: job, ...(wakeAt === undefined ? {} : { wakeAt }) };
+};
+
+/** `told`: everybody has been shown the phase that the job is in, so that a command may end it. */
+export const chosen = (scene: Scene, told: boolean): Chosen => {
+  const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, scene.members) };
+  const ordered = told ? orderedOf(scene, memory) : undefined;
+  if (ordered !== undefined) return ordered;
+  if (!listens(scene)) return { memory, action: "SyncJob", target: job };
+  return overdueOf(scene, memory) ?? heardOf(scene, memory);
 };

@@ -5,11 +5,12 @@ import type { Decision, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
+import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { claimName } from "../pods/names.ts";
 import { jobs, queues } from "../resource.ts";
 import { parseSpec } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
-import { type Chosen, chosen } from "./choosing.ts";
+import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
 import { invalid, planOf, refusedPlan } from "./planning.ts";
@@ -54,6 +55,7 @@ const looksOf = (key: Key, view: View<Memory>, spec: JobSpec, memory: Memory): r
     podsOf(key),
     ...(group === undefined ? [] : [group]),
     ...(earlier && legacy !== undefined ? [legacy] : []),
+    commandsIn(key.namespace),
     ...(memory.phase === "Pending" ? [queueOf(spec)] : []),
     ...classesOf(spec),
   ];
@@ -78,7 +80,7 @@ const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
 
 const act = (scene: Scene): Decision<Memory> => {
   const told = shownPhase(scene.object) === scene.memory.phase;
-  const choice = chosen(scene);
+  const choice = chosen(scene, told);
   const witness = confirmed(scene, choice);
   if (witness === "no") return { memory: scene.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
@@ -86,6 +88,7 @@ const act = (scene: Scene): Decision<Memory> => {
   return planOf(next, {
     told,
     prioritiesOf: prioritiesOf(scene),
+    ...(choice.order === undefined ? {} : { order: choice.order }),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
   });
 };
@@ -101,7 +104,7 @@ const forwards = (queue: Stored | undefined): boolean => {
 /** One step's decision for a Job. */
 export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   const { object } = view;
-  if (object === undefined || isEnding(object)) return gone(view);
+  if (object === undefined || isEnding(object)) return gone(key, view);
   const memory = view.memory ?? seeded(object, view.now);
   const read = parseSpec(key.name, object["spec"]);
   if (!read.ok) return invalid({ object, memory, message: read.message, now: view.now });
@@ -110,19 +113,23 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   const spec = claimed(read.spec, key, view.uid);
   const queue = queueIn(view, read.spec);
   const members = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
-  const bare: Scene = { key, view, object, spec, memory, members, group: groupIn(key, view) };
+  const orders = ordersFor(object, jobs, answerTo(view, commandsIn(key.namespace)) ?? []);
+  const bare: Scene = { key, view, object, spec, memory, members, group: groupIn(key, view), orders };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
   const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding } };
   if (hasNamed(read.spec)) return naming(scene);
-  if (queue?.length === 0) return waiting(scene, `queue ${read.spec.queue} is not found`);
+  if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
   if (view.refused.length > 0) return refusedPlan(scene, view.refused);
   return act(scene);
 };
 
-/** Its objects go with it: all of them are its own. A job on its way out makes none. */
-const gone = (view: View<Memory>): Decision<Memory> => {
+/** Its objects go with it: all but commands are its own. A job on its way out makes none. */
+const gone = (key: Key, view: View<Memory>): Decision<Memory> => {
   const memory = view.memory ?? seeded({ ...EMPTY, ...view.object }, view.now);
-  return view.object === undefined ? { memory, stages: [], forget: true } : { memory, stages: [], rests: true };
+  if (view.object !== undefined) return { memory, stages: [], rests: true };
+  const query = commandsIn(key.namespace);
+  const left = answerTo(view, query);
+  return left === undefined ? { look: [query] } : { memory, stages: [leftover(view.uid, left)], forget: true };
 };
 
 const waiting = (scene: Scene, message: string): Decision<Memory> =>

@@ -13,20 +13,31 @@ export type Target = {
 
 const isSame = (a: Target, b: Target): boolean => a.task === b.task && a.index === b.index;
 
-/** Of two for the same pod, task or job that would do the same, the first holds; one that would do another is replaced. */
-export const armed = (delays: readonly Delay[], happening: Happening, action: Action, dueAt: number): Delay[] => {
+/** An action that is to wait for its time because of an event. `dueAt` in epoch ms. */
+export type Arm = { readonly happening: Happening; readonly action: Action; readonly dueAt: number };
+
+const placeOf = ({ task, index }: Target): string => `${task}/${index ?? ""}`;
+
+const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
   const { event, task, index, partition } = happening;
-  const before = delays.find((one) => isSame(one, happening));
-  if (before?.action === action) return [...delays];
-  const delay: Delay = {
-    event,
-    action,
-    task,
+  return {
+    ...{ event, action, task },
     ...(index === undefined ? {} : { index }),
     ...(partition === undefined ? {} : { partition }),
     dueAt,
   };
-  return [...delays.filter((one) => one !== before), delay];
+};
+
+/** Of two for the same pod, task or job that would do the same, the first holds; one that would do another is replaced. */
+export const armed = (delays: readonly Delay[], arms: readonly Arm[]): Delay[] => {
+  const places = new Map(delays.map((delay) => [placeOf(delay), delay]));
+  for (const arm of arms) {
+    const place = placeOf(arm.happening);
+    if (places.get(place)?.action === arm.action) continue;
+    places.delete(place);
+    places.set(place, delayOf(arm));
+  }
+  return [...places.values()];
 };
 
 const mended: readonly string[] = ["PodFailed", "PodEvicted"];

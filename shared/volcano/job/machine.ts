@@ -1,5 +1,5 @@
 /** The state machine of a job, as a table of words: phase × action → what happens to the pods, and where that leads. */
-import type { Action, Phase } from "../schema/words.ts";
+import { type Action, actions, type Phase } from "../schema/words.ts";
 
 /** What happens to the pods: kept as the spec says, or ended: all, all that have not finished, or those of one target. */
 export type PodsAct = "sync" | "killAll" | "killUnfinished" | "killTask" | "killPod" | "killPartition";
@@ -67,6 +67,11 @@ export const table: Readonly<Record<Phase, Row>> = {
   Completed: finished,
   Failed: finished,
 };
+
+/** Actions that a command may ask for: those of a part of the job need somebody to say which. */
+export const commandActions: readonly Action[] = actions.filter(
+  (action) => !["RestartTask", "RestartPod", "RestartPartition"].includes(action),
+);
 
 export const moveFor = (phase: Phase, action: Action): Move => table[phase][action] ?? table[phase].otherwise;
 

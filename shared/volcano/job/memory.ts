@@ -58,6 +58,8 @@ const memory = z.object({
   unknown: z.string().optional(),
   /** Digest of the job's shared objects as they were last seen to stand; "" when they were seen to be gone. */
   kept: z.string().optional(),
+  /** UIDs of commands that were taken: those whose objects are there, and the latest. */
+  commands: z.array(z.string()).optional(),
   /** The job's queue sends its pods to other clusters. */
   forwarding: z.boolean(),
 });

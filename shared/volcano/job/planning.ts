@@ -2,6 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import { cleared, type Order, orderWord, waitingOrders } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { jobs } from "../resource.ts";
@@ -9,7 +10,7 @@ import { tasksOf } from "../schema/spec.ts";
 import { isOver } from "./crew.ts";
 import { expiryOf } from "./expiry.ts";
 import { groupEffects, keeping } from "./keeping.ts";
-import { isFinished, moveFor } from "./machine.ts";
+import { commandActions, isFinished, moveFor } from "./machine.ts";
 import { type Memory, shownPhase } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
@@ -45,12 +46,24 @@ type Told = {
   /** What is in the way of everything. */
   readonly waits?: Word;
   readonly wakeAt?: number;
+  /** The command that is taken with this step. */
+  readonly order?: Order;
 };
 
 const earliest = (...instants: readonly (number | undefined)[]): number | undefined => {
   const known = instants.filter((at) => at !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 };
+
+/** What was ordered, told by whoever takes it. */
+const issued = ({ object }: Scene, order: Order | undefined): readonly Effect[] => {
+  if (order === undefined) return [];
+  const { type, ...word } = orderWord(order, commandActions);
+  return [told(object, `command ${order.uid}`, word, type)];
+};
+
+/** Commands that are still to be taken. */
+const isOrdered = ({ orders, memory }: Scene): boolean => waitingOrders(orders, memory.commands).length > 0;
 
 /** Evictions that are still to become events. */
 const hasMore = ({ memory, members, spec }: Scene): boolean =>
@@ -83,7 +96,7 @@ const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
 
 const waitsOf = (scene: Scene, asked: Told, busy: boolean): Waits => {
   const { memory } = scene;
-  const moved = shownPhase(scene.object) !== memory.phase;
+  const moved = shownPhase(scene.object) !== memory.phase || isOrdered(scene);
   const ending = scene.members.some((member) => member.ending || isOver(member, memory));
   if (isFinished(memory.phase)) return afterEnd(scene, busy || moved, ending || memory.kept !== "");
   const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt));
@@ -117,7 +130,12 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const group = groupEffects(next, asked.prioritiesOf);
   const word = lacks === undefined ? undefined : { reason, message: lacks };
   const warned = word === undefined ? [] : [told(scene.object, `${reason} ${lacks}`, word)];
-  const stages = [pods.ends, [...kept.effects, ...group], pods.creates, [...events(next), ...warned]];
+  const stages = [
+    [...cleared(next.orders, memory.commands), ...pods.ends],
+    [...kept.effects, ...group],
+    pods.creates,
+    [...issued(next, asked.order), ...events(next), ...warned],
+  ];
   const busy = pods.ends.length + kept.effects.length + group.length > 0;
   const waits = waitsOf(next, asked, busy);
   const unverified = kept.effects.length > 0 && lacks === undefined;

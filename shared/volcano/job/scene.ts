@@ -4,6 +4,7 @@ import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
+import type { Order } from "../command/order.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
@@ -22,6 +23,8 @@ export type Scene = {
   readonly members: readonly Member[];
   /** The group that the job stands in now. */
   readonly group: Stored | undefined;
+  /** Commands for it, the oldest first, those that were taken already among them. */
+  readonly orders: readonly Order[];
 };
 
 export const ownerOf = ({ object, key }: Pick<Scene, "object" | "key">): Owner => ({

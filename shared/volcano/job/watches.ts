@@ -7,6 +7,7 @@ import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
+import { commandWatch } from "../command/order.ts";
 import { jobs, keys, podGroups } from "../resource.ts";
 
 const statusOf = (object: Obj): Json => (isRecord(object["status"]) ? object["status"] : {});
@@ -57,6 +58,7 @@ const watches: readonly Watch[] = [
     matters: (before, after) =>
       before === undefined || !same(statusOf(before)["phase"], statusOf(after)["phase"]) || isEnding(after),
   },
+  commandWatch(jobs),
 ];
 
 /** A job as a forwarder knows it. */

@@ -1,4 +1,5 @@
 /** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
+import { recalled } from "../command/order.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { hasFinished, isOver } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
@@ -41,7 +42,7 @@ const bits = (scene: Scene): Pick<Memory, "seen" | "failed"> => {
 /** The memory with what this step sees in it. */
 export const witnessed = (scene: Scene): Memory => {
   const { memory, members, group } = scene;
-  const { retired, unknown, ...rest } = memory;
+  const { retired, unknown, commands, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
   return {
@@ -52,5 +53,6 @@ export const witnessed = (scene: Scene): Memory => {
     exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),
     ...(retired === undefined ? {} : { retired }),
     ...(known ? { unknown } : {}),
+    ...(commands === undefined ? {} : { commands: recalled(commands, scene.orders) }),
   };
 };

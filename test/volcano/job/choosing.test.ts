@@ -1,0 +1,179 @@
+/** Which one action a step takes: commands before all else, each once whoever dies when, and however much has happened. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { eight, Loop, task } from "./loop.ts";
+
+const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+
+type More = { readonly kind?: string; readonly uid?: string; readonly name?: string };
+
+/** A command as vcctl writes it, but for what is said otherwise. */
+const order = (loop: Loop, name: string, action: string, { kind = "Job", uid, name: whose = "j" }: More = {}): void => {
+  loop.put("commands", {
+    apiVersion: "bus.volcano.sh/v1alpha1",
+    kind: "Command",
+    metadata: { name, namespace: "ns" },
+    action,
+    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind, name: whose, uid: uid ?? loop.job().metadata.uid },
+  });
+};
+
+const told = (loop: Loop): readonly string[] =>
+  (loop.last?.stages ?? []).flat().flatMap((effect) => (effect.do === "record" ? [effect.message] : []));
+
+const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
+
+describe("a command", () => {
+  const ends = [
+    ["AbortJob", "Aborted"],
+    ["TerminateJob", "Terminated"],
+    ["CompleteJob", "Completed"],
+  ] as const;
+  for (const [action, phase] of ends)
+    test(`${action} leads a running job to ${phase}, and is gone`, () => {
+      const loop = running();
+      order(loop, "c", action);
+      loop.run();
+      assert.equal(phaseOf(loop), phase);
+      assert.deepEqual([loop.names("commands"), loop.names("pods")], [[], []]);
+      assert.match(loop.memory?.why?.message ?? "CommandIssued", /CommandIssued/);
+    });
+
+  test("is told in upstream's words, when it is taken", () => {
+    const loop = running();
+    order(loop, "c", "AbortJob");
+    loop.step();
+    assert.deepEqual(told(loop), [
+      "Start to execute command AbortJob, and clean it up to make sure executed not more than once.",
+      "Start to execute action AbortJob: CommandIssued",
+    ]);
+  });
+
+  test("is obeyed once, whoever dies when, also when a look still shows it", () => {
+    const loop = running();
+    order(loop, "c", "RestartJob");
+    const command = loop.objects.get("commands/c");
+    loop.step(true);
+    loop.step(true);
+    loop.run();
+    assert.deepEqual([loop.names("commands"), loop.status()["retryCount"]], [[], 1]);
+    assert.ok(command !== undefined);
+    loop.objects.set("commands/c", command);
+    loop.run();
+    assert.deepEqual([loop.names("commands"), loop.status()["retryCount"]], [[], 1]);
+  });
+
+  test("ends a job that is restarting", () => {
+    const loop = running();
+    loop.lingering = true;
+    order(loop, "c", "RestartJob");
+    loop.run();
+    assert.equal(phaseOf(loop), "Restarting");
+    order(loop, "d", "AbortJob");
+    loop.run();
+    loop.release();
+    loop.run();
+    assert.deepEqual(loop.phases.slice(-3), ["Restarting", "Aborting", "Aborted"]);
+  });
+
+  test("resumes what another one has aborted, and several are taken in the order of their age", () => {
+    const loop = running();
+    order(loop, "z-first", "AbortJob");
+    loop.turn(1_000);
+    order(loop, "a-second", "ResumeJob");
+    loop.run();
+    assert.deepEqual(loop.phases.slice(2), ["Aborting", "Restarting", "Pending"]);
+    assert.deepEqual(loop.names("commands"), []);
+  });
+
+  test("goes before what has happened meanwhile", () => {
+    const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
+    loop.fail("j-w-0", 1);
+    order(loop, "c", "TerminateJob");
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.status()["retryCount"]], ["Terminated", undefined]);
+  });
+
+  test("ends a job that waits for its queue", () => {
+    const loop = new Loop({ queue: "nobody", tasks: [task("w", 1)] }).run();
+    order(loop, "c", "AbortJob");
+    loop.run();
+    assert.equal(phaseOf(loop), "Aborted");
+  });
+
+  test("that comes first of all is taken when the job's first phase has been shown", () => {
+    const loop = new Loop({ tasks: [task("w", 1)] });
+    order(loop, "c", "AbortJob");
+    loop.run();
+    assert.deepEqual(loop.phases, ["Pending", "Aborting", "Aborted"]);
+  });
+
+  const idle = [
+    ["of an unknown action", "Explode", {}, /asks for "Explode", which is none of AbortJob/],
+    ["for a part of the job, which it cannot name", "RestartTask", {}, /asks for "RestartTask"/],
+    ["for a queue's action", "CloseQueue", {}, /asks for "CloseQueue"/],
+    ["for an earlier job of the name", "AbortJob", { uid: "another" }, /was for an earlier object of this name/],
+  ] as const;
+  for (const [what, action, more, saying] of idle)
+    test(`${what} is told, removed, and changes nothing`, () => {
+      const loop = running();
+      const { phase, retryCount } = { phase: phaseOf(loop), retryCount: loop.memory?.retryCount };
+      order(loop, "c", action, more);
+      loop.step();
+      assert.match(told(loop).join(), saying);
+      loop.run();
+      assert.deepEqual([phaseOf(loop), loop.memory?.retryCount, loop.names("commands")], [phase, retryCount, []]);
+    });
+
+  test("that names no UID is for the job that had the name when it was made", () => {
+    const loop = running();
+    order(loop, "c", "AbortJob", { uid: "" });
+    loop.run();
+    assert.equal(phaseOf(loop), "Aborted");
+  });
+
+  test("for others is left alone", () => {
+    const loop = running();
+    order(loop, "queue", "AbortJob", { kind: "Queue" });
+    order(loop, "other", "AbortJob", { name: "k" });
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Running", ["queue", "other"]]);
+  });
+
+  test("is removed with its job, also when nobody owns it", () => {
+    const loop = running();
+    order(loop, "c", "AbortJob");
+    loop.remove("jobs", "j");
+    loop.step();
+    assert.deepEqual(loop.names("commands"), []);
+  });
+
+  test("changes nothing about a job that has ended", () => {
+    const loop = running();
+    loop.pods("Succeeded");
+    loop.run();
+    order(loop, "c", "RestartJob");
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Completed", []]);
+    assert.equal(loop.last?.rests, true);
+  });
+});
+
+describe("what happens to many pods at once", () => {
+  test("takes no longer for each when there are more of them", () => {
+    const policies = [{ event: "PodFailed", action: "RestartPod", timeout: "1h" }];
+    const loop = new Loop({ minAvailable: 1, tasks: [task("w", 3_000)], policies });
+    loop.run();
+    loop.admit();
+    loop.run();
+    loop.pods("Failed", loop.names("pods").slice(0, 2_900));
+    loop.pods("Running", loop.names("pods").slice(2_900));
+    const before = process.cpuUsage();
+    loop.step();
+    const { user } = process.cpuUsage(before);
+    assert.equal(loop.memory?.delays.length, 2_900);
+    assert.equal(loop.memory?.delays[0]?.dueAt, eight + 3_600_000);
+    assert.equal(loop.memory?.failed["w"], "0-2899");
+    assert.ok(user < 3_000_000, `${user / 1_000} ms`);
+  });
+});

@@ -67,7 +67,8 @@ export type Recovery<Memory> = {
   returnMs?(object: Stored): number | undefined;
 };
 
-type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+/** A parser's complaint. */
+export type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /** What was stored, without the fields that a parser complained of; nothing of what is no object. */
 export const withoutBad = (stored: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> => {

@@ -42,10 +42,16 @@ const status = z.looseObject({
 export type PodStatus = z.infer<typeof status>;
 export type Terminated = z.infer<typeof ended>;
 
+/** A pod is a value: it is read once, however often it is asked. */
+const read = new WeakMap<Obj, PodStatus>();
+
 /** The pod's status; one that does not parse is a pod of which nothing is known. */
 export const podStatus = (pod: Obj): PodStatus => {
-  const parsed = status.safeParse(pod["status"] ?? {});
-  return parsed.success ? parsed.data : {};
+  const known = read.get(pod);
+  if (known !== undefined) return known;
+  const { data = {} } = status.safeParse(pod["status"] ?? {});
+  read.set(pod, data);
+  return data;
 };
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];

@@ -1,6 +1,6 @@
-/** Promises of the engine, each removed by one edit, and where in the sweep its absence must show. */
+/** Promises of the engine, each removed by one edit, and where its absence must show. */
 
-export type Mutant = {
+type Edit = {
   readonly name: string;
   /** The promise that is gone. */
   readonly promise: string;
@@ -8,10 +8,15 @@ export type Mutant = {
   /** Must stand in the file exactly once. */
   readonly find: string;
   readonly replace: string;
-  /** The part of the sweep that is to see it: scenarios and faults (a regular expression). */
-  readonly scenarios: readonly string[];
-  readonly fault: string;
 };
+
+/** What is to see it: a part of the sweep, by scenarios and faults (a regular expression). */
+export type Swept = Edit & { readonly scenarios: readonly string[]; readonly fault: string };
+
+/** What is to see it where the sweep looks at something else: files of tests, below `test/`. */
+export type Tested = Edit & { readonly tests: readonly string[] };
+
+export type Mutant = Swept | Tested;
 
 const step = "shared/engine/step.ts";
 const save = "shared/engine/save.ts";
@@ -146,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     name: "absence-believed-at-once",
     promise: "an application counts as gone only when get and list agree",
     file: observe,
-    find: "if (got.value === undefined) await confirmAbsence(world.cluster, key, operator);",
+    find: "if (object === undefined) await confirmAbsence(world.cluster, key, operator);",
     replace: "",
     scenarios: ["completion"],
     fault: "404-named|stale",

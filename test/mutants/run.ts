@@ -1,14 +1,16 @@
-/** `npm run mutants`: each promise of the engine removed from a copy of the sources; the sweep must see it. */
+/** `npm run mutants`: each promise of the engine removed from a copy of the sources; the sweep, or the tests named, must see it. */
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
-import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { mutants as engineMutants, type Mutant, type Swept, type Tested } from "./mutants.ts";
+import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
 
-const mutants = [...engineMutants, ...upstreamMutants];
+const mutants: readonly Mutant[] = [...engineMutants, ...upstreamMutants, ...updateMutants];
+const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
 
 const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]
 
@@ -24,16 +26,16 @@ type Result = {
   readonly name: string;
   readonly promise: string;
   readonly seconds: number;
-  /** The case that saw it, and what it saw. */
+  /** The case, or the test, that saw it, and what it saw. */
   readonly killedBy?: string;
   readonly violation?: string;
   /** Why it proves nothing. */
   readonly failure?: string;
 };
 
-const copied = ["shared", "infra", "test/sweep", "package.json"] as const;
+const copied = ["shared", "infra", "functions", "test", "package.json"] as const;
 
-/** A copy of what ships and of the sweep. */
+/** A copy of what ships, of the sweep and of the tests. */
 const copy = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
   for (const part of copied) cpSync(join(root, part), join(folder, part), { recursive: true });
@@ -57,18 +59,21 @@ const mutate = (folder: string, { file, find, replace }: Mutant): string | undef
   return undefined;
 };
 
-type Swept = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
+/** What ran, and what it saw; undefined when it did not come to its end. */
+type Seen = { readonly said: string; readonly sights: readonly Sight[] | undefined };
+type Sight = { readonly by: string; readonly what: string };
 
-const run = (
+/** Runs a script of the copy to its end, and reads what it wrote. */
+const run = <Read>(
   folder: string,
+  script: string,
   args: readonly string[],
-): Promise<{ readonly swept: Swept | undefined; readonly said: string }> =>
+): Promise<{ readonly result: Read | undefined; readonly said: string }> =>
   new Promise((resolve) => {
     const file = join(folder, "result.json");
-    const script = ["--disable-warning=ExperimentalWarning", join(folder, "test/sweep/run.ts")];
-    const child = spawn(process.execPath, [...script, "--first", "--threads", "1", "--json", file, ...args], {
-      cwd: folder,
-    });
+    rmSync(file, { force: true });
+    const command = ["--disable-warning=ExperimentalWarning", join(folder, script), "--json", file, ...args];
+    const child = spawn(process.execPath, command, { cwd: folder });
     let said = "";
     const hear = (chunk: Buffer): void => {
       said = (said + chunk.toString("utf8")).slice(-2_000);
@@ -76,15 +81,26 @@ const run = (
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
     child.on("close", () =>
-      resolve({ swept: existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Swept) : undefined, said }),
+      resolve({ result: existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Read) : undefined, said }),
     );
   });
 
-const sweepOf = (mutant: Mutant): readonly string[] => [
-  ...mutant.scenarios.flatMap((name) => ["--scenario", name]),
-  "--fault",
-  mutant.fault,
-];
+type Violated = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
+
+const sweepIn = async (folder: string, scenarios: readonly string[], fault: string): Promise<Seen> => {
+  const chosen = scenarios.flatMap((name) => ["--scenario", name]);
+  const args = ["--first", "--threads", "1", ...chosen, "--fault", fault];
+  const { result, said } = await run<Violated>(folder, "test/sweep/run.ts", args);
+  return { said, sights: result?.violations.map(({ id, violations }) => ({ by: id, what: violations[0] ?? "" })) };
+};
+
+type Ran = { readonly failures: readonly { readonly file: string; readonly name: string; readonly message: string }[] };
+
+const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> => {
+  const { result, said } = await run<Ran>(folder, "test/run.ts", tests);
+  const sights = result?.failures.map(({ file, name, message }) => ({ by: `${file}: ${name}`, what: message }));
+  return { said, sights };
+};
 
 const tried = async (mutant: Mutant): Promise<Omit<Result, "seconds">> => {
   const { name, promise } = mutant;
@@ -92,11 +108,13 @@ const tried = async (mutant: Mutant): Promise<Omit<Result, "seconds">> => {
   try {
     const failure = mutate(folder, mutant);
     if (failure !== undefined) return { name, promise, failure };
-    const { swept, said } = await run(folder, sweepOf(mutant));
-    const [first] = swept?.violations ?? [];
-    if (swept === undefined) return { name, promise, failure: `the sweep did not run: ${said.trim().slice(-600)}` };
-    if (first === undefined) return { name, promise, failure: "survived: no case of the sweep sees it" };
-    return { name, promise, killedBy: first.id, violation: first.violations[0] ?? "" };
+    const { sights, said } = isTested(mutant)
+      ? await testsIn(folder, mutant.tests)
+      : await sweepIn(folder, mutant.scenarios, mutant.fault);
+    const [first] = sights ?? [];
+    if (sights === undefined) return { name, promise, failure: `nothing ran to its end: ${said.trim().slice(-600)}` };
+    if (first === undefined) return { name, promise, failure: "survived: nothing that is named sees it" };
+    return { name, promise, killedBy: first.by, violation: first.what };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -108,23 +126,29 @@ const tell = ({ name, promise, seconds, killedBy, violation, failure }: Result):
     console.log(`✗ ${name.padEnd(26)} ${time}  ${promise}\n    ${failure}`);
     return;
   }
-  console.log(`✓ ${name.padEnd(26)} ${time}  killed by ${killedBy}\n    ${(violation ?? "").slice(0, 150)}`);
+  console.log(
+    `✓ ${name.padEnd(26)} ${time}  killed by ${killedBy}\n    ${(violation ?? "").split("\n").join(" ").slice(0, 150)}`,
+  );
 };
+
+const each = <Item>(lists: readonly (readonly Item[])[]): readonly Item[] => [...new Set(lists.flat())];
 
 /** Without an edit the copy must see nothing: else every mutant would seem killed. */
 const untouched = async (chosen: readonly Mutant[]): Promise<Result> => {
   const began = performance.now();
   const folder = copy();
   try {
-    const scenarios = [...new Set(chosen.flatMap((mutant) => mutant.scenarios))].flatMap((name) => [
-      "--scenario",
-      name,
-    ]);
-    const { swept, said } = await run(folder, [...scenarios, "--fault", "crash-after|422"]);
+    const isSwept = (mutant: Mutant): mutant is Swept => !isTested(mutant);
+    const scenarios = each(chosen.filter(isSwept).map((mutant) => mutant.scenarios));
+    const tests = each(chosen.filter(isTested).map((mutant) => mutant.tests));
+    const seen = [
+      ...(scenarios.length === 0 ? [] : [await sweepIn(folder, scenarios, "crash-after|422")]),
+      ...(tests.length === 0 ? [] : [await testsIn(folder, tests)]),
+    ];
     const result = { name: "untouched", promise: "the copy without an edit has no violation" };
     const seconds = (performance.now() - began) / 1000;
-    const clean = swept !== undefined && swept.violations.length === 0;
-    return { ...result, seconds, ...(clean ? {} : { failure: said.trim().slice(-600) }) };
+    const troubled = seen.find(({ sights }) => sights === undefined || sights.length > 0);
+    return { ...result, seconds, ...(troubled === undefined ? {} : { failure: troubled.said.trim().slice(-600) }) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 /**
  * Bugs of the Spark operator and of Spark, by their numbers in the catalogue (recovery.md §4), put into a copy of the sources:
- * the sweep must see each. U15, executors that crash for ever, belongs to who allocates them; see README.md.
+ * the sweep must see each, or the tests that are named, where the sweep has no such application.
  */
 import type { Mutant } from "./mutants.ts";
 
@@ -34,7 +34,15 @@ export const upstreamMutants: readonly Mutant[] = [
     file: "shared/spark/application/clearing.ts",
     find: "planOf(scene, knowing(memory, found), found,",
     replace: "planOf(scene, knowing(memory, { ...found, driver: undefined }), found,",
-    scenarios: ["U8-slow-to-end"],
+    tests: ["spark/application/adopting.test.ts"],
+  },
+  {
+    name: "U8-begun-too-soon",
+    promise: "the next run begins when the executors of the one before have gone, too (U8: kubeflow#2658)",
+    file: "shared/spark/application/clearing.ts",
+    find: "if (left.length === 0 && others.length === 0) return then(scene);",
+    replace: "if (found.driver === undefined && others.length === 0) return then(scene);",
+    scenarios: ["U8-unseen-to-end"],
     fault: "crash-.*",
   },
   {
@@ -149,12 +157,20 @@ export const upstreamMutants: readonly Mutant[] = [
     fault: "crash-.*",
   },
   {
+    name: "U15-crashes-without-end",
+    promise: "executors that crash one after the other are made ever more slowly (U15: kubeflow#1704, #1803)",
+    file: "shared/spark/executors/allocate.ts",
+    find: "if (held > now) {",
+    replace: "if (held < 0) {",
+    tests: ["spark/executors/allocate.test.ts"],
+  },
+  {
     name: "U16-not-replaced",
     promise: "an executor that has ended does not count, and another comes (U16: kubeflow#204, SPARK-24751)",
     file: "shared/spark/executors/allocate.ts",
     find: "expected - members.filter(isLiving).length -",
     replace: "expected - members.length -",
-    scenarios: ["own-loss"],
+    scenarios: ["own-loss", "own-mass-loss"],
     fault: "crash-.*",
   },
   {

@@ -1,5 +1,6 @@
 /** What users, and misfortune, do on a stage. */
 import { assertNever } from "../../shared/core/errors.ts";
+import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import { sweptOf } from "./kinds.ts";
 import { type Act, appName, namespace } from "./plot.ts";
@@ -37,14 +38,16 @@ export const userApplies = (stage: Stage): void => {
   if (left.status !== undefined) asked(stage, "PATCH", `${oneOf(stage)}/status`, { status: left.status });
 };
 
-const podLike = ({ theatre }: Stage, name: RegExp): string | undefined =>
-  theatre.simulator.store.list("pods").find(({ metadata }) => name.test(metadata.name))?.metadata.name;
+/** The pod that an act is about. That there is none is told: without a fault it must not be so. */
+const podLike = (stage: Stage, name: RegExp): Change["object"] | undefined => {
+  const found = stage.theatre.simulator.store.list("pods").find(({ metadata }) => name.test(metadata.name));
+  if (found === undefined) stage.missed.push(String(name));
+  return found;
+};
 
 /** The machine of a pod stands still. */
-const freeze = ({ theatre: { simulator } }: Stage, pod: RegExp): void => {
-  const on = simulator.store.list("pods").find(({ metadata }) => pod.test(metadata.name));
-  simulator.nodes.freeze(textAt(on, "spec", "nodeName") ?? "");
-};
+const freeze = (stage: Stage, pod: RegExp): void =>
+  stage.theatre.simulator.nodes.freeze(textAt(podLike(stage, pod), "spec", "nodeName") ?? "");
 
 const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
@@ -109,7 +112,7 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       trigger(stage, what.times);
       break;
     case "kill":
-      simulator.killPod(namespace, podLike(stage, what.pod) ?? "", { code: what.code });
+      simulator.killPod(namespace, podLike(stage, what.pod)?.metadata.name ?? "", { code: what.code });
       break;
     case "freeze":
       freeze(stage, what.pod);
@@ -118,7 +121,7 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       thaw(stage);
       break;
     case "evict":
-      simulator.evictPod(namespace, podLike(stage, what.pod) ?? "");
+      simulator.evictPod(namespace, podLike(stage, what.pod)?.metadata.name ?? "");
       break;
     default:
       assertNever(what);

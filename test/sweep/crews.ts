@@ -6,8 +6,8 @@ const modes = [
   { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
 ] as const;
 
-/** The executor with the first id, or the second: `exec-1` where Spark made it, `exec-own-1` where Rekindle did. */
-const named = { first: /-exec-(own-)?1$/, second: /-exec-(own-)?2$/ } as const;
+/** The executor with the first id, or the second: `exec-1` where Spark made it, `exec-1001` where Rekindle did. */
+const named = { first: /-exec-(100)?1$/, second: /-exec-(100)?2$/ } as const;
 
 const dies = (afterMs: number, pod: RegExp = named.first): Act => ({
   says: "an executor dies",

@@ -86,10 +86,11 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
     theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`) === undefined
       ? "gone"
       : stage.oracle.phase();
+  const idle = stage.missed.map((pod) => `case: no pod is called ${pod}`);
   const helped = stage.lateWrites > 0 ? ["end: without a fault, it came to its end only by a resync"] : [];
   const noisy = await disturb(stage);
   const wrong = phase === theatre.scenario.ends ? [] : [`end: ${phase} instead of ${theatre.scenario.ends}`];
-  return { ...rest, ending, phase, violations: [...violations, ...wrong, ...helped, ...noisy] };
+  return { ...rest, ending, phase, violations: [...violations, ...wrong, ...idle, ...helped, ...noisy] };
 };
 
 type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly Allowed[] };

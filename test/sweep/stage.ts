@@ -52,8 +52,9 @@ export class Stage {
   down = false;
   watchingIs: "on" | "off" = "on";
   order = 0;
-  /** What was reported as an error. */
+  /** What was reported as an error; and pods that somebody was to act on, and that were not there. */
   readonly errors: string[] = [];
+  readonly missed: string[] = [];
   /** Requests that changed something, by whoever steps. */
   writes = 0;
   /** Of these, those of steps that only a resync asked for. */

@@ -91,6 +91,24 @@ export const upstreamBugs: readonly Scenario[] = [
     breadth: "thin",
   },
   {
+    name: "U8-unseen-to-end",
+    upstream: "U8 kubeflow#2658",
+    what: "its spec changes before anybody has seen its driver, whose executors take 25 s to end",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true, executors: { "*": { stopMs: 25_000 } } }, { jobMs: 2_000 }] },
+    acts: [
+      { says: "the watch breaks", when: driverAppears, afterMs: 0, do: { act: "unhear", ms: 20_000 } },
+      {
+        says: "kubectl patch: other arguments",
+        when: executorRuns,
+        afterMs: 1_000,
+        do: { act: "patch", spec: { arguments: ["2000"] } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
     name: "U9-never-starts",
     upstream: "U9 kubeflow#2872",
     what: "its driver's image cannot be pulled, until the user names another",

@@ -74,6 +74,8 @@ const withDriver: ReadonlySet<Phase> = new Set([
   "UNKNOWN",
   "SUCCEEDING",
   "FAILING",
+  "INVALIDATING",
+  "SUSPENDING",
   "COMPLETED",
   "FAILED",
 ]);

@@ -4,7 +4,7 @@ import type { Decision, Plan, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { alive, type Pods } from "./evidence.ts";
+import { adoptedUid, alive, type Pods } from "./evidence.ts";
 import type { Memory } from "./memory.ts";
 import { bodyOf, leftoversOf, planOf, podsOf, removal, type Scene, seenPods, settledAt } from "./scene.ts";
 
@@ -25,7 +25,8 @@ const remaining = (
 /** Whose executors these are can be told after their driver has gone only by its UID. */
 const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
   const { driver } = memory;
-  if (driver === undefined || driver.uid !== undefined || body === undefined) return memory;
+  if (driver === undefined || body === undefined) return memory;
+  if (driver.uid !== undefined && driver.uid !== adoptedUid) return memory;
   return { ...memory, driver: { ...driver, uid: body.metadata.uid } };
 };
 

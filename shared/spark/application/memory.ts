@@ -1,7 +1,7 @@
 /** What a SparkApplication's steps remember of each other: what nobody could read off the objects again. */
 import * as z from "zod";
+import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Parsed } from "../../core/operator.ts";
-import { problemsIn, withoutBad } from "../../core/recovery.ts";
 import { rareNames } from "../companions/retinue.ts";
 import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
@@ -101,21 +101,7 @@ export type Driver = z.infer<typeof driver>;
 export type Untold = z.infer<typeof untold>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
-export const parseMemory = (stored: unknown): Parsed<Memory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a SparkApplication cannot be read (${where.join("; ")})` };
-};
-
-type Fields = { readonly [F in keyof Memory]?: Memory[F] | undefined };
+export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("SparkApplication", memory, stored);
 
 /** What of a stored memory can be read, field by field, and what was wrong with the rest. */
-export const salvageMemory = (stored: unknown): { readonly kept: Fields; readonly problems: readonly string[] } => {
-  if (stored === undefined) return { kept: {}, problems: [] };
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { kept: parsed.data, problems: [] };
-  const { issues } = parsed.error;
-  const { data: kept = {} } = memory.partial().safeParse(withoutBad(stored, issues));
-  return { kept, problems: problemsIn(issues, "memory") };
-};
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

@@ -1,8 +1,8 @@
 /** What a schedule's steps remember of each other: which time is next, and which run was decided on. */
 import * as z from "zod";
+import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
-import { problemsIn, withoutBad } from "../../core/recovery.ts";
 import { instantOf } from "../../core/time.ts";
 
 /** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
@@ -29,24 +29,10 @@ const memory = z.object({
 export type Memory = z.infer<typeof memory>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
-export const parseMemory = (stored: unknown): Parsed<Memory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a ScheduledSparkApplication cannot be read (${where.join("; ")})` };
-};
-
-type Fields = { readonly [F in keyof Memory]?: Memory[F] | undefined };
+export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("ScheduledSparkApplication", memory, stored);
 
 /** What of a stored memory can be read, field by field, and what was wrong with the rest. */
-export const salvageMemory = (stored: unknown): { readonly kept: Fields; readonly problems: readonly string[] } => {
-  if (stored === undefined) return { kept: {}, problems: [] };
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { kept: parsed.data, problems: [] };
-  const { issues } = parsed.error;
-  const { data: kept = {} } = memory.partial().safeParse(withoutBad(stored, issues));
-  return { kept, problems: problemsIn(issues, "memory") };
-};
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 const status = z.looseObject({
   scheduleState: z.string().optional(),

@@ -3,6 +3,7 @@
  * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
  */
 import * as z from "zod";
+import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
@@ -67,12 +68,7 @@ const memory = z.object({
 export type Memory = z.infer<typeof memory>;
 export type Delay = z.infer<typeof delay>;
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a Job cannot be read (${where.join("; ")})` };
-};
+export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("Job", memory, stored);
 
 const shown = z.looseObject({
   state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),

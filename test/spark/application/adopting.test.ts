@@ -235,6 +235,14 @@ describe("what upstream left, without a record of ours", () => {
     assert.deepEqual(plan.status, rest);
   });
 
+  for (const left of ["RUNNING", "SUSPENDING", "INVALIDATING"] as const)
+    test(`${left}, interrupted: executors that outlive the driver are waited for, although only it owned them`, () => {
+      const object = application({ spec: { ...spec, suspend: left !== "INVALIDATING" }, status: status(left) });
+      const { memory } = decided({ object, pods: [driver, executor].map(pod) }).plan;
+      const { plan } = decided({ object, memory, pods: [pod({ ...executor, ending: true })] });
+      assert.match(`${plan.memory.state.phase} ${plan.waitsFor}`, new RegExp(`${memory.state.phase} 1 object`));
+    });
+
   test("a driver that was not written down brings its own ids", () => {
     const { plan } = take({ left: "", status: reset("PENDING_RERUN"), pods: [hidden], becomes: "" });
     const { attempt, submissionId, uid, podName } = plan.memory.driver ?? {};

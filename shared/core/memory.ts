@@ -1,0 +1,40 @@
+/** Stored memories read by the schema of their kind: whole, or field by field where a part of them is wrong. */
+import type { Parsed } from "./operator.ts";
+import { type Issue, problemsIn, withoutBad } from "./recovery.ts";
+
+/** A schema, as far as it is asked. */
+type Shape<Value> = {
+  safeParse(
+    stored: unknown,
+  ):
+    | { readonly success: true; readonly data: Value }
+    | { readonly success: false; readonly data?: undefined; readonly error: { readonly issues: readonly Issue[] } };
+};
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export type Salvaged<Memory> = {
+  readonly kept: { readonly [F in keyof Memory]?: Memory[F] | undefined };
+  readonly problems: readonly string[];
+};
+
+/** Reads a stored memory of a kind; what does not fit is told field by field. */
+export const readMemory = <Memory>(kind: string, shape: Shape<Memory>, stored: unknown): Parsed<Memory> => {
+  const parsed = shape.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a ${kind} cannot be read (${where.join("; ")})` };
+};
+
+/** Keeps what can be read: `partial` is `shape` with every field optional. */
+export const salvage = <Memory>(
+  shape: Shape<Memory>,
+  partial: Shape<Salvaged<Memory>["kept"]>,
+  stored: unknown,
+): Salvaged<Memory> => {
+  if (stored === undefined) return { kept: {}, problems: [] };
+  const parsed = shape.safeParse(stored);
+  if (parsed.success) return { kept: parsed.data, problems: [] };
+  const { issues } = parsed.error;
+  const { data: kept = {} } = partial.safeParse(withoutBad(stored, issues));
+  return { kept, problems: problemsIn(issues, "memory") };
+};

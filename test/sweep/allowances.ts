@@ -48,6 +48,16 @@ export const allowances: readonly Allowance[] = [
       isOf("events", difference) && passing.some((reason) => wholeOf(difference).includes(reason)),
   },
   {
+    name: "an executor of a machine that was given up is shown as failed, not as unknown",
+    reason:
+      "who comes between our last word on its pod, which Spark goes by, and its deletion sees it as failed; who comes after sees nothing",
+    allows: ({ path, want, got }, _, { acts }) =>
+      acts.some(({ do: what }) => what.act === "freeze") &&
+      path.startsWith(".status.executorState.") &&
+      want === '"UNKNOWN"' &&
+      got === '"FAILED"',
+  },
+  {
     name: "which pod the driver of an attempt was, that its user deleted before a step saw it",
     reason: "nobody can ask for it any more; that the attempt was, and how it ended, is compared",
     allows: ({ id, path, got }) =>

@@ -99,8 +99,7 @@ export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) 
       spec,
       annotations,
       breadth: "thin",
-      // Where Spark makes them, a list from before may hide a loss until its evidence is gone: then less is known of it.
-      also: mode === "own" ? ["stale", "deaf"] : ["deaf"],
+      also: ["stale", "deaf"],
       without: ["409", "404-named", "read-only-5m", "message-twice"],
     }),
   ),

@@ -9,7 +9,7 @@ import { instantOf } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { pods as podResource } from "../../kube/resources.ts";
 import { account } from "../executors/account.ts";
-import { idsOf } from "../executors/ids.ts";
+import { hasId, type Ids, idsOf } from "../executors/ids.ts";
 import { type Care, freshLedger, type Ledger, type Loss } from "../executors/ledger.ts";
 import { losses } from "../executors/losses.ts";
 import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../executors/pulse.ts";
@@ -135,11 +135,21 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
   return Object.keys(held).length === 0 ? {} : { care: held };
 };
 
+/** A deletion of an earlier step may have been carried out, or still arrive: until then its reason is not forgotten. */
+const stillDoomed = (scene: Scene, ledger: Ledger, doomed: readonly Loss[], over: Ids): readonly Loss[] => {
+  const { doomed: before = [] } = ledger;
+  const { view, settings } = scene;
+  const anew = new Set(doomed.map(({ id }) => id));
+  return before.filter(({ id, at }) => !anew.has(id) && !hasId(over, id) && view.now < at + settings.settledMs);
+};
+
 type Books = {
   readonly ledger: Ledger;
   readonly lost: readonly Loss[];
   readonly unclear: number;
   readonly trouble: Trouble | undefined;
+  /** When a deletion of an earlier step that nothing shows will not arrive any more, epoch ms. */
+  readonly settledAt: number | undefined;
 };
 
 /** The ledger after this look, with what is about to be ended and what is wrong. */
@@ -149,7 +159,10 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
   const { executors, mended, running } = findings;
   const missing = isRemovedBySpark(scene, body) ? "removed" : "deleted";
   const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
-  const doomed = doomedOf(mended.dooms, idsOf(ledger.over ?? ""), view.now);
+  const over = idsOf(ledger.over ?? "");
+  const anew = doomedOf(mended.dooms, over, view.now);
+  const still = stillDoomed(scene, before, anew, over);
+  const doomed = [...still, ...anew];
   const pulse = pulseOf(scene, before.care?.pulse, findings);
   const { goneSince, trouble } = troubleOf(scene, {
     ledger,
@@ -165,11 +178,13 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
     .slice(-mostTold);
   const next = {
     ...rest,
-    ...(doomed.length === 0 ? {} : { doomed: [...doomed] }),
+    ...(doomed.length === 0 ? {} : { doomed }),
     ...(untold.length === 0 ? {} : { untold }),
     ...care,
   };
-  return { ledger: next, lost, unclear, trouble };
+  const oldest = still.find(({ at }) => at < view.now);
+  const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
+  return { ledger: next, lost, unclear, trouble, settledAt };
 };
 
 const worthTelling = (lost: readonly Loss[]): readonly Loss[] => lost.filter(({ reason }) => losses[reason].told);
@@ -204,7 +219,7 @@ const questionAt = (
 export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored): Attended | Look => {
   const findings = findingsOf(scene, driver, found, body);
   if ("look" in findings) return findings;
-  const { ledger, lost, unclear, trouble } = booksOf(scene, driver, body, findings);
+  const { ledger, lost, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
   const { mended, executors } = findings;
   const over = uselessNow(scene, ledger.over ?? "", executors);
   const question = questionAt(scene, driver, body, { ledger, findings });
@@ -217,7 +232,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
     first: troubleEvent(scene, trouble),
     effects: [...endings(mended.dooms), ...over.map((pod) => removal(pod, podResource))],
     told: lossEvents(scene, toTell(scene, driver, lost)),
-    ...soonest(mended.wakeAt, trouble?.wakeAt, asksAgain ? undefined : question),
+    ...soonest(mended.wakeAt, settledAt, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),

@@ -1,13 +1,14 @@
-/** The account of a run's executors at its driver's end. */
+/** The account of a run's executors at its end: its driver's, or one that its user asks for. */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { podStatus, terminationOf } from "../../kube/pods.ts";
+import { isEnding, podStatus, terminationOf } from "../../kube/pods.ts";
 import { account } from "../executors/account.ts";
 import { settled } from "../executors/ledger.ts";
 import { endingOf, type LossReason } from "../executors/losses.ts";
 import { lossEvents } from "./alarms.ts";
 import { ledgerOf, toTell } from "./attending.ts";
-import { driverContainer, type Pods } from "./evidence.ts";
+import { driverContainer, endOf, evidenceOf, type Pods } from "./evidence.ts";
+import { acts } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Scene } from "./scene.ts";
 
@@ -30,20 +31,14 @@ const byDriversEnd: ReadonlySet<LossReason | undefined> = new Set<LossReason | u
 const isDated = ({ driver }: Pods): boolean =>
   driver !== undefined && terminationOf(podStatus(driver), driverContainer) !== undefined;
 
-/** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
-export const closed = (
-  scene: Scene,
-  driver: Driver,
-  found: Pods,
-): { readonly memory: Memory; readonly first: readonly Effect[] } => {
-  const { state } = scene.memory;
-  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  const ledger = ledgerOf(scene, driver);
-  const dated = isDated(found);
-  const before = found.executors.filter(
-    (pod) => endedFirst(pod, endedAt) && (dated || !byDriversEnd.has(endingOf(pod)?.reason)),
-  );
-  const last = account(ledger, { pods: before, now: scene.view.now, certain: false });
+/** What is remembered of an account that is closed, and what is to be told of it before. */
+export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
+
+type Run = { readonly scene: Scene; readonly driver: Driver };
+
+/** What these pods show is recorded as lost; whoever else there is ends with the run. */
+const closedWith = ({ scene, driver }: Run, executors: readonly Stored[]): Closed => {
+  const last = account(ledgerOf(scene, driver), { pods: executors, now: scene.view.now, certain: false });
   const { executors: _, ...bare } = scene.memory;
   const next = settled(last.ledger);
   return {
@@ -51,3 +46,38 @@ export const closed = (
     first: lossEvents(scene, toTell(scene, driver, last.lost)),
   };
 };
+
+const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
+  const dated = isDated(found);
+  return found.executors.filter(
+    (pod) => endedFirst(pod, endedAt) && (dated || !byDriversEnd.has(endingOf(pod)?.reason)),
+  );
+};
+
+/** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
+export const closed = (scene: Scene, driver: Driver, found: Pods): Closed => {
+  const { state } = scene.memory;
+  const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
+  return closedWith({ scene, driver }, endedBefore(found, endedAt));
+};
+
+/**
+ * The account of a run that its user interrupts, before anything of it is ended: afterwards nobody can tell a loss from what
+ * we did. While the driver lives, all that ended did so for reasons of its own. Undefined: it was closed before, or there is none.
+ */
+export const interrupted = (scene: Scene, found: Pods): Closed | undefined => {
+  const { view, memory } = scene;
+  const { driver } = memory;
+  if (driver === undefined || view.memory === undefined || acts[view.memory.state.phase] !== "follow") return undefined;
+  const body = found.driver;
+  const endedAt = body === undefined ? undefined : endOf(body);
+  const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
+  return closedWith({ scene, driver }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
+};
+
+/** What was told in this very step already is not told again. */
+export const untold = ({ done = [] }: Scene["view"], told: readonly Effect[]): boolean =>
+  told.some((event) => event.do === "record" && !done.some((one) => isSame(one, event)));
+
+const isSame = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
+  one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;

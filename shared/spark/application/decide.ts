@@ -10,6 +10,7 @@ import { endCompanions } from "./accompanied.ts";
 import { adopted, blank, mayHideDriver } from "./adopting.ts";
 import { chronicled } from "./chronicle.ts";
 import { clear, windDown } from "./clearing.ts";
+import * as closing from "./closing.ts";
 import type { Pods } from "./evidence.ts";
 import { follow } from "./following.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
@@ -156,7 +157,12 @@ const wait = (scene: Scene): Decision<Memory> => {
 const clearing = (scene: Scene): Decision<Memory> => {
   const { phase } = scene.memory.state;
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
-  return clear(scene, (cleared) => enterBare(cleared, after));
+  const found = seenPods(scene);
+  const account = found === undefined ? undefined : closing.interrupted(scene, found);
+  if (account !== undefined && closing.untold(scene.view, account.first))
+    return { memory: scene.view.memory ?? scene.memory, stages: [account.first], more: true };
+  const { memory } = account ?? scene;
+  return clear({ ...scene, memory }, (cleared) => enterBare(cleared, after));
 };
 
 const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {

@@ -8,13 +8,14 @@ import { exposureOf } from "./accompanied.ts";
 import { attended } from "./attending.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
-import { closed } from "./closing.ts";
+import { closed, untold } from "./closing.ts";
 import { awaiting, type Comeback, comeback } from "./comeback.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { ahead, supplied } from "./owning.ts";
+import { isOwnRun } from "./relevant.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { showsSubmission } from "./status.ts";
 import { submitAgain } from "./submitting.ts";
@@ -142,12 +143,15 @@ type Run = {
   readonly waits: Waits;
 };
 
-/** What was told in this very step already is not told again. */
-const untold = ({ done = [] }: Scene["view"], told: readonly Effect[]): boolean =>
-  told.some((event) => event.do === "record" && !done.some((one) => isSame(one, event)));
-
-const isSame = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
-  one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
+/**
+ * The account once its losses have been told: whoever told them remembers that, for nobody may come by for a long time.
+ * Where Rekindle makes executors, the replacement of who was lost brings the next step.
+ */
+const allTold = (memory: Memory): Memory => {
+  if (memory.executors === undefined) return memory;
+  const { untold: _, ...executors } = memory.executors;
+  return { ...memory, executors };
+};
 
 const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSITIVE_INFINITY): Waits => {
   const wakeAt = Math.min(a, b);
@@ -176,10 +180,11 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
     const over = chronicled(now, memory.state.phase, failed(now, driver, end));
     return closing({ ...now, memory: over }, scene, run, ended);
   }
-  return supplied(now, driver, found, {
-    body,
-    plain: { ...waits, ...more, ...timed, stages: [strays, effects, told] },
-  });
+  const rest = { ...waits, ...more, ...timed };
+  const plain = { ...rest, stages: [strays, effects, told] };
+  if (told.length === 0 || isOwnRun(memory)) return supplied(now, driver, found, { body, plain });
+  if (untold(scene.view, told)) return { ...plain, memory, more: true };
+  return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
 };
 
 export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {

@@ -100,7 +100,9 @@ const dismissing = (
   const ledger = memory.executors?.attempt === attempt ? memory.executors : freshLedger(attempt);
   const why = "fewer executors are wanted";
   const dooms = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
-  const doomed = [...(ledger.doomed ?? []), ...doomedOf(dooms, idsOf(ledger.over ?? ""), view.now)];
+  const anew = new Set(leaving.map(({ id }) => id));
+  const others = (ledger.doomed ?? []).filter(({ id }) => !anew.has(id));
+  const doomed = [...others, ...doomedOf(dooms, idsOf(ledger.over ?? ""), view.now)];
   return { ...memory, executors: { ...ledger, doomed } };
 };
 

@@ -101,7 +101,8 @@ type Known = { readonly doom: Loss | undefined; readonly checks: number; readonl
 /** What one pod says; "unclear" is to be looked at again. What we have ended tells why it did, however it went. */
 const verdictOf = (pod: Stored, id: number, { doom, checks, now }: Known): Loss | "lives" | "unclear" => {
   const ending = endingOf(pod);
-  if (doom !== undefined && isEnding(pod)) return { ...doom, at: ending?.at ?? now };
+  if (doom !== undefined && (isEnding(pod) || ending?.reason === doom.reason))
+    return { ...doom, at: ending?.at ?? now };
   if (ending === undefined) return "lives";
   if (ending.reason === undefined && checks < mostChecks) return "unclear";
   return lossOf(id, pod, { ...ending, reason: ending.reason ?? "unknown" }, now);

@@ -61,6 +61,8 @@ export type Row = {
   readonly waits?: RegExp;
   readonly phase?: string;
   readonly care?: Ledger["care"];
+  /** Ids of those that are about to be ended; unless it says so, nobody asks. */
+  readonly doomed?: readonly number[];
 };
 
 export const alive = (...ids: readonly number[]): readonly Short[] => ids.map((id) => ({ id }));
@@ -124,6 +126,8 @@ export const tested = (what: string, rows: readonly Row[]): void => {
         assert.deepEqual(looks.map(asked).slice(1), row.looks ?? []);
         const { executors } = plan.memory;
         assert.deepEqual([executors?.lost, without(executors?.care)], [row.lost, row.care]);
+        const doomed = (executors?.doomed ?? []).map(({ id }) => id);
+        assert.deepEqual(doomed, row.doomed ?? doomed);
         assert.equal(plan.memory.state.phase, row.phase ?? "RUNNING");
         assert.equal(plan.wakeAt, row.wakeAt);
         assert.match(plan.waitsFor ?? "", row.waits ?? /(?:)/);

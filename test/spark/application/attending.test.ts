@@ -1,6 +1,9 @@
 /** What is recorded of executors, and what becomes of the pods of those that ended. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { executor, uidOf } from "../executors/pods.ts";
 import { at, both, failed, living, type Row, tested } from "./attended.ts";
-import { pod } from "./scenes.ts";
+import { application, decided, driver, eight, pod, remembered, said } from "./scenes.ts";
 
 /** Why executors were lost. */
 const accounts: readonly Row[] = [
@@ -62,6 +65,35 @@ const accounts: readonly Row[] = [
 ];
 
 tested("the account of executors", accounts);
+
+const twoGone = [...both.slice(0, 1), { id: 2, ...failed, exit: 137 }].map(executor);
+const told = /^tell Warning ExecutorLost \(1 executor 2\)/;
+
+describe("a loss", () => {
+  test("is remembered with that it may not have been told, and when it was, without: nobody may come by for long", () => {
+    const memory = remembered({ driver, executors: living([1, 2]) });
+    const given = { object: application(), memory, pods: [pod(), ...twoGone] };
+    const { plan, before } = decided(given);
+    assert.equal(before.map(said).filter((line) => told.test(line)).length, 1);
+    assert.equal(
+      plan.stages
+        .flat()
+        .map(said)
+        .filter((line) => told.test(line)).length,
+      0,
+    );
+    assert.deepEqual([plan.memory.executors?.over, plan.memory.executors?.untold], ["2", undefined]);
+  });
+
+  test("that somebody recorded, and died before it was told, is told by the next step", () => {
+    const losses = [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "killed" as const, exitCode: 137, at: eight }];
+    const ledger = living([1], { over: "2", lost: { killed: 1 }, losses, untold: [2] });
+    const memory = remembered({ driver, executors: ledger });
+    const { plan, before } = decided({ object: application(), memory, pods: [pod(), ...twoGone] });
+    assert.equal(before.map(said).filter((line) => told.test(line)).length, 1);
+    assert.deepEqual([plan.memory.executors?.lost, plan.memory.executors?.untold], [{ killed: 1 }, undefined]);
+  });
+});
 
 const done = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" });
 const endedAt = (time: string, more: object) => [

@@ -86,6 +86,42 @@ const mended: readonly Row[] = [
     lost: { neverStarted: 1 },
   },
   {
+    why: "what an earlier step was about to end, and a list from before shows as it was, keeps its reason",
+    ledger: living([1, 2], {
+      doomed: [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "node", why: "silent", at: eight - 10_000 }],
+    }),
+    executors: both,
+    does: [],
+    doomed: [2],
+    wakeAt: at("08:00:06"),
+  },
+  {
+    why: "until nothing of that step can arrive any more",
+    ledger: living([1, 2], {
+      doomed: [{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "node", why: "silent", at: eight - 16_000 }],
+    }),
+    executors: both,
+    does: [],
+    doomed: [],
+  },
+  {
+    why: "a loss that is told beside it makes nobody's patience longer",
+    ledger: living([1, 2, 3]),
+    executors: [
+      ...both.slice(0, 1),
+      { id: 2, ...pending, unscheduled: "Unschedulable", created: "2026-11-02T07:55:00Z" },
+      { id: 3, phase: "Failed", exit: 1, finishedAt: "2026-11-02T07:59:58Z" },
+    ],
+    does: [
+      "delete pi-exec-2 at 1",
+      "tell ExecutorLost: Executor 3 (pod pi-exec-3, node node-1) was lost: failed (exit 1, an error, often at its start)",
+    ],
+    lost: { failed: 1 },
+    care: { stuck: { times: 1, last: 2 } },
+    doomed: [2],
+    wakeAt: at("08:05:00"),
+  },
+  {
     why: "one on a node that has just stopped to answer is waited for",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],

@@ -101,6 +101,16 @@ describe("a loss", () => {
       assert.deepEqual([ledger.doomed, isOver(ledger, 2), isOver(ledger, 1)], [undefined, recorded.length > 0, false]);
     });
 
+  test("that we bring about is told in our words when whoever did it died after its last word on the pod", () => {
+    const said = executor({ id: 2, phase: "Failed", container: null, reason: "NodeLost" });
+    const ours = { ...doom, reason: "node", why: "its node does not answer" } as const;
+    const { lost } = look({ ...after(alive(1, 2)).ledger, doomed: [ours] }, [...alive(1), said]);
+    assert.deepEqual(
+      lost.map(({ reason, why }) => [reason, why]),
+      [["node", "its node does not answer"]],
+    );
+  });
+
   test("whose reason is not shown is looked for three times, and then unknown", () => {
     const mute = executor({ id: 1, phase: "Failed", container: null });
     const checks = [1, 2, 3, 4].map((looks) => after(...Array.from({ length: looks }, () => [mute])));

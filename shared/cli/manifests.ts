@@ -44,5 +44,5 @@ export const policiesText = (places: Places): string => stream(policyObjects(one
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
 export const webhooksText = (url: string, places: Places): string => {
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
-  return stream(webhookConfigurations({ reach: { url }, ca: undefined, ...oneWay(places) }).map(textOf));
+  return stream(webhookConfigurations({ reach: { url }, ca: undefined, volcano: true, ...oneWay(places) }).map(textOf));
 };

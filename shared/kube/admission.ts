@@ -1,5 +1,6 @@
 /** AdmissionReview, version 1: what the API server asks of a webhook, and what it takes as an answer. */
 import * as z from "zod";
+import { isTooMuch, same } from "../core/json.ts";
 import { isRecord } from "./answers.ts";
 
 const object = z.looseObject({
@@ -16,6 +17,7 @@ const review = z.object({
   request: z.object({
     uid: z.string().min(1),
     kind: z.object({ group: z.string(), version: z.string(), kind: z.string() }),
+    name: z.string().optional(),
     namespace: z.string().optional(),
     operation: z.string(),
     object: object.nullish(),
@@ -25,6 +27,30 @@ const review = z.object({
 
 export type AdmissionRequest = z.infer<typeof review>["request"];
 export type AdmittedObject = z.infer<typeof object>;
+
+/** The name that an object has or is going to have, and its namespace. */
+export type Named = { readonly name: string; readonly namespace: string };
+
+/** What admission finds about one object: what forbids it, and what its writer should know. */
+export type Judgement = {
+  /** Each names the field and what to change; empty when it may be stored. */
+  readonly broken: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+/** The API server makes a name of the first 58 characters and 5 of its own. */
+const generated = (base: string): string => `${base.slice(0, 58)}xxxxx`;
+
+export const namedAs = ({ metadata }: AdmittedObject, { namespace }: AdmissionRequest): Named => ({
+  name: metadata.name ?? generated(metadata.generateName ?? ""),
+  namespace: metadata.namespace ?? namespace ?? "default",
+});
+
+/** True when an update leaves the spec as it is: labels of a bad object may be mended, and it may be deleted. */
+export const isSameSpec = ({ operation, object, oldObject }: AdmissionRequest): boolean =>
+  operation === "UPDATE" &&
+  ![object, oldObject].some((one) => isTooMuch(one?.["spec"])) &&
+  same(object?.["spec"], oldObject?.["spec"]);
 
 /** Label of executor pods whose memory limit admission is to write, and annotation that says it. */
 export const memoryLimitMark = "rekindle.dev/memory-limit";
@@ -55,6 +81,12 @@ const shortened = (text: string): string => {
 };
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+/** Nothing is said of it. */
+export const pass: Extract<Verdict, { allowed: true }> = { allowed: true, patch: [], warnings: [] };
+
+export const verdictOf = ({ broken, warnings }: Judgement): Verdict =>
+  broken.length > 0 ? { allowed: false, message: broken.join("; ") } : { ...pass, warnings };
 
 /** The review that carries the verdict back. */
 export const answerTo = ({ uid }: AdmissionRequest, verdict: Verdict): unknown => {

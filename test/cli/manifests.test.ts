@@ -18,6 +18,7 @@ describe("rekindle manifests", () => {
   test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
     assert.deepEqual(named(await printed()), [
       "CustomResourceDefinition/jobs.batch.volcano.sh",
+      "CustomResourceDefinition/commands.bus.volcano.sh",
       "CustomResourceDefinition/checkpoints.rekindle.dev",
       "CustomResourceDefinition/podgroups.scheduling.volcano.sh",
       "CustomResourceDefinition/queues.scheduling.volcano.sh",
@@ -213,7 +214,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 16$/);
+    assert.match(out, /removed 17$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -237,6 +238,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 16$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 17$/);
   });
 });

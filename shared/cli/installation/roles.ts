@@ -88,7 +88,7 @@ export const driverRules: readonly Rule[] = [
   ),
 ];
 
-/** What serving admission takes beside that: to register itself, and to look at quotas. */
+/** What serving admission takes beside that: to register itself, and to look at quotas, queues and a namespace's own queue. */
 export const registrationRules: readonly Rule[] = [
   rule(
     "admissionregistration.k8s.io",
@@ -104,6 +104,8 @@ export const registrationRules: readonly Rule[] = [
     resourceNames: ["rekindle"],
   },
   rule("", ["resourcequotas"], ["list"]),
+  rule("scheduling.volcano.sh", ["queues"], ["list"]),
+  rule("", ["namespaces"], ["get"]),
 ];
 
 /** In the host's own namespace: the certificate that its replicas share. */

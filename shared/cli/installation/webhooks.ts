@@ -14,6 +14,8 @@ export type Registration = {
   readonly reach: Reach;
   /** PEM; undefined: the authorities that the API server's machine trusts, or what somebody else fills in. */
   readonly ca: string | undefined;
+  /** Whether the cluster has Volcano's kinds. */
+  readonly volcano: boolean;
 } & Places;
 
 /** The same for both configurations, and the one name that the host may change. */
@@ -49,6 +51,26 @@ const webhook = (registration: Registration, path: string, own: object) => ({
   timeoutSeconds: 3,
 });
 
+const volcanoRule = (group: string, apiVersion: string, resources: readonly string[], operations = writes) => ({
+  operations,
+  apiGroups: [`${group}.volcano.sh`],
+  apiVersions: [apiVersion],
+  resources,
+  scope: "Namespaced",
+});
+
+const queueRule = (operations: readonly string[]) => ({
+  ...volcanoRule("scheduling", "v1beta1", ["queues"], [...operations]),
+  scope: "Cluster",
+});
+
+/** Of all pods only those that Volcano's rules speak of: the API server looks at them itself. */
+const budgeted = {
+  name: "has-a-budget-of-volcano",
+  expression:
+    "has(object.metadata.annotations) && ('volcano.sh/jdb-min-available' in object.metadata.annotations || 'volcano.sh/jdb-max-unavailable' in object.metadata.annotations)",
+} as const;
+
 const pod = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "Namespaced" };
 
 const configuration = ({ kind, ...resource }: Resource, webhooks: readonly object[]): Obj => ({
@@ -57,6 +79,36 @@ const configuration = ({ kind, ...resource }: Resource, webhooks: readonly objec
   metadata: { name: registered, labels: ours },
   webhooks,
 });
+
+const created = ["CREATE"];
+
+const volcanoMutating = (registration: Registration): readonly object[] => [
+  webhook(registration, "/mutate", {
+    name: "volcano.rekindle.dev",
+    rules: [
+      volcanoRule("batch", "v1alpha1", ["jobs"], created),
+      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
+      queueRule(created),
+    ],
+  }),
+];
+
+const volcanoValidating = (registration: Registration): readonly object[] => [
+  webhook(registration, "/validate", {
+    name: "volcano.rekindle.dev",
+    rules: [
+      volcanoRule("batch", "v1alpha1", ["jobs", "cronjobs"]),
+      volcanoRule("flow", "v1alpha1", ["jobflows", "jobtemplates"]),
+      volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
+      queueRule([...writes, "DELETE"]),
+    ],
+  }),
+  webhook(registration, "/validate", {
+    name: "volcano-pods.rekindle.dev",
+    rules: [pod],
+    matchConditions: [budgeted],
+  }),
+];
 
 /** Both configurations. */
 export const webhookConfigurations = (registration: Registration): readonly Obj[] => [
@@ -70,6 +122,7 @@ export const webhookConfigurations = (registration: Registration): readonly Obj[
       rules: [pod],
       objectSelector: { matchExpressions: [{ key: memoryLimitMark, operator: "Exists" }] },
     }),
+    ...(registration.volcano ? volcanoMutating(registration) : []),
   ]),
   configuration(validatingWebhooks, [
     webhook(registration, "/validate", {
@@ -79,5 +132,6 @@ export const webhookConfigurations = (registration: Registration): readonly Obj[
         sparkRule("v1alpha1", "sparkconnects"),
       ],
     }),
+    ...(registration.volcano ? volcanoValidating(registration) : []),
   ]),
 ];

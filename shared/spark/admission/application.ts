@@ -1,5 +1,11 @@
 /** SparkApplications at the API server's door: the defaults that upstream's webhook writes, and the refusals it gives. */
-import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+import {
+  type AdmittedObject,
+  additions,
+  type Judgement,
+  type Named,
+  type PatchOperation,
+} from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { specSchema } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
@@ -7,7 +13,6 @@ import { parseSpec } from "../schema/parse.ts";
 import { scaleOddities } from "../schema/scale.ts";
 import { notesOf } from "../submission/notes.ts";
 import { submit } from "../submission/submit.ts";
-import type { Judgement, Named } from "./judgement.ts";
 
 const stateOf = (object: AdmittedObject): unknown => {
   const { status } = object;

@@ -1,7 +1,6 @@
 /** SparkConnects at the API server's door: the rules that reconcile keeps are upstream's. */
-import type { AdmittedObject } from "../../kube/admission.ts";
+import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
 import { readSpec } from "../connect/read.ts";
-import type { Judgement, Named } from "./judgement.ts";
 
 export const judgedConnect = (object: AdmittedObject, named: Named): Judgement => {
   const read = readSpec({ ...object, metadata: named });

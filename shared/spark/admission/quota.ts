@@ -1,9 +1,8 @@
 /** Quotas at the API server's door: a SparkApplication that does not fit is refused before its pods are. */
-import type { AdmissionRequest, AdmittedObject, Verdict } from "../../kube/admission.ts";
+import { type AdmissionRequest, type AdmittedObject, isSameSpec, type Verdict } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { exceeded, type Requests, requestsOf } from "../quota.ts";
 import { specSchema } from "../schema/application.ts";
-import { isSameSpec } from "./review.ts";
 
 const asked = (object: AdmittedObject | null | undefined): Requests => {
   const parsed = specSchema.safeParse(object?.["spec"]);

@@ -1,12 +1,11 @@
 /** ScheduledSparkApplications at the API server's door: upstream refuses names and confs, and nothing else. */
 import * as z from "zod";
 import { instantOf } from "../../core/time.ts";
-import type { AdmittedObject } from "../../kube/admission.ts";
+import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
 import { explain } from "../../kube/explain.ts";
 import { readSpec } from "../scheduled/read.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
-import type { Judgement, Named } from "./judgement.ts";
 
 const spec = z.looseObject({
   template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),

@@ -52,9 +52,11 @@ export const refusedBy = (scope: Scope, asked: Asked = {}): string | undefined =
     .map(({ plugin, args }) => plugin.refuses?.(scope, args))
     .find((saying) => saying !== undefined);
 
-/** Flags that are not understood: from the first of each plugin on, its defaults hold. */
+/** Flags that are not understood, by the field that they stand in: upstream's defaults would hold from there on. */
 export const misread = (asked: Asked = {}): readonly string[] =>
   named(asked).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);
-    return wrong === undefined ? [] : [`plugin ${name} does not understand ${JSON.stringify(wrong)}`];
+    return wrong === undefined
+      ? []
+      : [`spec.plugins.${name} holds ${JSON.stringify(wrong)}, which is no flag of this plugin, or no value of it`];
   });

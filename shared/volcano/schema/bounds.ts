@@ -1,11 +1,13 @@
-/** What upstream leaves to its CRD's schema, told by the field: negative numbers, and more pods than any cluster holds. */
+/** What upstream leaves to its CRD's schema or to nobody, told by the field: numbers, durations, amounts, names, flags. */
+import { misread } from "../plugins/all.ts";
 import { durationMs } from "./duration.ts";
+import { resourcesSaying } from "./resources.ts";
 import type { JobSpec, Policy, Task } from "./spec.ts";
 
 /** Pods of one job. A step lists and counts them all. */
 const mostPods = 20_000;
 
-/** Of a host name, which `svc` makes of a pod's name. */
+/** Of a host name, which is made of a pod's name. */
 const longestName = 63;
 
 const negative = (path: string, number: number | undefined): readonly string[] =>
@@ -18,20 +20,24 @@ const timeouts = (path: string, policies: readonly Policy[] = []): readonly stri
       : [`${path}[${at}].timeout must be a duration such as 10m or 1h30m, not ${JSON.stringify(timeout)}`],
   );
 
-const nameTooLong = (job: string, task: Task, path: string, named: boolean): readonly string[] => {
-  const last = `${job}-${task.name ?? ""}-${Math.max(0, (task.replicas ?? 0) - 1)}`;
-  return !named || last.length <= longestName
+/** Of the task's last pod. What upstream's rule of names refuses by itself is left to it. */
+const nameTooLong = (job: string, task: Task, at: number): readonly string[] => {
+  const base = `${job}-${task.name === undefined || task.name === "" ? `default${at}` : task.name}`;
+  const last = `${base}-${Math.max(0, (task.replicas ?? 0) - 1)}`;
+  return last.length <= longestName || `${base}-${at}`.length > longestName
     ? []
-    : [`${path}.name makes pods of more than ${longestName} characters (${last}): shorten it, or the job's name`];
+    : [
+        `spec.tasks[${at}].name makes pods of more than ${longestName} characters (${last}): shorten it, or the job's name`,
+      ];
 };
 
-const ofTask = (job: string, task: Task, at: number, named: boolean): readonly string[] => {
+const ofTask = (job: string, task: Task, at: number): readonly string[] => {
   const path = `spec.tasks[${at}]`;
   return [
     ...negative(`${path}.replicas`, task.replicas),
     ...negative(`${path}.minAvailable`, task.minAvailable),
     ...timeouts(`${path}.policies`, task.policies),
-    ...nameTooLong(job, task, path, named),
+    ...nameTooLong(job, task, at),
   ];
 };
 
@@ -39,14 +45,15 @@ const ofTask = (job: string, task: Task, at: number, named: boolean): readonly s
 export const boundsSaying = (job: string, spec: JobSpec): string => {
   const tasks = spec.tasks ?? [];
   const total = tasks.reduce((sum, { replicas = 0 }) => sum + Math.max(0, replicas), 0);
-  const named = spec.plugins !== undefined && Object.hasOwn(spec.plugins, "svc");
   return [
     ...negative("spec.minAvailable", spec.minAvailable),
     ...negative("spec.maxRetry", spec.maxRetry),
     ...negative("spec.minSuccess", spec.minSuccess),
     ...negative("spec.ttlSecondsAfterFinished", spec.ttlSecondsAfterFinished),
     ...timeouts("spec.policies", spec.policies),
-    ...tasks.flatMap((task, at) => ofTask(job, task, at, named)),
+    ...tasks.flatMap((task, at) => ofTask(job, task, at)),
+    ...resourcesSaying(spec),
+    ...misread(spec.plugins),
     ...(total > mostPods ? [`spec.tasks ask for ${total} pods together: at most ${mostPods}`] : []),
   ].join("; ");
 };

@@ -11,17 +11,20 @@ export type ParsedSpec =
   | { readonly ok: true; readonly spec: JobSpec }
   | { readonly ok: false; readonly message: string };
 
-const tooMuch =
+export const tooMuch =
   "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no job needs that";
 
+/** What is wrong with the queue that a spec names, for whoever sees queues; "" when nothing is. */
+export type QueueSaying = (queue: string) => string;
+
 /** Types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
-export const parseSpec = (name: string, stored: unknown, schedulerName?: string): ParsedSpec => {
+export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
   if (isTooMuch(stored)) return { ok: false, message: tooMuch };
   const typed = specSchema.safeParse(withoutNulls(stored ?? {}));
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const bounds = boundsSaying(name, typed.data);
   if (bounds !== "") return { ok: false, message: bounds };
-  const spec = defaulted(typed.data, schedulerName);
-  const refusal = refusalOf(name, spec).trim();
+  const spec = defaulted(typed.data);
+  const refusal = refusalOf(name, spec, queueSaying(spec.queue ?? "")).trim();
   return refusal === "" ? { ok: true, spec } : { ok: false, message: refusal };
 };

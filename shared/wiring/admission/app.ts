@@ -1,12 +1,14 @@
-/** The admission webhook's HTTP door: two paths and pure answers; only quotas, where they are asked for, need a cluster. */
+/** The admission webhook's HTTP door: two paths and pure answers; only quotas and queues, where they are looked at, need a cluster. */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type AdmissionRequest, answerTo, readReview, type Verdict } from "../../kube/admission.ts";
+import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
+import { isVolcanos } from "../../volcano/admission/review.ts";
 import type { Territory } from "../territory.ts";
+import { type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
 
 /** The API server's own limit of an object, twice: as it was and as it is. */
 const largest = 8 * 1024 * 1024;
@@ -34,6 +36,8 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
 };
 
 export type Admits = {
+  /** Queues and namespaces, for Volcano's kinds; absent: what rests on them is let pass. */
+  readonly around?: Surroundings | undefined;
   /** Asked about what is otherwise allowed; absent: no quota is enforced. */
   readonly quotas?: Quotas | undefined;
   /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
@@ -48,19 +52,18 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 };
 
-const pass: Verdict = { allowed: true, patch: [], warnings: [] };
-
 const everywhere: Territory["within"] = async () => () => true;
 
-/** Pods are chosen by a label of ours. */
+/** Pods are chosen by a label or an annotation; queues stand in no namespace. */
 const isOurs = async (request: AdmissionRequest, { selects = () => true, within = everywhere }: Admits) => {
   if (request.kind.kind === "Pod") return true;
   if (!selects(labelsOf(request))) return false;
+  if (request.kind.kind === "Queue") return true;
   return (await within().catch(() => () => false))(request.namespace ?? "default");
 };
 
 export const admissionApp = (admits: Admits = {}): Hono => {
-  const { quotas } = admits;
+  const { quotas, around } = admits;
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
@@ -71,8 +74,9 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   };
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.get("/healthz", (c) => c.text("ok"));
-  review("/mutate", patchedBy);
+  review("/mutate", (request) => (isVolcanos(request) ? volcanoPatched(request, around) : patchedBy(request)));
   review("/validate", (request) => {
+    if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, around);
     const verdict = judgedBy(request);
     return quotas === undefined ? verdict : counted(quotas, request, verdict);
   });

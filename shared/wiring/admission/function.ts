@@ -1,4 +1,7 @@
-/** The wiring of the admission function: nothing to connect to, unless quotas are to be kept or labels choose namespaces. */
+/**
+ * The wiring of the admission function: nothing to connect to, unless quotas are to be kept or labels choose namespaces;
+ * Volcano's queues are looked at where quotas are.
+ */
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { type Environment, functionSettings } from "../function.ts";
@@ -11,8 +14,10 @@ export const openAdmissionApp = async (env: Environment): Promise<ReturnType<typ
   const { endpoint } = functionSettings(env, "endpoint");
   const { httpsTransport } = await import("../../adapters/kubernetes/https.ts");
   const { quotasOf } = await import("./quotas.ts");
+  const { surroundingsOf } = await import("./surroundings.ts");
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-admission" });
   const { openTerritory } = await import("../territory.ts");
   const { within } = openTerritory({ ...chosen, transport, report: lineReport("info"), now: Date.now });
-  return admissionApp({ quotas: quota ? quotasOf(transport, Date.now) : undefined, selects, within });
+  const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
+  return admissionApp({ ...asked, selects, within });
 };

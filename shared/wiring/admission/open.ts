@@ -9,6 +9,7 @@ import { givenCertificates, sharedCertificates } from "./certificates.ts";
 import { quotasOf } from "./quotas.ts";
 import { register } from "./register.ts";
 import { type OpenAdmission, serveAdmission } from "./serve.ts";
+import { surroundingsOf } from "./surroundings.ts";
 
 const everyMs = 60_000;
 
@@ -38,6 +39,7 @@ export const openAdmission = (
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector }),
     admits: {
+      around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
       within: openTerritory({ ...configuration, transport, report, now: Date.now }).within,

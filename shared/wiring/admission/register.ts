@@ -1,12 +1,14 @@
 /** Registers admission with the API server, and keeps what it is told to trust up to date. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { applyObject } from "../../adapters/kubernetes/requests.ts";
+import { applyObject, request } from "../../adapters/kubernetes/requests.ts";
 import { type Registration, webhookConfigurations } from "../../cli/installation/webhooks.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { digestOf } from "../../core/json.ts";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
+import { jobs } from "../../volcano/resource.ts";
 
 const mark = "rekindle.dev/registration";
 
@@ -31,9 +33,23 @@ const marked = (object: Obj): Obj => ({
   metadata: { ...object.metadata, annotations: { [mark]: digestOf(object).slice(0, 32) } },
 });
 
+/** Webhooks for kinds that the server does not have would only be in the way of whoever looks at them. */
+const hasVolcano = async (transport: Transport): Promise<boolean> => {
+  try {
+    await request(transport, "GET", `/apis/${jobs.group}/${jobs.version}`);
+    return true;
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return false;
+    throw cause;
+  }
+};
+
+type Asked = Omit<Registration, "volcano">;
+
 /** Writes only what differs. Gives how much that was. */
-export const register = async (transport: Transport, registration: Registration): Promise<number> => {
+export const register = async (transport: Transport, asked: Asked): Promise<number> => {
   const cluster = openCluster(transport);
+  const registration = { ...asked, volcano: await hasVolcano(transport) };
   let written = 0;
   for (const wanted of webhookConfigurations(registration).map(marked)) {
     const resource = resources.find(({ kind }) => kind === wanted.kind);

@@ -3,7 +3,7 @@ import type { Case } from "../cases.ts";
 import type { Difference, Json } from "../compare.ts";
 import { judgedOutcome } from "../outcome.ts";
 import { volcanoReason } from "./intended.ts";
-import { changed, created } from "./judged.ts";
+import { changed, created, groupJudged, queueJudged, queueMutated } from "./judged.ts";
 import { podChanged, podMade, resourcesNeeded } from "./made.ts";
 import { enumerated, requested, stepped } from "./moved.ts";
 import { expiring, replayed } from "./replayed.ts";
@@ -25,6 +25,9 @@ const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
   [/^traces/, traced],
   [/^restart-scenarios/, replayed],
   [/^ut-gc-time-left/, expiring],
+  [/^ut-queue-validate/, queueJudged],
+  [/^ut-queue-mutate/, queueMutated],
+  [/^ut-podgroup-validate/, groupJudged],
 ];
 
 /** Cases of one file of rows; none where there is nothing yet to compare its rows with. */

@@ -17,6 +17,13 @@ const rules: readonly Rule[] = [
       (path === "allowed" ? theirs === false : /^spec\.task\[\d+\]\.template\.spec\.resources\./.test(`${theirs}`)),
   },
   {
+    reason: "bad numbers, amounts, flags and names are told by their field (issue 7, bad input)",
+    covers: ({ path, ours }, file) =>
+      file.includes("validate-create") &&
+      path === "message" &&
+      /^spec\.[\w.[\]]+ (must|holds|makes|is) /.test(`${ours}`),
+  },
+  {
     reason: "what happened while nobody was there is an event still (spec §3.5 A, B, C)",
     covers: ({ path }, file) => file.includes("restart-scenarios") && /^[ABC]\//.test(path),
   },

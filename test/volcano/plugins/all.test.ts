@@ -36,8 +36,8 @@ describe("plugins", () => {
 
   test("tell the first flag that they do not understand", () => {
     assert.deepEqual(misread({ svc: ["--disable-network-policy", "--quick=yes"], mpi: ["--port=many"] }), [
-      'plugin svc does not understand "--quick=yes"',
-      'plugin mpi does not understand "--port=many"',
+      'spec.plugins.svc holds "--quick=yes", which is no flag of this plugin, or no value of it',
+      'spec.plugins.mpi holds "--port=many", which is no flag of this plugin, or no value of it',
     ]);
   });
 

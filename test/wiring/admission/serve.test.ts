@@ -194,7 +194,7 @@ describe("admission of a host", () => {
         ),
       );
       const webhooks = found.flatMap(({ value }) => value?.["webhooks"]).flat();
-      assert.equal(webhooks.length, 3);
+      assert.equal(webhooks.length, 6);
       for (const webhook of webhooks)
         assert.match(
           text(webhook),

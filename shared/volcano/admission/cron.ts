@@ -1,0 +1,63 @@
+/** A CronJob at the API server's door: upstream's rules of schedule, time zone and name, in its words. */
+import * as z from "zod";
+import { readSchedule } from "../../core/cron/schedule.ts";
+import { zoneOf } from "../../core/cron/zone.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { qualifiedNameErrors } from "../schema/names.ts";
+import { newJobSaying } from "./job.ts";
+
+const shape = z.looseObject({
+  schedule: z.string().optional(),
+  timeZone: z.string().optional(),
+  jobTemplate: z.looseObject({}).optional(),
+});
+
+/** Minutes since 1970 are added to the name of each job. */
+const longestSuffix = 11;
+const longest = 63 - longestSuffix;
+
+const scheduleSaying = (schedule: string): string => {
+  if (schedule === "") return " schedule is required, but got empty";
+  if (schedule.includes("TZ"))
+    return " schedule should not contain TZ or CRON_TZ, TZ should only be set in the timeZone field";
+  return readSchedule(schedule).ok ? "" : "schedule is not a valid cron expression";
+};
+
+const isPart = (part: string): boolean =>
+  part !== "." && part !== ".." && !part.startsWith("-") && /^[A-Za-z.\-_0-9+]{1,14}$/.test(part);
+
+const zoneSaying = (zone: string | undefined): string => {
+  if (zone === undefined) return "";
+  if (zone === "") return " timeZone must be nil or non-empty string, got empty string";
+  const unknown = zone
+    .split("/")
+    .filter((part) => !isPart(part))
+    .map(() => " unknown timeZone")
+    .join("");
+  if (zone.toLowerCase() === "local")
+    return `${unknown} timeZone can't be Local, and must be defined in https://www.iana.org/time-zones`;
+  return zoneOf(zone) === undefined ? `${unknown} invalid timeZone` : unknown;
+};
+
+const nameSaying = (name: string): string => {
+  if (name.length > longest)
+    return `cronJob name must be no more than ${longest} characters to accommodate job name suffix (max 63 total)`;
+  const errors = qualifiedNameErrors(name);
+  return errors.length === 0 ? "" : `invalid cronJob name ${JSON.stringify(name)}: ${errors.join("; ")}`;
+};
+
+/** Why it is refused; empty when it may be stored. */
+export const cronSaying = (name: string, spec: unknown): string => {
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}));
+  if (!parsed.success) return explain(parsed.error);
+  const { schedule = "", timeZone } = parsed.data;
+  return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();
+};
+
+/** What its jobs would be told, which upstream only finds when it makes one. */
+export const templateWarnings = (name: string, template: unknown): readonly string[] => {
+  const saying = newJobSaying(name, isRecord(template) ? template["spec"] : undefined);
+  return saying === "" ? [] : [`its jobs will be refused: ${saying}`];
+};

@@ -1,0 +1,64 @@
+/** A group of pods at the API server's door: the queue of its namespace, and what upstream's webhook refuses, in its words. */
+import * as z from "zod";
+import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import type { QueueView } from "../schema/queue.ts";
+import { notFound } from "./tree.ts";
+
+const topology = z
+  .looseObject({ highestTierAllowed: z.int().optional(), highestTierName: z.string().optional() })
+  .optional();
+
+const shape = z.looseObject({
+  queue: z.string().optional(),
+  networkTopology: topology,
+  subGroupPolicy: z.array(z.looseObject({ name: z.string().optional(), networkTopology: topology })).optional(),
+});
+
+/** A queue by its name; absent: nobody could be asked. */
+export type FindQueue = (name: string) => QueueView | undefined;
+
+const queueSaying = (name: string, find: FindQueue | undefined): string => {
+  if (name === "" || find === undefined) return "";
+  const queue = find(name);
+  if (queue === undefined) return `unable to find queue: ${notFound(name)}`;
+  return queue.state === "Open"
+    ? ""
+    : `can only submit PodGroup to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`.`;
+};
+
+const twoTiers = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously.";
+
+const hasBoth = (one: z.infer<typeof topology>): boolean =>
+  one?.highestTierAllowed !== undefined && (one.highestTierName ?? "") !== "";
+
+const topologySaying = ({ networkTopology, subGroupPolicy = [] }: z.infer<typeof shape>): string =>
+  [
+    ...(hasBoth(networkTopology) ? [twoTiers] : []),
+    ...subGroupPolicy
+      .filter((policy) => hasBoth(policy.networkTopology))
+      .map(({ name = "" }) => `in subGroupPolicy '${name}': ${twoTiers}`),
+  ].join(" ");
+
+/** Why a new group is refused; empty when it may be stored. */
+export const groupSaying = ({ spec }: AdmittedObject, find: FindQueue | undefined): string => {
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}));
+  if (!parsed.success) return explain(parsed.error);
+  return [queueSaying(parsed.data.queue ?? "", find), topologySaying(parsed.data)].filter(Boolean).join("; ");
+};
+
+const queueOfNamespace = "scheduling.volcano.sh/queue-name";
+
+/** True when its namespace may send it to another queue. */
+export const asksNamespace = ({ spec }: AdmittedObject): boolean => isRecord(spec) && spec["queue"] === "default";
+
+/** The queue that its namespace names, in the default's place. */
+export const groupPatch = (
+  object: AdmittedObject,
+  annotations: Readonly<Record<string, string>>,
+): readonly PatchOperation[] => {
+  const queue = annotations[queueOfNamespace];
+  return queue === undefined || !asksNamespace(object) ? [] : [{ op: "add", path: "/spec/queue", value: queue }];
+};

@@ -1,0 +1,130 @@
+/** A queue at the API server's door: upstream's defaults, and what upstream's webhook refuses of it, in its words. */
+import * as z from "zod";
+import { same } from "../../core/json.ts";
+import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { type Amounts, amountsIn } from "./amounts.ts";
+import { capacityErrors } from "./capacity.ts";
+import { hierarchyErrors, hierarchyKey, weightsKey } from "./hierarchy.ts";
+import { invalid, together } from "./invalid.ts";
+import { childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
+
+const amounts = z.record(z.string(), z.unknown()).optional();
+
+const shape = z.looseObject({
+  metadata: z.looseObject({ annotations: z.record(z.string(), z.string()).optional() }),
+  spec: z
+    .looseObject({
+      parent: z.string().optional(),
+      weight: z.int().optional(),
+      reclaimable: z.boolean().optional(),
+      capability: amounts,
+      deserved: amounts,
+      guarantee: z.looseObject({ resource: amounts }).optional(),
+    })
+    .optional(),
+  status: z.looseObject({ state: z.string().optional(), allocated: amounts }).optional(),
+});
+
+type Read = { readonly ok: true; readonly queue: Queue } | { readonly ok: false; readonly message: string };
+
+/** A queue as the API server keeps it, or what cannot be read of it. */
+export const readQueue = (object: AdmittedObject, name: string): Read => {
+  const parsed = shape.safeParse(withoutNulls(object));
+  if (!parsed.success) return { ok: false, message: explain(parsed.error, "queue") };
+  const { metadata, spec = {}, status = {} } = parsed.data;
+  const capability = amountsIn(spec.capability, "spec.capability");
+  const deserved = amountsIn(spec.deserved, "spec.deserved");
+  const guarantee = amountsIn(spec.guarantee?.resource, "spec.guarantee.resource");
+  const wrong = [capability, deserved, guarantee].flatMap((one) => one.wrong);
+  if (wrong.length > 0) return { ok: false, message: wrong.join("; ") };
+  const queue = {
+    name,
+    parent: spec.parent ?? "",
+    state: status.state ?? "",
+    annotations: metadata.annotations ?? {},
+    capability: capability.amounts,
+    deserved: deserved.amounts,
+    guarantee: guarantee.amounts,
+    allocated: amountsIn(status.allocated, "status.allocated").amounts,
+  };
+  return { ok: true, queue };
+};
+
+const states = ["Open", "Closed"];
+
+const stateErrors = ({ state }: Queue): readonly string[] =>
+  state === "" || states.includes(state)
+    ? []
+    : [invalid("requestBody.spec.state", state, `queue state must be in [${states.join(" ")}]`)];
+
+const plain = (held: Amounts): unknown => Object.fromEntries([...held].map(([name, { nano }]) => [name, `${nano}`]));
+
+/** What upstream looks at the whole tree for: a new queue, another parent, other amounts. */
+const movesTree = (queue: Queue, before: Queue | undefined): boolean => {
+  if (queue.name === "root") return false;
+  const told = ({ parent, capability, deserved, guarantee }: Queue): unknown => [
+    parent,
+    ...[capability, deserved, guarantee].map(plain),
+  ];
+  return before === undefined || !same(told(queue), told(before));
+};
+
+export type QueueChange = {
+  readonly operation: string;
+  readonly queue: Queue;
+  /** As it was, of an update. */
+  readonly before?: Queue;
+  /** All that there are; absent: nobody could be asked, and only the queue itself is judged. */
+  readonly all?: readonly Queue[];
+};
+
+const written = ({ queue, before, all }: QueueChange): string => {
+  const own = together([...capacityErrors(queue), ...stateErrors(queue), ...hierarchyErrors(queue, all ?? [])]);
+  if (own !== "" || all === undefined) return own;
+  const moved = before === undefined || before.parent !== queue.parent ? parentSaying(queue, all) : "";
+  if (moved !== "") return moved;
+  return movesTree(queue, before) ? treeSaying(queue, all) : "";
+};
+
+/** Why the change is refused; empty when it may be made. */
+export const queueChangeSaying = (change: QueueChange): string => {
+  const { operation, queue, all } = change;
+  if (operation === "DELETE") return deletionSaying(queue.name, all);
+  return operation === "CREATE" || operation === "UPDATE"
+    ? written(change)
+    : `invalid operation \`${operation}\`, expect operation to be \`CREATE\`, \`UPDATE\` or \`DELETE\``;
+};
+
+/** A path of hierarchy begins at the root. */
+const rooted = (annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const { [hierarchyKey]: path = "", [weightsKey]: weights = "" } = annotations;
+  if (path === "" || weights === "" || path.startsWith("root")) return annotations;
+  return { ...annotations, [hierarchyKey]: `root/${path}`, [weightsKey]: `1/${weights}` };
+};
+
+/** What a queue has where its writer says nothing: the same at the door and in reconcile. */
+export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
+  const { metadata, spec } = object;
+  const parsed = shape.safeParse(withoutNulls(object));
+  if (!parsed.success) return object;
+  const { annotations } = parsed.data.metadata;
+  const { reclaimable = true, weight = 0 } = parsed.data.spec ?? {};
+  return {
+    ...object,
+    metadata: annotations === undefined ? metadata : { ...metadata, annotations: rooted(annotations) },
+    spec: { ...(isRecord(spec) ? spec : {}), reclaimable, weight: weight === 0 ? 1 : weight },
+  };
+};
+
+export const queuePatch = (object: AdmittedObject): readonly PatchOperation[] =>
+  additions(object, queueDefaults(object), "");
+
+/** What jobs and groups see of a queue. */
+export const viewOf = (queue: Queue, all: readonly Queue[]): { name: string; state: string; children: number } => ({
+  name: queue.name,
+  state: queue.state,
+  children: childrenOf(queue.name, all).length,
+});

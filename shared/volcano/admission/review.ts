@@ -1,0 +1,162 @@
+/** Which of Volcano's kinds admission knows, and what it does for each: pure, as far as queues and namespaces are told it. */
+import { isTooMuch, same } from "../../core/json.ts";
+import {
+  type AdmissionRequest,
+  type AdmittedObject,
+  isSameSpec,
+  namedAs,
+  type PatchOperation,
+  pass,
+  type Verdict,
+  verdictOf,
+} from "../../kube/admission.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { tooMuch } from "../schema/parse.ts";
+import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
+import { cronSaying, templateWarnings } from "./cron.ts";
+import { flowSaying } from "./flow.ts";
+import { changedJobSaying, jobPatch, newJobSaying } from "./job.ts";
+import { podSaying } from "./pod.ts";
+import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgroup.ts";
+import { queueChangeSaying, queuePatch, readQueue, viewOf } from "./queue.ts";
+import type { Queue } from "./tree.ts";
+
+/** What a judgement needs to see beside the object. Absent: nobody could be asked, and what rests on it is let pass. */
+export type Around = {
+  /** All queues, as the API server has them. */
+  readonly queues?: readonly AdmittedObject[] | undefined;
+  /** Annotations of the object's namespace. */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+};
+
+type Asked = { readonly request: AdmissionRequest; readonly object: AdmittedObject; readonly around: Around };
+
+type Known = {
+  readonly needs: "queues" | "nothing";
+  readonly patched?: (asked: Asked) => readonly PatchOperation[];
+  /** Why it is refused; "" when it may be stored. */
+  readonly says: (asked: Asked) => string;
+  readonly warns?: (asked: Asked) => readonly string[];
+};
+
+const queuesIn = ({ queues }: Around): readonly Queue[] | undefined =>
+  queues?.flatMap((one) => {
+    const read = readQueue(one, one.metadata.name ?? "");
+    return read.ok ? [read.queue] : [];
+  });
+
+const finderOf = (around: Around): FindQueue | undefined => {
+  const all = queuesIn(around);
+  if (all === undefined) return undefined;
+  return (name): QueueView | undefined => {
+    const found = all.find((queue) => queue.name === name);
+    return found === undefined ? undefined : viewOf(found, all);
+  };
+};
+
+const nameOf = ({ object, request }: Asked): string => namedAs(object, request).name;
+
+const jobSays = (asked: Asked): string => {
+  const { request, object, around } = asked;
+  if (request.operation === "UPDATE")
+    return changedJobSaying(nameOf(asked), request.oldObject?.["spec"], object["spec"]);
+  const find = finderOf(around);
+  return newJobSaying(nameOf(asked), object["spec"], (queue) =>
+    find === undefined ? "" : jobQueueSaying(queue, find(queue)),
+  );
+};
+
+const queueSays = (asked: Asked): string => {
+  const { request, object, around } = asked;
+  const { operation, oldObject } = request;
+  const name = request.name ?? nameOf(asked);
+  const all = queuesIn(around);
+  const read = readQueue(object, object.metadata.name ?? name);
+  if (operation === "DELETE") return queueChangeSaying({ operation, queue: bare(name), ...(all && { all }) });
+  if (!read.ok) return read.message;
+  const before = oldObject ? readQueue(oldObject, read.queue.name) : undefined;
+  return queueChangeSaying({
+    operation,
+    queue: read.queue,
+    ...(before?.ok === true ? { before: before.queue } : {}),
+    ...(all === undefined ? {} : { all }),
+  });
+};
+
+const none = new Map<string, never>();
+
+const bare = (name: string): Queue => ({
+  ...{ name, parent: "", state: "", annotations: {} },
+  ...{ capability: none, deserved: none, guarantee: none, allocated: none },
+});
+
+const field = (object: AdmittedObject, name: string): unknown =>
+  isRecord(object["spec"]) ? object["spec"][name] : undefined;
+
+/** group/kind → what is done about it. */
+const known: Readonly<Record<string, Known>> = {
+  "batch.volcano.sh/Job": { needs: "queues", patched: ({ object }) => jobPatch(object), says: jobSays },
+  "batch.volcano.sh/CronJob": {
+    needs: "nothing",
+    says: (asked) => cronSaying(nameOf(asked), asked.object["spec"]),
+    warns: (asked) => templateWarnings(`${nameOf(asked)}-00000000`, field(asked.object, "jobTemplate")),
+  },
+  "scheduling.volcano.sh/Queue": { needs: "queues", patched: ({ object }) => queuePatch(object), says: queueSays },
+  "scheduling.volcano.sh/PodGroup": {
+    needs: "queues",
+    patched: ({ object, around }) => groupPatch(object, around.annotations ?? {}),
+    says: ({ object, request, around }) =>
+      request.operation === "CREATE" ? groupSaying(object, finderOf(around)) : "",
+  },
+  "flow.volcano.sh/JobFlow": { needs: "nothing", says: ({ object }) => flowSaying(object["spec"]) },
+  "flow.volcano.sh/JobTemplate": {
+    needs: "nothing",
+    says: () => "",
+    warns: (asked) => templateWarnings(nameOf(asked), asked.object),
+  },
+  "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },
+};
+
+const knownOf = ({ kind }: AdmissionRequest): Known | undefined => {
+  const name = `${kind.group}/${kind.kind}`;
+  return Object.hasOwn(known, name) ? known[name] : undefined;
+};
+
+/** True for kinds of Volcano: pods are anybody's. */
+export const isVolcanos = ({ kind }: AdmissionRequest): boolean => kind.group.endsWith(".volcano.sh");
+
+/** What must be looked at before it can be judged. */
+export const needsQueues = (request: AdmissionRequest): boolean => knownOf(request)?.needs === "queues";
+
+/** Whether its namespace must be looked at before it can be patched. */
+export const needsNamespace = (request: AdmissionRequest): boolean =>
+  request.kind.kind === "PodGroup" && isVolcanos(request) && request.object != null && asksNamespace(request.object);
+
+const created = ({ operation }: AdmissionRequest): boolean => operation === "CREATE";
+
+/** Writes what the object's writer left out, once: when it is made. */
+export const patchedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
+  const { object } = request;
+  const patched = knownOf(request)?.patched;
+  if (patched === undefined || !object || !created(request) || isTooMuch(object["spec"])) return pass;
+  return { ...pass, patch: patched({ request, object, around }) };
+};
+
+/** Of a queue its annotations and its state are judged, too. */
+const isUntouched = (request: AdmissionRequest): boolean => {
+  if (!isSameSpec(request)) return false;
+  if (request.kind.kind !== "Queue") return true;
+  const told = (one: AdmittedObject | null | undefined): unknown => [one?.metadata["annotations"], one?.["status"]];
+  return same(told(request.object), told(request.oldObject));
+};
+
+/** Refuses what upstream refuses, and what could not run. */
+export const judgedBy = (request: AdmissionRequest, around: Around = {}): Verdict => {
+  const found = knownOf(request);
+  const object = request.object ?? request.oldObject;
+  if (found === undefined || !object || isUntouched(request)) return pass;
+  if (isTooMuch(object["spec"])) return request.operation === "DELETE" ? pass : { allowed: false, message: tooMuch };
+  const asked = { request, object, around };
+  const saying = found.says(asked);
+  return verdictOf({ broken: saying === "" ? [] : [saying], warnings: found.warns?.(asked) ?? [] });
+};

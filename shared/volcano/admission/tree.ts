@@ -1,0 +1,145 @@
+/** The tree that queues form by `spec.parent`: what a queue may have beside its ancestors, siblings and children. */
+import {
+  type Amounts,
+  lessPartly,
+  type Measure,
+  measureOf,
+  measureText,
+  namesIn,
+  sumOf,
+  valueIn,
+  valueText,
+} from "./amounts.ts";
+
+/** A queue as its rules need it. `parent` is "" where it names none. */
+export type Queue = {
+  readonly name: string;
+  readonly parent: string;
+  readonly state: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly capability: Amounts;
+  readonly deserved: Amounts;
+  readonly guarantee: Amounts;
+  readonly allocated: Amounts;
+};
+
+type Queues = readonly Queue[];
+
+const named = (name: string, all: Queues): Queue | undefined => all.find((queue) => queue.name === name);
+
+export const childrenOf = (name: string, all: Queues): Queues => all.filter(({ parent }) => parent === name);
+
+/** As Kubernetes says that there is none. */
+export const notFound = (name: string): string => `queue.scheduling.volcano.sh "${name}" not found`;
+
+const podsIn = ({ allocated }: Queue): number => valueIn(measureOf(allocated), "pods");
+
+const isTop = (parent: string): boolean => parent === "" || parent === "root";
+
+/** Whether it may be below the queue that it names. */
+export const parentSaying = (queue: Queue, all: Queues): string => {
+  if (isTop(queue.parent)) return "";
+  if (queue.parent === queue.name) return `queue ${queue.name} cannot use itself as parent`;
+  const parent = named(queue.parent, all);
+  if (parent === undefined) return `failed to get parent queue of queue ${queue.name}: ${notFound(queue.parent)}`;
+  const pods = podsIn(parent);
+  return childrenOf(parent.name, all).length > 0 || pods === 0
+    ? ""
+    : `queue ${parent.name} cannot be the parent queue of queue ${queue.name} because it has allocated Pods: ${pods}`;
+};
+
+/** Ancestors from the nearest on, short of the root. A ring of queues ends where it begins again. */
+const ancestorsOf = (queue: Queue, all: Queues): Queues => {
+  const found: Queue[] = [];
+  let at = queue.parent;
+  for (;;) {
+    const parent = isTop(at) ? undefined : named(at, all);
+    if (parent === undefined || found.includes(parent)) return found;
+    found.push(parent);
+    at = parent.parent;
+  }
+};
+
+const capabilityIn = (queue: Queue, name: string): number => valueIn(measureOf(queue.capability), name);
+
+const aboveSaying = (queue: Queue, all: Queues): string => {
+  const own = measureOf(queue.capability);
+  const ancestors = ancestorsOf(queue, all);
+  for (const name of namesIn(own)) {
+    const bound = ancestors.map((one) => capabilityIn(one, name)).find((value) => value > 0);
+    const value = valueIn(own, name);
+    if (bound !== undefined && value > bound)
+      return `queue ${queue.name} capability[${name}]=${valueText(name, value)} exceeds its ancestor's capability=${valueText(name, bound)}`;
+  }
+  return "";
+};
+
+const shares = ["guarantee", "deserved"] as const;
+
+const added = (sums: readonly Measure[], child: Queue): readonly Measure[] =>
+  shares.map((share, at) => sumOf(sums[at] ?? new Map(), measureOf(child[share])));
+
+/** Children are added one by one, and each sum is held against the parent: the first that exceeds it is told. */
+const sumsSaying = (who: string, parent: Queue, children: Queues): string => {
+  let sums: readonly Measure[] = [];
+  for (const child of children) {
+    sums = added(sums, child);
+    for (const [at, share] of shares.entries()) {
+      const [sum = new Map(), bound] = [sums[at], measureOf(parent[share])];
+      if (lessPartly(bound, sum))
+        return `${who} ${parent.name} validation failed: sum of children's ${share} (${measureText(sum)}) exceeds parent's ${share} limit (${measureText(bound)})`;
+    }
+  }
+  return "";
+};
+
+/** The most that any queue of a subtree may have; what says so itself hides those below. */
+const largestBelow = (queue: Queue, name: string, all: Queues, seen: readonly Queue[] = []): number => {
+  const own = capabilityIn(queue, name);
+  if (own > 0 || seen.includes(queue)) return own;
+  const below = childrenOf(queue.name, all).map((child) => largestBelow(child, name, all, [...seen, queue]));
+  return Math.max(0, ...below);
+};
+
+const belowSaying = (queue: Queue, children: Queues, all: Queues): string => {
+  const own = measureOf(queue.capability);
+  for (const name of namesIn(own)) {
+    const value = valueIn(own, name);
+    const largest = Math.max(0, ...children.map((child) => largestBelow(child, name, all)));
+    if (value < largest)
+      return `queue ${queue.name} capability[${name}]=${valueText(name, value)} is smaller than its descendants' max capability=${valueText(name, largest)}`;
+  }
+  return sumsSaying("queue", queue, children);
+};
+
+const besidesSaying = (queue: Queue, all: Queues): string => {
+  if (isTop(queue.parent)) return "";
+  const parent = named(queue.parent, all);
+  if (parent === undefined) return `parent queue ${queue.parent} not found: ${notFound(queue.parent)}`;
+  const siblings = childrenOf(parent.name, all).filter(({ name }) => name !== queue.name);
+  return aboveSaying(queue, all) || sumsSaying("parent queue", parent, [...siblings, queue]);
+};
+
+/** What its amounts break in the tree; empty when nothing. */
+export const treeSaying = (queue: Queue, all: Queues): string => {
+  const beside = besidesSaying(queue, all);
+  const children = childrenOf(queue.name, all);
+  if (beside !== "" || children.length === 0) return beside;
+  return belowSaying(queue, children, all);
+};
+
+const kept = ["default", "root"];
+
+/** Why it may not be deleted; `all` absent: nobody could be asked. */
+export const deletionSaying = (name: string, all: Queues | undefined): string => {
+  if (kept.includes(name)) return `\`${name}\` queue can not be deleted`;
+  const queue = named(name, all ?? []);
+  if (all === undefined) return "";
+  if (queue === undefined) return notFound(name);
+  const pods = podsIn(queue);
+  if (pods !== 0) return `queue ${name} cannot be deleted because it has allocated Pods: ${pods}`;
+  const children = childrenOf(name, all).map((child) => child.name);
+  return children.length === 0
+    ? ""
+    : `queue ${name} can not be deleted because it has ${children.length} child queues: ${children.join(", ")}`;
+};

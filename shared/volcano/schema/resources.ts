@@ -1,0 +1,51 @@
+/** Amounts in a job that nobody can count with: of its pods' containers, their overhead, and the claims that are made for it. */
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { quantityOf } from "../../kube/quantity.ts";
+import { type JobSpec, type Task, tasksOf } from "./spec.ts";
+import { containersIn } from "./template.ts";
+
+/** 2^63 - 1 whole units, in billionths: beyond it Kubernetes' own amounts end. */
+const most = (2n ** 63n - 1n) * 1_000_000_000n;
+
+/** Why a value is no amount; undefined when it is one. */
+export const amountSaying = (path: string, value: unknown): string | undefined => {
+  const quantity = quantityOf(value);
+  if (quantity === undefined) return `${path} must be an amount such as 500m or 2Gi, not ${JSON.stringify(value)}`;
+  return quantity.nano > most || quantity.nano < -most
+    ? `${path} is more than Kubernetes can count: ${JSON.stringify(value)}`
+    : undefined;
+};
+
+const within = (value: unknown, field: string): Json => {
+  const inner = isRecord(value) ? value[field] : undefined;
+  return isRecord(inner) ? inner : {};
+};
+
+const amountsSaying = (path: string, amounts: Json): readonly string[] =>
+  Object.entries(amounts).flatMap(([name, value]) => {
+    const wrong = amountSaying(`${path}.${name}`, value);
+    if (wrong !== undefined) return [wrong];
+    return (quantityOf(value)?.nano ?? 0n) < 0n ? [`${path}.${name} must be at least 0, not ${value}`] : [];
+  });
+
+const ofResources = (path: string, owner: unknown): readonly string[] =>
+  ["requests", "limits"].flatMap((list) =>
+    amountsSaying(`${path}.resources.${list}`, within(within(owner, "resources"), list)),
+  );
+
+const ofTask = (task: Task, at: number): readonly string[] => {
+  const spec = task.template?.spec;
+  const path = `spec.tasks[${at}].template.spec`;
+  return [
+    ...["containers", "initContainers"].flatMap((list) =>
+      containersIn(spec, list).flatMap((container, index) => ofResources(`${path}.${list}[${index}]`, container)),
+    ),
+    ...amountsSaying(`${path}.overhead`, within(spec, "overhead")),
+  ];
+};
+
+/** By the field; empty when all can be counted with. */
+export const resourcesSaying = (spec: JobSpec): readonly string[] => [
+  ...tasksOf(spec).flatMap(ofTask),
+  ...(spec.volumes ?? []).flatMap(({ volumeClaim }, at) => ofResources(`spec.volumes[${at}].volumeClaim`, volumeClaim)),
+];

@@ -1,0 +1,40 @@
+/** Volcano's kinds at the door: what their rules rest on is looked at first, and nobody is blocked when it cannot be. */
+import type { AdmissionRequest, AdmittedObject, Verdict } from "../../kube/admission.ts";
+import { judgedBy, needsNamespace, needsQueues, patchedBy } from "../../volcano/admission/review.ts";
+
+export type Surroundings = {
+  /** All queues; those of the last second may be given where `fresh` is false. Throws where they cannot be asked for. */
+  queues(fresh: boolean): Promise<readonly AdmittedObject[]>;
+  /** Annotations of a namespace. Throws likewise. */
+  annotations(namespace: string): Promise<Readonly<Record<string, string>>>;
+};
+
+const told = (verdict: Verdict, cause: unknown): Verdict => {
+  if (!verdict.allowed) return verdict;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return { ...verdict, warnings: [...verdict.warnings, `queues could not be looked at: ${why}`] };
+};
+
+/** What an older look speaks against may be right by now: a queue is often made right before its jobs. */
+export const volcanoJudged = async (request: AdmissionRequest, around?: Surroundings): Promise<Verdict> => {
+  if (around === undefined || !needsQueues(request)) return judgedBy(request);
+  const own = judgedBy(request);
+  if (!own.allowed && request.kind.kind !== "Job") return own;
+  try {
+    const verdict = judgedBy(request, { queues: await around.queues(false) });
+    return verdict.allowed && request.kind.kind !== "Queue"
+      ? verdict
+      : judgedBy(request, { queues: await around.queues(true) });
+  } catch (cause) {
+    return told(own, cause);
+  }
+};
+
+export const volcanoPatched = async (request: AdmissionRequest, around?: Surroundings): Promise<Verdict> => {
+  if (around === undefined || !needsNamespace(request)) return patchedBy(request);
+  try {
+    return patchedBy(request, { annotations: await around.annotations(request.namespace ?? "default") });
+  } catch (cause) {
+    return told(patchedBy(request), cause);
+  }
+};

@@ -1,0 +1,182 @@
+/** What admission says of Volcano's kinds beside jobs and queues, and of what is none of its business. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { good } from "../input/row.ts";
+import { creating, type Fields, patchOf, reviewOf, said, updating } from "./reviews.ts";
+
+const queues = [
+  { metadata: { name: "open" }, status: { state: "Open" } },
+  { metadata: { name: "parent" }, status: { state: "Open" } },
+  { metadata: { name: "child" }, spec: { parent: "parent" }, status: { state: "Open" } },
+  { metadata: { name: "shut" }, status: { state: "Closed" } },
+];
+
+describe("a job's queue", () => {
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ["open", /^$/],
+    ["child", /^$/],
+    ["shut", /^can only submit job to queue with state `Open`, queue `shut` status is `Closed`;$/],
+    ["gone", /^unable to find job queue: queue\.scheduling\.volcano\.sh "gone" not found;$/],
+    ["parent", /can only submit job to leaf queue, queue `parent` has 1 child queues;$/],
+  ];
+  for (const [queue, says] of rows)
+    test(queue, () => assert.match(said(creating("Job", { ...good, queue }), { queues }), says));
+
+  test("is not asked for again when the job is changed", () => {
+    assert.equal(
+      said(updating("Job", { ...good, queue: "shut" }, { ...good, queue: "shut", minAvailable: 1 }), { queues }),
+      "",
+    );
+  });
+});
+
+describe("a changed job", () => {
+  const rows: readonly (readonly [string, Fields, RegExp])[] = [
+    ["smaller", { minAvailable: 1 }, /^$/],
+    ["of another class", { priorityClassName: "high" }, /^$/],
+    ["of another queue", { queue: "other" }, /^job updates may not change fields other than/],
+    [
+      "of more tasks",
+      { tasks: [...Object(good["tasks"]), { ...Object(good["tasks"])[0], name: "b" }] },
+      /may not add or remove tasks/,
+    ],
+    ["below nothing", { minAvailable: -1 }, /^spec\.minAvailable must be at least 0/],
+  ];
+  for (const [what, changes, says] of rows)
+    test(what, () => assert.match(said(updating("Job", good, { ...good, ...changes })), says));
+});
+
+describe("a group of pods", () => {
+  const tiers = { highestTierAllowed: 1, highestTierName: "rack" };
+  const rows: readonly (readonly [string, Fields, RegExp])[] = [
+    ["in an open queue", { queue: "open" }, /^$/],
+    ["in none", {}, /^$/],
+    [
+      "in a closed one",
+      { queue: "shut" },
+      /^can only submit PodGroup to queue with state `Open`, queue `shut` status is `Closed`\.$/,
+    ],
+    [
+      "in one that is not",
+      { queue: "gone" },
+      /^unable to find queue: queue\.scheduling\.volcano\.sh "gone" not found$/,
+    ],
+    ["of two tiers", { networkTopology: tiers }, /^must not specify 'highestTierAllowed' and/],
+    [
+      "of two tiers in a part, in a closed queue",
+      { queue: "shut", subGroupPolicy: [{ name: "p", networkTopology: tiers }] },
+      /`Closed`\.; in subGroupPolicy 'p': must not specify/,
+    ],
+    ["of no shape", { queue: 3 }, /^spec\.queue must be a string/],
+  ];
+  for (const [what, spec, says] of rows)
+    test(what, () => assert.match(said(creating("PodGroup", spec), { queues }), says));
+
+  test("goes to the queue of its namespace where it names none", () => {
+    const around = { annotations: { "scheduling.volcano.sh/queue-name": "team" } };
+    assert.deepEqual(patchOf(creating("PodGroup", { queue: "default" }), around), [
+      { op: "add", path: "/spec/queue", value: "team" },
+    ]);
+    assert.deepEqual(patchOf(creating("PodGroup", { queue: "mine" }), around), []);
+    assert.deepEqual(patchOf(creating("PodGroup", { queue: "default" })), []);
+  });
+});
+
+describe("a pod's budget", () => {
+  const rows: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
+    ["none", {}, /^$/],
+    ["a count", { "volcano.sh/jdb-min-available": "2" }, /^$/],
+    ["a share", { "volcano.sh/jdb-max-unavailable": "30%" }, /^$/],
+    [
+      "nobody",
+      { "volcano.sh/jdb-min-available": "0" },
+      /^invalid value <"0"> for volcano\.sh\/jdb-min-available, it must be a positive integer$/,
+    ],
+    ["all", { "volcano.sh/jdb-min-available": "100%" }, /it must be a valid percentage which between 1% ~ 99%$/],
+    [
+      "a word",
+      { "volcano.sh/jdb-max-unavailable": "few" },
+      /^invalid value strconv\.Atoi: parsing "few": invalid syntax for volcano\.sh\/jdb-max-unavailable$/,
+    ],
+    [
+      "both",
+      { "volcano.sh/jdb-min-available": "1", "volcano.sh/jdb-max-unavailable": "1" },
+      /^not allow configure multiple annotations <\[volcano\.sh\/jdb-min-available volcano\.sh\/jdb-max-unavailable\]> at same time$/,
+    ],
+  ];
+  for (const [what, annotations, says] of rows)
+    test(what, () =>
+      assert.match(said(creating("Pod", { schedulerName: "volcano" }, { name: "p", annotations })), says),
+    );
+
+  test("is nobody's business under another scheduler", () => {
+    const annotations = { "volcano.sh/jdb-min-available": "0" };
+    assert.equal(said(creating("Pod", { schedulerName: "default-scheduler" }, { name: "p", annotations })), "");
+  });
+});
+
+const flow = (name: string, ...targets: readonly string[]) => ({ name, dependsOn: { targets } });
+
+describe("a JobFlow", () => {
+  const rows: readonly (readonly [string, unknown, RegExp])[] = [
+    ["one after the other", { flows: [{ name: "a" }, flow("b", "a"), flow("c", "a", "b")] }, /^$/],
+    ["of nothing", undefined, /^$/],
+    ["a ring", { flows: [flow("a", "b"), flow("b", "a")] }, /^jobflow flow is not dag$/],
+    ["after itself", { flows: [flow("a", "a")] }, /^jobflow flow is not dag: flow 'a' has self-dependency$/],
+    ["after nobody", { flows: [flow("a", "z")] }, /^jobflow flow is not dag: vertex is not defined: z$/],
+    ["of no shape", { flows: {} }, /^spec\.flows must be an array/],
+  ];
+  for (const [what, spec, says] of rows) test(what, () => assert.match(said(creating("JobFlow", spec)), says));
+});
+
+const nightly = { schedule: "0 3 * * *", jobTemplate: { spec: good } };
+
+describe("a CronJob", () => {
+  const rows: readonly (readonly [string, unknown, RegExp, string?])[] = [
+    ["every night", nightly, /^$/],
+    ["every night in Berlin", { ...nightly, timeZone: "Europe/Berlin" }, /^$/],
+    ["every so often", { ...nightly, schedule: "@every 5m" }, /^$/],
+    ["never", { ...nightly, schedule: "" }, /^schedule is required, but got empty$/],
+    ["whenever", { ...nightly, schedule: "whenever" }, /^schedule is not a valid cron expression$/],
+    [
+      "in a zone of its own",
+      { ...nightly, schedule: "TZ=UTC 0 3 * * *" },
+      /^schedule should not contain TZ or CRON_TZ/,
+    ],
+    ["nowhere", { ...nightly, timeZone: "Mars/Olympus" }, /^invalid timeZone$/],
+    ["here", { ...nightly, timeZone: "Local" }, /^timeZone can't be Local/],
+    ["in an empty zone", { ...nightly, timeZone: "" }, /^timeZone must be nil or non-empty string, got empty string$/],
+    ["by a path", { ...nightly, timeZone: "../etc" }, /^unknown timeZone invalid timeZone$/],
+    ["under too long a name", nightly, /^cronJob name must be no more than 52 characters/, "n".repeat(53)],
+    ["under no name", nightly, /^invalid cronJob name "-a": name part must consist/, "-a"],
+    [
+      "of jobs that will be refused",
+      { ...nightly, jobTemplate: { spec: {} } },
+      /^warning: its jobs will be refused: No task specified/,
+    ],
+    ["of no shape", { ...nightly, schedule: 3 }, /^spec\.schedule must be a string/],
+  ];
+  for (const [what, spec, says, name = "nightly"] of rows)
+    test(what, () => assert.match(said(creating("CronJob", spec, { name })), says));
+});
+
+describe("a JobTemplate", () => {
+  test("is stored whatever its jobs will be told, which its writer hears", () => {
+    assert.equal(said(creating("JobTemplate", good)), "");
+    assert.match(said(creating("JobTemplate", { tasks: [] })), /^warning: its jobs will be refused: No task specified/);
+  });
+});
+
+describe("anything else", () => {
+  const bad = creating("Job", "nonsense");
+  const rows = [
+    { ...bad, kind: { ...bad.kind, kind: "toString" } },
+    { ...bad, kind: { ...bad.kind, group: "batch" } },
+    reviewOf("Job", "UPDATE", { metadata: { name: "train" }, spec: "nonsense" }, { oldObject: bad.object }),
+  ];
+  for (const request of rows)
+    test(`passes: ${request.operation} ${request.kind.group}/${request.kind.kind}`, () => {
+      assert.equal(said(request), "");
+      assert.deepEqual(patchOf(request), []);
+    });
+});

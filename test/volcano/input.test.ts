@@ -1,0 +1,57 @@
+/**
+ * The catalogue of bad inputs for Volcano jobs: what their writer is told where admission answers, and what becomes of
+ * them where no webhook is installed. One message that names the field, nothing made, and a mended spec runs.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { creating, patchOf, said, updating } from "./admission/reviews.ts";
+import { rows } from "./input/catalogue.ts";
+import { madeBy, stepOf, stored, toldIn } from "./input/path.ts";
+import { good, type Row } from "./input/row.ts";
+
+const asked = ({ spec, job = "train" }: Row) => creating("Job", spec, { name: job });
+
+describe("bad input for Volcano jobs", () => {
+  test("is a catalogue of more than seventy, each once", () => {
+    assert.ok(rows.length >= 70, `${rows.length}`);
+    assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
+  });
+
+  for (const row of rows)
+    test(`${row.name}: refused at the door`, () => {
+      assert.match(said(asked(row)), row.says);
+      assert.doesNotThrow(() => patchOf(asked(row)));
+    });
+
+  for (const row of rows)
+    test(`${row.name}: without a webhook nothing is made, job and event say why; mended, it runs`, () => {
+      const { spec, job = "train", says } = row;
+      const plan = stepOf(stored(job, spec));
+      const told = toldIn(plan);
+      assert.deepEqual(madeBy(plan), []);
+      assert.equal(told.phase, "Pending");
+      assert.match(told.message, says);
+      assert.match(told.events, /^Warning /);
+      assert.ok(told.events.includes(told.message));
+      assert.ok(told.message.length <= 1_000);
+      assert.deepEqual([plan.rests, plan.again, plan.pollMs], [true, undefined, undefined]);
+      const mended = stepOf(stored("train", good, 2), plan.memory);
+      assert.ok(madeBy(mended).includes("PodGroup"), JSON.stringify(mended).slice(0, 500));
+    });
+
+  for (const row of rows.filter(({ job }) => job === undefined))
+    test(`${row.name}: stored before anybody kept the rules, it may be mended at the door`, () => {
+      assert.equal(said(updating("Job", row.spec, good)), "");
+      assert.match(said(updating("Job", row.spec, { ...Object(row.spec), queue: "other" })), /./);
+    });
+
+  test("what runs is let pass without a word, and its defaults are those of reconcile", () => {
+    assert.equal(said(creating("Job", good)), "");
+    const [queue, ...others] = patchOf(creating("Job", good));
+    assert.deepEqual(queue, { op: "replace", path: "/spec/tasks", value: Object(queue).value });
+    assert.deepEqual(
+      others.map((one) => Object(one).path),
+      ["/spec/queue", "/spec/schedulerName", "/spec/maxRetry", "/spec/minAvailable"],
+    );
+  });
+});

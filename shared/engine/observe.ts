@@ -7,7 +7,7 @@ import type { Operator } from "../core/operator.ts";
 import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Returning } from "../core/recovery.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
-import type { Epoch, Recall } from "./recall.ts";
+import type { Epoch } from "./recall.ts";
 import type { Salvaged } from "./record.ts";
 import { diagnose, type Ill } from "./recovery/diagnosis.ts";
 import { recoveryOf } from "./settings.ts";
@@ -193,6 +193,9 @@ const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
   }
 };
 
+/** A look at many. */
+export type Listing = Extract<Query, { do: "list" }>;
+
 export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, Hearing> };
 
 export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
@@ -202,7 +205,7 @@ export const learn = async (
   cluster: Cluster,
   query: Query,
   { seen, heard }: Answers,
-  known?: Recall["list"],
+  known?: (query: Listing) => readonly Stored[] | undefined,
 ): Promise<void> => {
   const id = queryId(query);
   const watched = query.do === "list" && query.again !== true ? known?.(query) : undefined;

@@ -27,8 +27,8 @@ export type Recall = {
   /** What was kept of the key, and is nobody's any more; undefined when the object has changed since. */
   take(key: Key): Recollection | undefined;
   keep(key: Key, recollection: Recollection): void;
-  /** What is being watched, as it was last seen; undefined where not all of it is. */
-  list(query: Extract<Query, { do: "list" }>): readonly Stored[] | undefined;
+  /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is. */
+  list(key: Key, query: Extract<Query, { do: "list" }>): readonly Stored[] | undefined;
 };
 
 /** The API server's clock now, in whole seconds as it tells them, epoch ms. */

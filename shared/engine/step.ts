@@ -8,7 +8,7 @@
 import { type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { type Answers, learn, noAnswers, type Observed } from "./observe.ts";
+import { type Answers, type Listing, learn, noAnswers, type Observed } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember } from "./recall.ts";
@@ -147,7 +147,7 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
 const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
   const { memory, refused, done, answers } = so;
-  const known = sight.recalled === undefined ? undefined : world.recall?.list;
+  const known = sight.recalled === undefined ? undefined : (query: Listing) => world.recall?.list(message, query);
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now, returning } = sight;
     const view = { object, uid, memory, ...answers, now, refused, done, returning };

@@ -10,6 +10,7 @@ export type Known = {
   /** Begins a full list: what it does not see until `end` is called is gone. */
   begin(): { see(object: Stored): readonly Change[]; end(): readonly Change[] };
   has(namespace: string, name: string): boolean;
+  get(namespace: string, name: string): Stored | undefined;
   size(): number;
   /** All of them, as they are now. */
   values(): Iterable<Stored>;
@@ -54,5 +55,6 @@ export const openKnown = (trim: (object: Stored) => Stored): Known => {
     };
   };
   const has = (namespace: string, name: string): boolean => objects.has(`${namespace}/${name}`);
-  return { seen, gone, begin, has, size: () => objects.size, values: () => objects.values() };
+  const get = (namespace: string, name: string): Stored | undefined => objects.get(`${namespace}/${name}`);
+  return { seen, gone, begin, has, get, size: () => objects.size, values: () => objects.values() };
 };

@@ -5,10 +5,11 @@
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
-import type { Resource, Stored } from "../core/object.ts";
+import type { Resource } from "../core/object.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Following, openTrail, type Trail } from "./following.ts";
 import { type Sending, type Subject, sendingsOf, subjectsOf, type Watcher } from "./keys.ts";
+import type { Known } from "./known.ts";
 import { follow } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
@@ -33,14 +34,20 @@ export type ForwarderSettings = {
   readonly strays?: (loop: Loop, trail: Trail) => Promise<readonly Sending[]>;
 };
 
+/** What the operator of a kind watches of a resource, in a namespace. */
+export type Asked = { readonly kind: string; readonly resource: Resource; readonly namespace: string };
+
+/** Also of other namespaces. */
+export type Seen = Pick<Known, "get" | "values">;
+
 /** One resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
 
 export type Forwarder = {
   /** True once every resource has been listed, or is watched from where it was left. */
   synced(): boolean;
-  /** The trimmed objects of a resource in a namespace, as they are known now; undefined unless all are. */
-  known(resource: Resource, namespace: string): readonly Stored[] | undefined;
+  /** Trimmed objects as they are known now; undefined unless all of them are. */
+  known(asked: Asked): Seen | undefined;
   /** How far every loop had come when it was asked; undefined when not all up to there could be sent. */
   sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
   /** Stops watching, sends what still waits, and resolves: true when the queue has it all. */
@@ -157,14 +164,14 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   });
   const searched = async (): Promise<boolean> =>
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
-  const known = (resource: Resource, namespace: string): readonly Stored[] | undefined => {
-    const mine = courses.filter(({ loop }) => {
-      const { group, plural } = loop.subject.resource;
+  const known = ({ kind, resource, namespace }: Asked): Seen | undefined => {
+    const mine = courses.filter(({ loop: { subject, ...loop } }) => {
+      const { group, plural } = subject.resource;
       const covers = loop.namespace === undefined || loop.namespace === namespace;
-      return covers && group === resource.group && plural === resource.plural;
+      const isIts = subject.interests.some((interest) => interest.kind === kind);
+      return covers && isIts && group === resource.group && plural === resource.plural;
     });
-    if (mine.length !== 1 || mine[0]?.trail.base !== "list") return undefined;
-    return [...mine[0].trail.known.values()].filter(({ metadata }) => metadata.namespace === namespace);
+    return mine.length === 1 && mine[0]?.trail.base === "list" ? mine[0].trail.known : undefined;
   };
   return {
     known,

@@ -119,7 +119,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
-  const recall = openRecall({ resourceOf, known: (...of) => forwarder.known(...of) });
+  const recall = openRecall({ resourceOf, known: (asked) => forwarder.known(asked) });
   const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const world: World = { ...charged, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };

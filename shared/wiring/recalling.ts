@@ -6,12 +6,13 @@ import { same } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Recall, Recollection } from "../engine/recall.ts";
+import type { Forwarder } from "../forward/start.ts";
 import { labelOf } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
 
 type Settings = {
-  /** Trimmed objects of a resource in a namespace; undefined unless all are known. */
-  readonly known: (resource: Resource, namespace: string) => readonly Stored[] | undefined;
+  /** Trimmed objects; undefined unless all are known. */
+  readonly known: Forwarder["known"];
   readonly resourceOf: (kind: string) => Resource | undefined;
 };
 
@@ -28,8 +29,7 @@ export const openRecall = ({ known, resourceOf }: Settings): Recall => {
   const kept = new Map<string, Recollection>();
   const isCurrent = ({ kind, namespace, name }: Key, { object }: Recollection): boolean => {
     const resource = resourceOf(kind);
-    const there = resource === undefined ? undefined : known(resource, namespace);
-    const watched = there?.find(({ metadata }) => metadata.name === name);
+    const watched = resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
     return watched !== undefined && same(saidIn(watched), saidIn(trim(object)));
   };
   return {
@@ -44,9 +44,16 @@ export const openRecall = ({ known, resourceOf }: Settings): Recall => {
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
     },
-    list: ({ resource, namespace, labels }) =>
-      known(resource, namespace)?.filter((object) =>
-        Object.entries(labels).every(([name, value]) => labelOf(object, name) === value),
-      ),
+    list: ({ kind }, { resource, namespace, labels }) => {
+      const seen = known({ kind, resource, namespace });
+      if (seen === undefined) return undefined;
+      const wanted = Object.entries(labels);
+      const found: Stored[] = [];
+      for (const object of seen.values()) {
+        const isWanted = wanted.every(([name, value]) => labelOf(object, name) === value);
+        if (isWanted && object.metadata.namespace === namespace) found.push(object);
+      }
+      return found;
+    },
   };
 };

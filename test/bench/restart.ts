@@ -9,8 +9,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Api } from "../cluster/api.ts";
+import { type Audit, isWrite, openAudit } from "../cluster/audit.ts";
 import { startCluster } from "../cluster/cluster.ts";
-import { build, install, startHost } from "../e2e/installed.ts";
+import { build, type HostProcess, install, startHost } from "../e2e/installed.ts";
 import { ensure } from "../setup/ensure.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
@@ -21,7 +22,7 @@ const submittedEvery = 10;
 const quietSeconds = 15;
 const longestSeconds = 900;
 /** A host lists all it watches and begins its first resync at once. */
-const settlingMs = 45_000;
+const settlingMs = 10_000;
 
 const applicationAt = (index: number): object =>
   sparkPi(`restart-${index}`, {
@@ -37,6 +38,7 @@ const createAll = async (api: Api, count: number): Promise<void> => {
       next += 1;
       const reply = await api.call("POST", applications, applicationAt(index));
       if (reply.status !== 201) throw new Error(`create restart-${index}: ${JSON.stringify(reply.body)}`);
+      if (index % 1_000 === 999) process.stderr.write(`${index + 1} created\n`);
     }
   };
   await Promise.all(Array.from({ length: 16 }, worker));
@@ -59,27 +61,46 @@ const told = async (api: Api): Promise<number> => {
   return found;
 };
 
-/** Resolves when the host has written nothing for a while: what it reads of leases and by resync goes on for ever. */
+/** What a host that has nothing left to do asks for in a second, at most: leases, and now and then a resync. */
+const fewRequests = 5;
+
+/** Resolves when a host has asked for next to nothing for a while, and written nothing. */
 const quiet = async (api: Api): Promise<void> => {
-  let last = -1;
+  let last = { asked: -1, written: -1 };
   for (let [still, seconds] = [0, 0]; still < quietSeconds; seconds++) {
-    const now = await dispatched(api, writing);
-    still = now === last ? still + 1 : 0;
+    const now = { asked: await dispatched(api), written: await dispatched(api, writing) };
+    const rests = now.written === last.written && now.asked - last.asked <= fewRequests;
+    still = rests ? still + 1 : 0;
     last = now;
-    if (seconds > longestSeconds) throw new Error(`the host still writes after ${longestSeconds} s`);
+    if (seconds % 10 === 9) process.stderr.write(`${now.asked} reads, ${now.written} writes so far\n`);
+    if (seconds > longestSeconds) throw new Error(`the host is still at work after ${longestSeconds} s`);
     await sleep(1_000);
   }
 };
 
+const ended = async (host: HostProcess, log: string): Promise<void> => {
+  if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
+};
+
+/** A host that takes all of them on, and one whose first resync looks once at what waits: then there is nothing left to say. */
 const prepare = async (api: Api, kubeconfig: string, log: string, count: number): Promise<void> => {
-  const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
+  const first = startHost(kubeconfig, log, ["--log-level", "warn"]);
   await createAll(api, count);
-  for (let round = 0; (await told(api)) < count; round++) {
-    if (round > longestSeconds / 2) throw new Error(`not all of ${count} applications show a state; its log is ${log}`);
-    await sleep(2_000);
-  }
   await quiet(api);
-  if ((await host.stop()) !== 0) throw new Error(`the first host did not end well; its log is ${log}`);
+  const shown = await told(api);
+  if (shown < count) throw new Error(`${shown} of ${count} applications show a state; the host's log is ${log}`);
+  await ended(first, log);
+  const second = startHost(kubeconfig, log, ["--log-level", "warn"]);
+  await sleep(settlingMs);
+  await quiet(api);
+  await ended(second, log);
+};
+
+/** What was written, and of what: a few of them. */
+const writesSince = async (audit: Audit, since: number): Promise<string> => {
+  const made = (await audit.read()).filter((one) => isWrite(one) && one.at >= since);
+  const lines = made.slice(0, 20).map(({ verb, resource, name, code }) => `${verb} ${resource} ${name} (${code})`);
+  return `\n${lines.join("\n")}`;
 };
 
 /** Throws when anything was written: nothing had changed. */
@@ -87,24 +108,26 @@ export const benchRestart = async (count: number): Promise<readonly Figure[]> =>
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
-  const cluster = await startCluster({ nodes: 0, dir });
+  const audit = await openAudit(join(dir, "audit"), "rekindle", "rekindle");
+  const cluster = await startCluster({ nodes: 0, dir, extra: audit.flags });
   const { api } = cluster;
   try {
     const kubeconfig = await install(cluster, undefined);
     await countFlow(api);
     await countFlow(api, writing);
-    await prepare(api, kubeconfig, join(dir, "first.log"), count);
+    await prepare(api, kubeconfig, join(dir, "earlier.log"), count);
     const [asked, written] = [await dispatched(api), await dispatched(api, writing)];
-    const began = performance.now();
-    const host = startHost(kubeconfig, join(dir, "second.log"), ["--log-level", "warn"]);
+    const [began, since] = [performance.now(), Date.now()];
+    const host = startHost(kubeconfig, join(dir, "measured.log"), ["--log-level", "warn"]);
     await sleep(settlingMs);
     await quiet(api);
     const seconds = (performance.now() - began) / 1_000;
     const { cpu, peak } = await account(host);
     const writes = (await dispatched(api, writing)) - written;
     const requests = (await dispatched(api)) - asked;
-    if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${join(dir, "second.log")}`);
-    if (writes > 0) throw new Error(`${writes} write(s) although nothing had changed`);
+    await ended(host, join(dir, "measured.log"));
+    if (writes > 0)
+      throw new Error(`${writes} write(s) although nothing had changed: ${await writesSince(audit, since)}`);
     return [
       { name: `restart.${count}.writes`, value: writes, unit: "writes", aim: 0 },
       { name: `restart.${count}.host-cpu`, value: cpu, unit: "s", aim: 60 },

@@ -7,21 +7,31 @@ import { type Figure, figureLine } from "./figures.ts";
 const help = `npm run bench -- bundle | submit [--count N [--admission] | --burst N] | restart [--count N] | functions | recovery [--json FILE]
 
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
-  recovery   executors lost where Rekindle is the allocator: one by one, all at once, unseen; needs root
+  recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
+             --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
              with --admission also its webhooks and quota enforcement;
              with --burst N on the simulator: memory as it goes on, and how far a key is overtaken`;
 
-type Sizes = { readonly many: number | undefined; readonly burst: number | undefined; readonly admission: boolean };
+type Sizes = {
+  readonly many: number | undefined;
+  readonly burst: number | undefined;
+  readonly admission: boolean;
+  readonly recovery: { readonly part: string | undefined; readonly profile: string | undefined };
+};
 
 const measure = async (
   name: string | undefined,
-  { many, burst, admission }: Sizes,
+  { many, burst, admission, recovery }: Sizes,
 ): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
-  if (name === "recovery") return (await import("./recovery/recovery.ts")).benchRecovery();
+  if (name === "recovery")
+    return (await import("./recovery/recovery.ts")).benchRecovery({
+      losses: Math.min(1_000, many ?? 1_000),
+      ...recovery,
+    });
   if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
@@ -36,13 +46,16 @@ const main = async (): Promise<number> => {
       json: { type: "string" },
       count: { type: "string" },
       burst: { type: "string" },
+      profile: { type: "string" },
+      part: { type: "string" },
       admission: { type: "boolean", default: false },
       help: { type: "boolean", short: "h" },
     },
   });
   const burst = values.burst === undefined ? undefined : Number(values.burst);
   const many = values.count === undefined ? undefined : Number(values.count);
-  const sizes = { many, burst, admission: values.admission };
+  const { admission, part, profile } = values;
+  const sizes = { many, burst, admission, recovery: { part, profile } };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

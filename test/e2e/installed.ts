@@ -83,9 +83,14 @@ const gone = (child: ChildProcess): Promise<number> =>
     ? Promise.resolve(child.exitCode ?? 1)
     : new Promise((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
 
-/** One host as a separate process; its log is appended to `log`. */
-export const startHost = (kubeconfig: string, log: string, args: readonly string[] = []): HostProcess => {
-  const all = [cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
+/** One host as a separate process; its log is appended to `log`. `node`: flags of the runtime itself. */
+export const startHost = (
+  kubeconfig: string,
+  log: string,
+  args: readonly string[] = [],
+  node: readonly string[] = [],
+): HostProcess => {
+  const all = [...node, cli, "host", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", ...args];
   const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "pipe"], env: environment });
   const file = createWriteStream(log, { flags: "a" });
   child.stdout.pipe(file, { end: false });

@@ -58,6 +58,37 @@ const start = (more: Partial<ForwarderSettings> = {}) => {
   return { sent, names, ask, apply, run };
 };
 
+describe("what the forwarder knows", () => {
+  const other: Watcher = {
+    kind: "Another",
+    resource: configMaps,
+    watches: [
+      {
+        resource: secrets,
+        selector: "job",
+        ownerName: ({ metadata }) => metadata.labels?.["job"],
+        matters: () => true,
+      },
+    ],
+  };
+
+  it("is for each kind what its own operator watches, where two watch the same resource", async () => {
+    const { apply, run } = start({ operators: [operator, other] });
+    apply("secrets", "Secret", "s1", { app: "parent" });
+    apply("secrets", "Secret", "s2", { job: "task" });
+    const forwarder = run();
+    const names = (kind: string): readonly string[] | undefined => {
+      const seen = forwarder.known({ kind, resource: secrets, namespace: "default" });
+      return seen === undefined ? undefined : [...seen.values()].map(({ metadata }) => metadata.name);
+    };
+    assert.equal(names("ConfigMap"), undefined);
+    await until(() => forwarder.synced());
+    assert.deepEqual([names("ConfigMap"), names("Another"), names("Nobody")], [["s1"], ["s2"], undefined]);
+    assert.equal(forwarder.known({ kind: "Another", resource: secrets, namespace: "elsewhere" }), undefined);
+    await forwarder.stop();
+  });
+});
+
 describe("the forwarder", () => {
   it("sends what was there before, what comes, and what goes", async () => {
     const { names, ask, apply, run } = start();

@@ -26,7 +26,13 @@ const kept = (object: Stored = app()): Recollection => ({
 });
 
 const over = (watched: readonly Stored[] | undefined) =>
-  openRecall({ known: () => watched, resourceOf: (kind) => (kind === "App" ? apps : undefined) });
+  openRecall({
+    known: ({ kind, namespace }) => {
+      const get = (_: string, name: string) => watched?.find(({ metadata }) => metadata.name === name);
+      return watched === undefined || kind !== "App" || namespace !== "ns" ? undefined : { get, values: () => watched };
+    },
+    resourceOf: (kind) => (kind === "App" ? apps : undefined),
+  });
 
 describe("what was kept of a key", () => {
   const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
@@ -77,12 +83,12 @@ describe("a list of what is watched", () => {
   test("holds those with all the labels", () => {
     const names = (labels: Readonly<Record<string, string>>) =>
       over(watched)
-        .list({ ...query, labels })
+        .list(key, { ...query, labels })
         ?.map(({ metadata }) => metadata.name);
     assert.deepEqual(names({ app: "a" }), ["p", "r"]);
     assert.deepEqual(names({ app: "a", role: "x" }), ["p"]);
   });
 
   test("is none while not everything is known", () =>
-    assert.equal(over(undefined).list({ ...query, labels: {} }), undefined));
+    assert.equal(over(undefined).list(key, { ...query, labels: {} }), undefined));
 });

@@ -13,6 +13,7 @@ import type { Allotment } from "../executors/allotment.ts";
 import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded } from "../executors/census.ts";
 import { idsOf } from "../executors/ids.ts";
 import { freshLedger } from "../executors/ledger.ts";
+import { endingOf } from "../executors/losses.ts";
 import { wantedOf } from "../executors/owner.ts";
 import { paceOf } from "../executors/pace.ts";
 import { shrink } from "../executors/shrink.ts";
@@ -208,13 +209,20 @@ type Running = {
   readonly plain: Plain;
 };
 
+/** A process that has ended does not begin again: to remove its pod by UID ends nobody, however old the look. */
+const endsNobody = (effect: Effect, { executors }: Pods): boolean => {
+  if (effect.do !== "delete") return effect.do === "create" || effect.do === "record";
+  const pod = executors.find(({ metadata }) => metadata.uid === effect.uid);
+  return pod !== undefined && endingOf(pod) !== undefined;
+};
+
 /**
  * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
  * What ends somebody, or gives up one that never came, is decided on what is read.
  */
-const isSwift = ({ memory, view, settings }: Scene, stages: readonly (readonly Effect[])[]): boolean => {
+const isSwift = ({ memory, view, settings }: Scene, found: Pods, stages: readonly (readonly Effect[])[]): boolean => {
   const overdue = memory.allotment?.underway.some(({ at }) => at <= view.now - settings.settledMs) === true;
-  return !overdue && stages.flat().every(({ do: act }) => act === "create" || act === "record");
+  return !overdue && stages.flat().every((effect) => endsNobody(effect, found));
 };
 
 /** Executors that are short are made before anybody else is looked at or asked, in the same step. */
@@ -228,7 +236,7 @@ export const ahead = (
   if (owned === undefined || "look" in owned) return undefined;
   const { memory, stages } = owned;
   if (!stages.flat().some(({ do: act }) => act === "create")) return undefined;
-  const swift = isSwift(scene, stages) ? { swift: true } : {};
+  const swift = isSwift(scene, found, stages) ? { swift: true } : {};
   return { ...plain, ...swift, memory, stages, more: true };
 };
 
@@ -238,7 +246,7 @@ export const supplied = (scene: Scene, driver: Driver, found: Pods, { body, plai
   if (owned === undefined) return planOf(scene, scene.memory, found, plain);
   if ("look" in owned) return owned;
   const { memory, stages, wakeAt, ...waits } = owned;
-  const swift = isSwift(scene, [...stages, ...plain.stages]) ? { swift: true } : {};
+  const swift = isSwift(scene, found, [...stages, ...plain.stages]) ? { swift: true } : {};
   const both = { ...plain, ...waits, ...earlier(plain.wakeAt, wakeAt) };
   return planOf(scene, memory, found, { ...both, ...swift, stages: [...stages, ...plain.stages] });
 };

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Audit, openAudit } from "../../cluster/audit.ts";
+import { type Audit, openAudit, tableOf } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { bridgeAddress, enterNamespace, isInside } from "../../cluster/netns.ts";
 import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
@@ -21,6 +21,17 @@ import { type Executor, instant, openStandIns, type StandIns } from "./standins.
 
 /** Applications that lose executors one by one: twenty, so that a loss every tenth of a second finds its own at rest. */
 const many = { apps: 20, each: 50, pauseMs: 100 };
+
+export type Asked = {
+  /** Losses one by one. */
+  readonly losses: number;
+  /** Where a CPU profile of the host is to be left. */
+  readonly profile: string | undefined;
+  /** One of `parts`; absent: all. */
+  readonly part: string | undefined;
+};
+
+export const parts: readonly string[] = ["single", "mass", "missed"];
 const mass = { app: "mass", count: 1_000 };
 /** How many executors are made within one interval, at most. */
 const pace = { batch: 500, delay: "1s" };
@@ -36,6 +47,7 @@ type Bench = {
   readonly standIns: StandIns;
   readonly kubeconfig: string;
   readonly dir: string;
+  readonly asked: Asked;
 };
 
 const created = async ({ cluster }: Bench, name: string, instances: number): Promise<void> => {
@@ -60,6 +72,14 @@ const grown = async ({ standIns }: Bench, apps: readonly string[], each: number)
   }
 };
 
+/** Applications that have all their executors, and long enough to lose them; those that an earlier part made are there. */
+const atWork = async (bench: Bench, apps: readonly string[], each: number): Promise<void> => {
+  const missing = apps.filter((app) => bench.standIns.running(app).length === 0);
+  for (const app of missing) await created(bench, app, each);
+  await grown(bench, missing, each);
+  if (missing.length > 0) await sleep(grownMs);
+};
+
 type Replaced = { readonly lost: Executor; readonly by: Executor; readonly visibleAt: number };
 
 const replaced = async ({ standIns }: Bench, lost: Executor): Promise<Replaced> => {
@@ -75,7 +95,7 @@ const replaced = async ({ standIns }: Bench, lost: Executor): Promise<Replaced> 
 const oneByOne = async (bench: Bench, apps: readonly string[]): Promise<readonly Replaced[]> => {
   const first = apps.map((app) => bench.standIns.running(app));
   const all: Replaced[] = [];
-  for (let round = 0; round < many.each; round++) {
+  for (let round = 0; round < bench.asked.losses / many.apps; round++) {
     for (const executors of first) {
       const lost = executors[round];
       if (lost === undefined) throw new Error("there is no executor left to lose");
@@ -111,15 +131,17 @@ const exact = ({ standIns }: Bench, app: string, count: number): void => {
   if (new Set(executors.map(({ id }) => id)).size !== count) throw new Error(`${app} has two executors of one id`);
 };
 
+const losers = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `loses-${index + 1}`);
+
 const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
-  const apps = Array.from({ length: many.apps }, (_, index) => `loses-${index + 1}`);
-  for (const app of apps) await created(bench, app, many.each);
-  await grown(bench, apps, many.each);
-  await sleep(grownMs);
-  const before = await account(host);
+  const apps = losers(many.apps);
+  await atWork(bench, apps, many.each);
+  const [before, began] = [await account(host), Date.now()];
   const all = await oneByOne(bench, apps);
   const after = await account(host);
   await sleep(2_000);
+  const requests = (await bench.audit.read()).filter(({ at }) => at >= began);
+  for (const [what, times] of tableOf(requests)) console.log(`${(times / all.length).toFixed(2).padStart(8)} ${what}`);
   for (const app of apps) exact(bench, app, many.each);
   const took = delays(all, await postsOf(bench));
   const bare: number[] = [];
@@ -132,22 +154,23 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
     { name: "recovery.visible-to-POST.most", value: Math.max(...took), unit: "ms" },
     { name: "recovery.bare-LIST-GET-POST.p50", value: quantile(bare, 0.5), unit: "ms" },
     { name: "recovery.bare-LIST-GET-POST.p99", value: quantile(bare, 0.99), unit: "ms" },
+    { name: "recovery.api-requests-per-loss", value: requests.length / count, unit: "requests" },
     { name: "recovery.host-cpu-per-loss", value: ((after.cpu - before.cpu) * 1_000) / count, unit: "ms" },
   ];
 };
 
 /** All at once; from the first loss that is visible to the last POST. */
-const massLoss = async (bench: Bench): Promise<readonly Figure[]> => {
+const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
   const { app, count } = mass;
-  await created(bench, app, count);
-  await grown(bench, [app], count);
-  await sleep(grownMs);
+  await atWork(bench, [app], count);
   const victims = bench.standIns.running(app);
+  const before = await account(host);
   const coming = bench.standIns.next(app, count);
   coming.catch(() => {});
   const visible = await Promise.all(victims.map((one) => bench.standIns.fail(one)));
   const came = await coming;
   await sleep(3_000);
+  const cpu = (await account(host)).cpu - before.cpu;
   exact(bench, app, count);
   const posts = await postsOf(bench);
   const last = Math.max(...came.map(({ name }) => posts.get(name) ?? Number.NaN));
@@ -161,6 +184,7 @@ const massLoss = async (bench: Bench): Promise<readonly Figure[]> => {
       aim: 8,
     },
     { name: "recovery.mass.until-all-losses-visible", value: (all - first) / 1_000, unit: "s" },
+    { name: "recovery.mass.host-cpu", value: cpu, unit: "s" },
     { name: `recovery.bare-${count}-POSTs`, value: bare, unit: "s" },
   ];
 };
@@ -171,6 +195,7 @@ const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   const host = startHost(blindfold.kubeconfig, join(bench.dir, "blind.log"), ["--resync", `${resyncSeconds}s`]);
   try {
     await sleep(8_000);
+    await atWork(bench, losers(many.apps), many.each);
     const all: Replaced[] = [];
     for (let index = 0; index < misses; index++) {
       const [lost] = bench.standIns.running(`loses-${index + 1}`);
@@ -204,20 +229,30 @@ const shown = (figures: readonly Figure[]): readonly Figure[] => {
   return figures;
 };
 
-const measured = async (bench: Bench): Promise<readonly Figure[]> => {
-  const { api } = bench.cluster;
-  await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
-  await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
-  const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"]);
+/** What a host that sees everything is measured by. */
+const seeing = async (bench: Bench, wants: (part: string) => boolean): Promise<readonly Figure[]> => {
+  const { profile } = bench.asked;
+  const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+  const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"], flags);
   try {
-    const figures = [...shown(await singles(bench, host)), ...shown(await massLoss(bench))];
+    const single = wants("single") ? shown(await singles(bench, host)) : [];
+    const all = wants("mass") ? shown(await massLoss(bench, host)) : [];
     const { peak } = await account(host);
     const code = await host.stop();
     if (code !== 0) throw new Error(`the host ended with ${code}; its log is in ${bench.dir}`);
-    return [...figures, { name: "recovery.host-peak-rss", value: peak, unit: "MiB" }, ...(await missed(bench))];
+    return [...single, ...all, { name: "recovery.host-peak-rss", value: peak, unit: "MiB" }];
   } finally {
-    if (!host.exited()) await host.kill();
+    if (!host.exited()) await host.stop();
   }
+};
+
+const measured = async (bench: Bench): Promise<readonly Figure[]> => {
+  const { api } = bench.cluster;
+  const wants = (part: string): boolean => (bench.asked.part ?? part) === part;
+  await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
+  await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
+  const seen = wants("single") || wants("mass") ? await seeing(bench, wants) : [];
+  return [...seen, ...(wants("missed") ? shown(await missed(bench)) : [])];
 };
 
 const says = [
@@ -227,7 +262,7 @@ const says = [
 ] as const;
 
 /** Throws when executors are too many, too few, or doubled; slow is only slow. */
-export const benchRecovery = async (): Promise<readonly Figure[]> => {
+export const benchRecovery = async (asked: Asked): Promise<readonly Figure[]> => {
   if (!isInside()) {
     await ensure(["system", "go"]);
     await build();
@@ -241,7 +276,7 @@ export const benchRecovery = async (): Promise<readonly Figure[]> => {
   const standIns = await openStandIns(cluster.adminKubeconfig, bridgeAddress);
   try {
     const kubeconfig = await install(cluster, undefined);
-    const figures = await measured({ cluster, audit, standIns, kubeconfig, dir });
+    const figures = await measured({ cluster, audit, standIns, kubeconfig, dir, asked });
     await rm(dir, { recursive: true, force: true });
     return [...figures, { name: "recovery.bench", value: (instant() - began) / 1_000, unit: "s" }];
   } finally {

@@ -63,6 +63,40 @@ describe("an executor that is short", () => {
   });
 });
 
+describe("what is left of an executor that has ended", () => {
+  const seen = (...last: readonly Stored[]) => {
+    const pods = [pod(), executor(1001), executor(1002), ...last];
+    return {
+      object: app(3),
+      memory,
+      now: eight,
+      refused: [],
+      uid: "app-1",
+      seen: new Map([[queryId(podsOf(key)), pods]]),
+    };
+  };
+
+  test("is cleaned away in the step that replaces it, on what was watched", () => {
+    const plan = decide(settings, key, seen(executor(1003, 143)));
+    assert.ok(!("look" in plan), "it looked");
+    const acts = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => / pods /.test(line));
+    assert.equal(acts.length, 2, acts.join());
+    assert.match(acts.join(), /create pods \S+-exec-1004 .*delete pods p-exec-1003 if it is u-1003/);
+    assert.equal(plan.swift, true);
+  });
+
+  test("while a stray of another attempt, which may live, is ended on what is read", () => {
+    const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
+    const plan = decide(settings, key, seen(executor(1003, 143), stray));
+    assert.ok(!("look" in plan), "it looked");
+    assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
+    assert.equal(plan.swift, undefined);
+  });
+});
+
 describe("an executor that is one too many", () => {
   test("is known to be dismissed before it is ended, and is no loss to tell of", () => {
     const pods = [pod(), executor(1001), executor(1002), executor(1003)];

@@ -13,7 +13,6 @@ import type { Allotment } from "../executors/allotment.ts";
 import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded } from "../executors/census.ts";
 import { idsOf } from "../executors/ids.ts";
 import { freshLedger } from "../executors/ledger.ts";
-import { endingOf } from "../executors/losses.ts";
 import { wantedOf } from "../executors/owner.ts";
 import { paceOf } from "../executors/pace.ts";
 import { shrink } from "../executors/shrink.ts";
@@ -25,6 +24,7 @@ import { doomedOf } from "./mending.ts";
 import { membersOfRun } from "./mustering.ts";
 import { sparkApplications } from "./resource.ts";
 import { planOf, removal, type Scene } from "./scene.ts";
+import { endsNobody } from "./tidying.ts";
 
 type Look = { readonly look: readonly Query[] };
 
@@ -209,20 +209,13 @@ type Running = {
   readonly plain: Plain;
 };
 
-/** A process that has ended does not begin again: to remove its pod by UID ends nobody, however old the look. */
-const endsNobody = (effect: Effect, { executors }: Pods): boolean => {
-  if (effect.do !== "delete") return effect.do === "create" || effect.do === "record";
-  const pod = executors.find(({ metadata }) => metadata.uid === effect.uid);
-  return pod !== undefined && endingOf(pod) !== undefined;
-};
-
 /**
  * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
  * What ends somebody, or gives up one that never came, is decided on what is read.
  */
 const isSwift = ({ memory, view, settings }: Scene, found: Pods, stages: readonly (readonly Effect[])[]): boolean => {
   const overdue = memory.allotment?.underway.some(({ at }) => at <= view.now - settings.settledMs) === true;
-  return !overdue && stages.flat().every((effect) => endsNobody(effect, found));
+  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors));
 };
 
 /** Executors that are short are made before anybody else is looked at or asked, in the same step. */

@@ -1,5 +1,6 @@
 /** Which ended executors' pods are cleaned away: those that tell nothing of the application's own failures, or no longer. */
 import type { Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { hasId, idsOf } from "../executors/ids.ts";
 import { endingOf, executorId } from "../executors/losses.ts";
@@ -49,4 +50,11 @@ export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spen
   const { endedAt: driverEndedAt } = state;
   const { retentionMs } = scene.policies;
   return few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt }));
+};
+
+/** A process that has ended does not begin again: to remove its pod by UID ends nobody, however old the look. */
+export const endsNobody = (effect: Effect, executors: readonly Stored[]): boolean => {
+  if (effect.do !== "delete") return effect.do === "create" || effect.do === "record";
+  const pod = executors.find(({ metadata }) => metadata.uid === effect.uid);
+  return pod !== undefined && endingOf(pod) !== undefined;
 };

@@ -62,6 +62,8 @@ export type RecoverHow = {
   readonly mode: "reconnect" | "cleanup";
   readonly fresh: boolean;
   readonly reconfigure: boolean;
+  /** Although another controller leads these kinds. */
+  readonly coexist: boolean;
   readonly returnMs?: number;
   readonly graceSeconds: number;
   readonly waitMs: number;

@@ -19,6 +19,8 @@ import type { Ask, Finding } from "../engine/recovery/ask.ts";
 import { recovery, timing } from "../engine/settings.ts";
 import { step } from "../engine/step.ts";
 import type { Ending, World } from "../engine/world.ts";
+import { findLeaders } from "../forward/lookouts.ts";
+import { upstreams } from "../kube/upstreams.ts";
 import { operatorsFor } from "./operators.ts";
 import { openWorld } from "./world.ts";
 
@@ -136,6 +138,25 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
   return ending.did === "troubled" && ending.message !== leftToHosts ? ending.message : undefined;
 };
 
+/**
+ * Who leads the key's kind, as hosts see it: nothing of it is written while that lasts. `blind`: what could not be
+ * looked at, where no sign means nothing.
+ */
+const leadersOf = async ({ transport, world, key }: Stage) => {
+  const group = world.operatorOf(key.kind)?.resource.group ?? "";
+  const known = upstreams.filter(({ groups }) => groups.includes(group));
+  return await findLeaders(openCluster(transport), [], known);
+};
+
+const blindly = (line: string): string => `cannot see whether another controller leads: ${line}`;
+
+const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
+  ...keyed(key),
+  ...{ record: "not looked at", why: signs.join("; "), did: "refused" },
+  ...{ kept: [], problems: [], adopted: [], ended: [], configured: undefined, waitsFor: undefined },
+  refused: `${signs.join("; ")}: nothing of its kinds is written meanwhile (--coexist, if its namespaces are others)`,
+});
+
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
 
 /** A race is lost to a host that goes on itself: the recovery is asked for again. */
@@ -156,6 +177,8 @@ export const recoverKey = async (
   sleep: Stage["sleep"],
 ): Promise<Recovered> => {
   const stage = await openStage(transport, key, how, sleep);
+  const { signs, blind } = how.coexist ? { signs: [], blind: [] } : await leadersOf(stage);
+  if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
   const configured = how.reconfigure && !how.dryRun ? await reconfigured(stage) : undefined;
   const ending = await asked(stage);
   const [finding] = stage.findings;
@@ -168,7 +191,7 @@ export const recoverKey = async (
     why: finding?.why ?? ("why" in ending ? ending.why : "its object is gone: what it left is ended"),
     did: refused === undefined ? (finding?.did ?? "nothing") : "refused",
     kept: finding?.kept ?? [],
-    problems: finding?.problems ?? [],
+    problems: [...(finding?.problems ?? []), ...blind.map(blindly), ...signs],
     adopted: (finding?.adopted ?? []).map(refText),
     ended: [...stage.ended],
     refused,

@@ -12,6 +12,7 @@ type Options = Scoped & {
   readonly mode: RecoverHow["mode"];
   readonly fresh?: true;
   readonly reconfigure?: true;
+  readonly coexist?: true;
   readonly timeout?: number;
   readonly grace: number;
   readonly wait: number;
@@ -21,8 +22,9 @@ type Options = Scoped & {
   readonly output: string;
 };
 
-const howOf = ({ strict = true, mode, fresh, reconfigure, timeout, grace, wait, dryRun }: Options): RecoverHow => ({
-  ...{ strict, mode, fresh: fresh === true, reconfigure: reconfigure === true, dryRun: dryRun === true },
+const howOf = ({ strict = true, mode, timeout, grace, wait, ...asked }: Options): RecoverHow => ({
+  ...{ strict, mode, fresh: asked.fresh === true, reconfigure: asked.reconfigure === true },
+  ...{ coexist: asked.coexist === true, dryRun: asked.dryRun === true },
   ...(timeout === undefined ? {} : { returnMs: timeout }),
   graceSeconds: grace,
   waitMs: wait,
@@ -77,7 +79,7 @@ const description = `Looks at the records of applications, and brings back what 
 cluster or another version made, that was edited, or that is gone. Without names, all of the namespace.
 
 Every write is conditional: it may run beside a host, be interrupted anywhere, and be typed again. What is to be created is
-left to a host.`;
+left to a host. While another controller leads their kind, nothing is written for them.`;
 
 export const recover = (tools: Tools): Command =>
   onNamespace("recover")
@@ -104,6 +106,7 @@ export const recover = (tools: Tools): Command =>
       30,
     )
     .option("--wait <span>", "how long to go on until it is settled; a host goes on with the rest", spanOf, 60_000)
+    .option("--coexist", "also while another controller leads, which has other namespaces")
     .option("--dry-run", "only tell what would be found")
     .option("--yes", "do not ask, with --mode cleanup or --fresh")
     .option("-A, --all-namespaces", "of every namespace")

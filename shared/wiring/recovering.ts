@@ -142,7 +142,8 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
  * Who leads the key's kind, as hosts see it: nothing of it is written while that lasts. `blind`: what could not be
  * looked at, where no sign means nothing.
  */
-const leadersOf = async ({ transport, world, key }: Stage) => {
+const leadersOf = async ({ transport, world, key, how }: Stage) => {
+  if (how.coexist) return { signs: [], blind: [] };
   const group = world.operatorOf(key.kind)?.resource.group ?? "";
   const known = upstreams.filter(({ groups }) => groups.includes(group));
   return await findLeaders(openCluster(transport), [], known);
@@ -177,8 +178,15 @@ export const recoverKey = async (
   sleep: Stage["sleep"],
 ): Promise<Recovered> => {
   const stage = await openStage(transport, key, how, sleep);
-  const { signs, blind } = how.coexist ? { signs: [], blind: [] } : await leadersOf(stage);
+  const { signs, blind } = await leadersOf(stage);
   if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
+  const recovered = await brought(stage);
+  return { ...recovered, problems: [...recovered.problems, ...blind.map(blindly), ...signs] };
+};
+
+/** Takes the steps of a recovery. */
+const brought = async (stage: Stage): Promise<Recovered> => {
+  const { key, how } = stage;
   const configured = how.reconfigure && !how.dryRun ? await reconfigured(stage) : undefined;
   const ending = await asked(stage);
   const [finding] = stage.findings;
@@ -191,7 +199,7 @@ export const recoverKey = async (
     why: finding?.why ?? ("why" in ending ? ending.why : "its object is gone: what it left is ended"),
     did: refused === undefined ? (finding?.did ?? "nothing") : "refused",
     kept: finding?.kept ?? [],
-    problems: [...(finding?.problems ?? []), ...blind.map(blindly), ...signs],
+    problems: finding?.problems ?? [],
     adopted: (finding?.adopted ?? []).map(refText),
     ended: [...stage.ended],
     refused,

@@ -68,6 +68,29 @@ describe("a host with a listener", () => {
   );
 
   it(
+    "that a schedule names tells it of the schedule and of its runs",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      try {
+        await stand.host({ listening });
+        const { spec } = annotated("pi", url);
+        await stand.create({
+          apiVersion: "sparkoperator.k8s.io/v1beta2",
+          kind: "ScheduledSparkApplication",
+          metadata: { name: "often", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
+          spec: { schedule: "@every 5s", concurrencyPolicy: "Forbid", template: spec },
+        });
+        await untilReal(stand, "a run is told", () => told.some(({ data }) => data.state === "COMPLETED"));
+        const [first, second] = told.map(({ subject, data }) => `${subject} ${data.state}`);
+        assert.equal(first, "ScheduledSparkApplication/default/often Scheduled");
+        assert.match(second ?? "", /^SparkApplication\/default\/often-\d+ SUBMITTED$/);
+      } finally {
+        close();
+      }
+    }),
+  );
+
+  it(
     "whose listeners never answer runs its applications all the same",
     onStand(async (stand) => {
       const { told, url, close } = await listener(false);

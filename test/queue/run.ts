@@ -11,6 +11,7 @@ import { startElasticMq } from "./elasticmq.ts";
 import { processes } from "./processes.ts";
 import { openCounter } from "./sqs.ts";
 import { type Behaviour, behaviours, refusals } from "./suite.ts";
+import { updates } from "./updates.ts";
 
 const help = `npm run queue [-- [--name TEXT] [--json FILE]]
 
@@ -60,6 +61,14 @@ const runAll = async (endpoint: string, chosen: readonly Behaviour[]): Promise<R
   return results;
 };
 
+/** Status updates, each on a queue of its own. */
+const attemptUpdates = async (endpoint: string, chosen: typeof updates): Promise<Result[]> => {
+  const results: Result[] = [];
+  for (const [serial, { name, run }] of chosen.entries())
+    results.push(await attempt(endpoint, name, (client) => run(client, `updates-${serial}`)));
+  return results;
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: { help: { type: "boolean", short: "h" }, name: { type: "string" }, json: { type: "string" } },
@@ -77,9 +86,10 @@ const main = async (): Promise<void> => {
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   });
   try {
-    const chosen = [...behaviours, ...refusals].filter(({ name }) => name.includes(values.name ?? ""));
-    const results = await runAll(server.endpoint, chosen);
-    if (processes.name.includes(values.name ?? "")) results.push(await attemptProcesses(server.endpoint));
+    const isChosen = ({ name }: { readonly name: string }): boolean => name.includes(values.name ?? "");
+    const results = await runAll(server.endpoint, [...behaviours, ...refusals].filter(isChosen));
+    results.push(...(await attemptUpdates(server.endpoint, updates.filter(isChosen))));
+    if (isChosen(processes)) results.push(await attemptProcesses(server.endpoint));
     const failed = results.filter(({ ok }) => !ok).length;
     const tally = { passed: results.length - failed, failed, skipped: 0 };
     conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { startMs, results } });

@@ -55,7 +55,14 @@ export const silence: Sent = { did: "failed", error: "no answer" };
 
 const memoryOf = (word: Word, count: number) => ({ count, word });
 
-export const openStreet = (settings: { readonly to?: string; readonly strict?: boolean } = {}): Street => {
+type Settings = {
+  readonly to?: string;
+  readonly strict?: boolean;
+  /** What carries updates to a listener that is real: its acknowledgement may then be lost on the way back. */
+  readonly carrier?: Sink;
+};
+
+export const openStreet = (settings: Settings = {}): Street => {
   const home = stage();
   const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
   let queue = anew();
@@ -67,7 +74,8 @@ export const openStreet = (settings: { readonly to?: string; readonly strict?: b
       ? { memory: { count }, stages: [], forget: true }
       : { memory: memoryOf(said ?? { state: "", attempt: 0, terminal: false }, count), stages: [] };
   home.tells = () => said;
-  const sink: Sink = async (to, { id, body, update }) => {
+  const sink: Sink = async (to, parcel, now) => {
+    const { id, body, update } = parcel;
     const { data } = JSON.parse(body);
     const request = {
       at: home.time.now,
@@ -78,7 +86,8 @@ export const openStreet = (settings: { readonly to?: string; readonly strict?: b
       latest: data.latest.state,
     };
     await home.before("tell");
-    const sent = street.answer(request);
+    const carried = (await settings.carrier?.(to, parcel, now)) ?? acknowledged;
+    const sent = carried.did === "acknowledged" ? street.answer(request) : carried;
     heard.push({ ...request, answered: sent.did });
     home.after("tell");
     return sent;

@@ -10,6 +10,7 @@ import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 import { stateOf } from "./runs.ts";
+import { tells } from "./telling.ts";
 
 /** Of a run, its state counts. */
 const runChanged = (before: Obj | undefined, after: Obj): boolean =>
@@ -34,6 +35,7 @@ export const scheduledSparkApplication = (settings: Settings): Operator<Memory> 
   optional: true,
   watches,
   parse: parseMemory,
+  tells,
   recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -1,6 +1,7 @@
 /** A run as an object: the SparkApplication that one time of the schedule makes, with upstream's name, labels and owner. */
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
+import { listenerAnnotation } from "../../core/sink.ts";
 import type { Json } from "../../kube/answers.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
@@ -23,6 +24,12 @@ export const runName = (name: string, tick: number): string => {
   return `${seconds}${zeros ?? ""}`;
 };
 
+/** Who listens to the schedule listens to its runs. */
+const listenerOf = ({ annotations = {} }: Stored["metadata"]) => {
+  const listener = annotations[listenerAnnotation];
+  return listener === undefined ? {} : { annotations: { [listenerAnnotation]: listener } };
+};
+
 const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
   apiVersion: apiVersionOf(sparkApplications),
   kind: sparkApplications.kind,
@@ -30,6 +37,7 @@ const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
     name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     labels: { ...metadata.labels, [scheduleLabel]: metadata.name },
+    ...listenerOf(metadata),
     ownerReferences: [
       {
         apiVersion: apiVersionOf(scheduledSparkApplications),

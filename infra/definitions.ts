@@ -152,7 +152,7 @@ const versionOf = (definition: Definition) => ({
   name: definition.resource.version,
   served: true,
   storage: true,
-  additionalPrinterColumns: definition.columns,
+  ...(definition.columns.length === 0 ? {} : { additionalPrinterColumns: definition.columns }),
   schema: { openAPIV3Schema: rootSchema(definition) },
   ...subresourcesOf(definition),
 });

@@ -1,6 +1,8 @@
 /** Volcano's kinds as CRDs: what its users write is typed, pod templates and claims are kept as they are. */
 import * as z from "zod";
-import { commands, jobs, podGroups, queues } from "../shared/volcano/resource.ts";
+import { commands, cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../shared/volcano/resource.ts";
+import { cronSpecSchema, cronStatusSchema, jobMetadataSchema } from "../shared/volcano/schema/cron.ts";
+import { flowSchema, flowSpecSchema, flowStatusSchema, templateStatusSchema } from "../shared/volcano/schema/flow.ts";
 import { specSchema } from "../shared/volcano/schema/spec.ts";
 import { statusSchema } from "../shared/volcano/schema/status.ts";
 import { policyEvents } from "../shared/volcano/schema/words.ts";
@@ -65,6 +67,9 @@ const jobLimits: Limits = {
   ...below("tasks.[]", taskLimits),
 };
 
+/** What a job may say, also in what others make jobs from. */
+const jobSpec = specSchema.extend({ runningEstimate: z.string().optional() });
+
 const job: Definition = {
   resource: jobs,
   singular: "job",
@@ -76,7 +81,7 @@ const job: Definition = {
     { name: "AGE", type: "date", jsonPath: ".metadata.creationTimestamp" },
     { name: "QUEUE", type: "string", jsonPath: ".spec.queue", priority: 1 },
   ],
-  spec: specSchema.extend({ runningEstimate: z.string().optional() }),
+  spec: jobSpec,
   status: statusSchema,
   limits: below("spec", jobLimits),
 };
@@ -130,4 +135,52 @@ const command: Definition = {
   },
 };
 
-export const volcano: readonly Definition[] = [job, podGroup, queue, command];
+const cronJob: Definition = {
+  resource: cronJobs,
+  singular: "cronjob",
+  short: ["cronvcjob", "cronvj"],
+  columns: [],
+  spec: cronSpecSchema.extend({
+    jobTemplate: z.looseObject({ metadata: jobMetadataSchema.optional(), spec: jobSpec.optional() }),
+  }),
+  status: cronStatusSchema,
+  limits: {
+    "spec.concurrencyPolicy": { default: "Allow", enum: ["Allow", "Forbid", "Replace"] },
+    "spec.suspend": { default: false },
+    "spec.startingDeadlineSeconds": natural,
+    "spec.successfulJobsHistoryLimit": { default: 3, ...natural },
+    "spec.failedJobsHistoryLimit": { default: 1, ...natural },
+    ...below("spec.jobTemplate.spec", jobLimits),
+  },
+};
+
+const jobFlow: Definition = {
+  resource: jobFlows,
+  singular: "jobflow",
+  short: ["jf"],
+  columns: [
+    { name: "Status", type: "string", jsonPath: ".status.state.phase" },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
+  spec: flowSpecSchema.extend({
+    flows: z.array(flowSchema.extend({ patch: z.looseObject({ jobSpec: jobSpec.optional() }).optional() })).optional(),
+  }),
+  status: flowStatusSchema,
+  limits: {
+    "spec.jobRetainPolicy": { enum: ["retain", "delete"] },
+    "spec.flows.[].name": { minLength: 1 },
+    ...below("spec.flows.[].patch.jobSpec", jobLimits),
+  },
+};
+
+const jobTemplate: Definition = {
+  resource: jobTemplates,
+  singular: "jobtemplate",
+  short: ["jt"],
+  columns: [],
+  spec: jobSpec,
+  status: templateStatusSchema,
+  limits: below("spec", jobLimits),
+};
+
+export const volcano: readonly Definition[] = [job, cronJob, jobFlow, jobTemplate, podGroup, queue, command];

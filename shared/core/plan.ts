@@ -27,6 +27,10 @@ export type Query =
       readonly port: number;
       /** Segments of the path; each is made safe for a URL. */
       readonly path: readonly string[];
+      /** What stands behind the path's question mark. */
+      readonly query?: string;
+      /** Sent along, but for those that would mean something to the API server on the way. */
+      readonly header?: { readonly name: string; readonly value: string };
     };
 
 /** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */

@@ -10,6 +10,9 @@ const kind = (group: string, version: string, plural: string, name: string): Res
 
 export const jobs = kind("batch.volcano.sh", "v1alpha1", "jobs", "Job");
 export const commands = kind("bus.volcano.sh", "v1alpha1", "commands", "Command");
+export const cronJobs = kind("batch.volcano.sh", "v1alpha1", "cronjobs", "CronJob");
+export const jobFlows = kind("flow.volcano.sh", "v1alpha1", "jobflows", "JobFlow");
+export const jobTemplates = kind("flow.volcano.sh", "v1alpha1", "jobtemplates", "JobTemplate");
 export const queues = kind("scheduling.volcano.sh", "v1beta1", "queues", "Queue");
 export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
 
@@ -32,5 +35,8 @@ export const keys = {
   revocableZone: "volcano.sh/revocable-zone",
   jdbMinAvailable: "volcano.sh/jdb-min-available",
   jdbMaxUnavailable: "volcano.sh/jdb-max-unavailable",
+  byFlow: "volcano.sh/createdByJobFlow",
+  byTemplate: "volcano.sh/createdByJobTemplate",
+  scheduledAt: "volcano.sh/cronjob-scheduled-timestamp",
   group: "scheduling.k8s.io/group-name",
 } as const;

@@ -5,11 +5,16 @@ import { readMessage } from "../engine/message.ts";
 import { settledMs, timing } from "../engine/settings.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
-import { jobs } from "../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates } from "../volcano/resource.ts";
 import { inCluster } from "./world.ts";
 
 const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
   [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
+  [cronJobs.kind]: async () =>
+    (await import("../volcano/cron/operator.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
+  [jobFlows.kind]: async () =>
+    (await import("../volcano/flow/operator.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
+  [jobTemplates.kind]: async () => (await import("../volcano/flow/template.ts")).volcanoJobTemplate,
   [scheduledSparkApplications.kind]: async () =>
     (await import("../spark/scheduled/operator.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
   [sparkConnects.kind]: async () =>
@@ -17,7 +22,10 @@ const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
 };
 
 /** Where those that are loaded later stand. */
-const places = [jobs, scheduledSparkApplications, sparkConnects].map((resource) => ({ kind: resource.kind, resource }));
+const places = [jobs, cronJobs, jobFlows, jobTemplates, scheduledSparkApplications, sparkConnects].map((resource) => ({
+  kind: resource.kind,
+  resource,
+}));
 
 export type Families = {
   readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource">[];

@@ -2,8 +2,9 @@
 import { sparkApplications } from "../spark/application/resource.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
-import { jobs } from "../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates } from "../volcano/resource.ts";
 
-export const kindNames: readonly string[] = [sparkApplications, scheduledSparkApplications, sparkConnects, jobs].map(
-  ({ kind }) => kind,
-);
+export const kindNames: readonly string[] = [
+  ...[sparkApplications, scheduledSparkApplications, sparkConnects],
+  ...[jobs, cronJobs, jobFlows, jobTemplates],
+].map(({ kind }) => kind);

@@ -19,6 +19,9 @@ export const resources: Readonly<Record<string, Resource>> = {
   Checkpoint: { group: "rekindle.dev", version: "v1alpha1", plural: "checkpoints", kind: "Checkpoint" },
   Job: { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" },
   Command: { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" },
+  CronJob: { group: "batch.volcano.sh", version: "v1alpha1", plural: "cronjobs", kind: "CronJob" },
+  JobFlow: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobflows", kind: "JobFlow" },
+  JobTemplate: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobtemplates", kind: "JobTemplate" },
   PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "podgroups", kind: "PodGroup" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1", plural: "queues", kind: "Queue" },
   Secret: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
@@ -100,6 +103,34 @@ export const command = (name: string, action: string, { apiVersion, kind, metada
   kind: "Command",
   metadata: { name, namespace: metadata.namespace ?? "default" },
   ...{ action, target: { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true } },
+});
+
+/** A flow of templates, each after the one before, and those templates: jobs as above. */
+export const jobFlow = (name: string, templates: readonly string[], script: object): readonly Obj[] => {
+  const flows = templates.map((template, at) => ({
+    name: template,
+    ...(at === 0 ? {} : { dependsOn: { targets: [templates[at - 1]] } }),
+  }));
+  const metadata = { namespace: "default" };
+  const apiVersion = "flow.volcano.sh/v1alpha1";
+  const { spec } = volcanoJob("", script);
+  return [
+    ...templates.map((template) => ({
+      apiVersion,
+      kind: "JobTemplate",
+      metadata: { ...metadata, name: template },
+      spec,
+    })),
+    { apiVersion, kind: "JobFlow", metadata: { ...metadata, name }, spec: { flows, jobRetainPolicy: "delete" } },
+  ];
+};
+
+/** Such a job every minute. */
+export const cronJob = (name: string, script: object, spec: Readonly<Record<string, unknown>> = {}): Obj => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "CronJob",
+  metadata: { name, namespace: "default" },
+  spec: { schedule: "* * * * *", jobTemplate: { spec: volcanoJob("", script)["spec"] }, ...spec },
 });
 
 /** The queue that jobs go to when they name none. */

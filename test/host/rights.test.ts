@@ -14,7 +14,7 @@ import { tokenFor } from "../../shared/simulator/people.ts";
 import type { Wish } from "../../shared/simulator/rights.ts";
 import { coschedulingPodGroups } from "../../shared/spark/companions/gangs.ts";
 import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { application, command, connect, queue, schedule, volcanoJob } from "./objects.ts";
+import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 const tables: Readonly<Record<string, string>> = {
@@ -153,6 +153,8 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.create(connect("server"));
   await stand.create(queue);
   await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
+  await stand.create(cronJob("minutely", { runMs: 1_000 }));
+  for (const object of jobFlow("flow", ["one"], { runMs: 1_000 })) await stand.create(object);
   await stand.turn(5_000);
   for (const { metadata } of stand.all("PodGroup").filter(isPair))
     await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
@@ -184,6 +186,9 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.turn(75_000);
   stand.simulator.nodes.thaw(machine);
   for (const name of ["deleted", "owned"]) await stand.remove("SparkApplication", name);
+  await stand.remove("CronJob", "minutely");
+  await stand.remove("JobFlow", "flow");
+  await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);
 };
 

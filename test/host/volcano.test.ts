@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { ApiError } from "../../shared/core/errors.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
-import { command, queue, volcanoJob } from "./objects.ts";
+import { command, cronJob, jobFlow, queue, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
@@ -97,6 +97,53 @@ describe("a Volcano job under a host", () => {
       await stand.create(volcanoJob("good", { runMs: 1_000 }));
       await stand.until("the other is complete", () => phaseOf(stand, "good") === "Completed", 60_000);
       assert.match(String(at(stand.get("Job", "bad"), "state", "message")), /unable to find job plugin: magic/);
+    }, schedulers),
+  );
+});
+
+describe("what makes Volcano jobs, under a host", () => {
+  it(
+    "a flow runs its jobs one after the other, and deletes them in the end",
+    onStand(async (stand) => {
+      await admitting(stand);
+      await stand.host();
+      for (const object of jobFlow("f", ["a", "b"], { runMs: 30_000 })) await stand.create(object);
+      await stand.until("the first runs", () => phaseOf(stand, "f-a") === "Running", 60_000);
+      assert.equal(stand.get("Job", "f-b"), undefined);
+      await stand.until("the second runs", () => phaseOf(stand, "f-b") === "Running", 90_000);
+      assert.equal(phaseOf(stand, "f-a"), "Completed");
+      assert.deepEqual(at(stand.get("JobTemplate", "a"), "jobDependsOnList"), ["f-a"]);
+      await stand.until(
+        "it has succeeded",
+        () => at(stand.get("JobFlow", "f"), "state", "phase") === "Succeed",
+        90_000,
+      );
+      await stand.turn(30_000);
+      assert.deepEqual(stand.all("Job"), []);
+      assert.deepEqual(at(stand.get("JobFlow", "f"), "completedJobs"), ["f-a", "f-b"]);
+      const written = stand.writes().length;
+      await stand.pass(0.5);
+      assert.equal(stand.writes().length, written);
+    }, schedulers),
+  );
+
+  it(
+    "a CronJob runs its jobs on time also when its host is another, and keeps as many as it says",
+    onStand(async (stand) => {
+      await admitting(stand);
+      const host = await stand.host();
+      await stand.create(cronJob("c", { runMs: 5_000 }, { successfulJobsHistoryLimit: 2 }));
+      const taken = (): string => String(at(stand.get("CronJob", "c"), "lastScheduleTime"));
+      await stand.until("a job is made", () => stand.all("Job").length === 1, 90_000);
+      const first = taken();
+      await host.drain(1_000);
+      await stand.host();
+      await stand.until("three more have passed", () => Date.parse(taken()) - Date.parse(first) === 180_000, 240_000);
+      await stand.turn(40_000);
+      const phases = stand.all("Job").map(({ metadata: { name } }) => phaseOf(stand, name));
+      assert.deepEqual(phases, ["Completed", "Completed"]);
+      assert.equal(at(stand.get("CronJob", "c"), "active"), undefined);
+      assert.ok(Date.parse(String(at(stand.get("CronJob", "c"), "lastSuccessfulTime"))) > Date.parse(taken()));
     }, schedulers),
   );
 });

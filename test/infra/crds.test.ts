@@ -20,6 +20,7 @@ const load = (path: string): Fields => parse(readFileSync(path, "utf8"));
 type Family = { readonly crds: string; readonly examples: string };
 const spark: Family = { crds: "spark-operator/crds", examples: "spark-operator/examples" };
 const volcano: Family = { crds: "volcano/crds/bases", examples: "volcano/examples" };
+const flows: Family = { ...volcano, crds: "volcano/crds/jobflow" };
 
 type Kind = {
   readonly group: string;
@@ -65,13 +66,16 @@ const kinds: readonly Kind[] = [
   },
   { ...ofSpark, plural: "sparkconnects", kind: "SparkConnect", intended: [] },
   { group: "batch.volcano.sh", plural: "jobs", kind: "Job", family: volcano, intended: [] },
+  { group: "batch.volcano.sh", plural: "cronjobs", kind: "CronJob", family: volcano, intended: [] },
+  { group: "flow.volcano.sh", plural: "jobflows", kind: "JobFlow", family: flows, intended: [] },
+  { group: "flow.volcano.sh", plural: "jobtemplates", kind: "JobTemplate", family: flows, intended: [] },
   { group: "scheduling.volcano.sh", plural: "podgroups", kind: "PodGroup", family: volcano, intended: [], rare: true },
   { group: "scheduling.volcano.sh", plural: "queues", kind: "Queue", family: volcano, intended: [], rare: true },
 ];
 
 const isOf =
   ({ group, kind }: Kind) =>
-  (object: unknown): boolean =>
+  (object: unknown): object is Fields =>
     at(object, ["kind"]) === kind && `${at(object, ["apiVersion"])}`.startsWith(`${group}/`);
 
 /** Upstream's example objects of a kind; one file of upstream's is no YAML at all, which is told by its placeholder. */
@@ -82,9 +86,10 @@ const examplesOf = (kind: Kind): readonly { readonly file: string; readonly obje
       const documents = parseAllDocuments(readFileSync(join(dataDir ?? "", kind.family.examples, file), "utf8"));
       return documents
         .filter(({ errors }) => errors.length === 0)
-        .map((found): { file: string; object: unknown } => ({ file, object: found.toJS() }));
-    })
-    .filter((found): found is { file: string; object: Fields } => isOf(kind)(found.object));
+        .map((found): unknown => found.toJS())
+        .filter(isOf(kind))
+        .map((object) => ({ file, object }));
+    });
 
 describe("the CRDs", () => {
   test("what is made from code is current (else: npm run crds)", () => {
@@ -108,8 +113,8 @@ describe("the CRDs", () => {
     test(`our own examples of ${kind} are accepted and kept`, () => {
       const schema = versionAt(mineOf(one), ["schema", "openAPIV3Schema"]);
       const own = join(folder, "..", "examples");
-      const objects = readdirSync(own).map((file) => load(join(own, file)));
-      const found = objects.filter(isOf(one));
+      const documents = readdirSync(own).flatMap((file) => parseAllDocuments(readFileSync(join(own, file), "utf8")));
+      const found = documents.map((document): unknown => document.toJS()).filter(isOf(one));
       for (const object of found) {
         assert.deepEqual(faults(schema, object, ""), []);
         assert.deepEqual(pruneRoot(schema, object).dropped, []);

@@ -28,13 +28,23 @@ const meaningOf = ({ status, body }: HttpResponse): Hearing => {
 
 const reasons: Readonly<Record<string, Silence>> = { Timeout: "timeout", TooLong: "tooLong" };
 
+type Asking = Extract<Query, { do: "ask" }>;
+
+/** Headers that mean something to the pod alone: by any other the API server might take us for somebody else. */
+const harmless = /^(accept(-language)?|user-agent|x-(?!remote|forwarded)[a-z0-9-]+)$/i;
+
+const headersOf = ({ header }: Asking): Readonly<Record<string, string>> =>
+  header === undefined || !harmless.test(header.name) || /[^\t\x20-\x7e]/.test(header.value)
+    ? {}
+    : { [header.name.toLowerCase()]: header.value };
+
+const pathOf = ({ pod, port, path, query }: Asking): string =>
+  `${proxyPath(pod, port, path)}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`;
+
 /** What the pod says, or why it says nothing. */
-export const ask = async (
-  transport: Transport,
-  { pod, port, path }: Extract<Query, { do: "ask" }>,
-): Promise<Hearing> => {
+export const ask = async (transport: Transport, asking: Asking): Promise<Hearing> => {
   try {
-    const request = { method: "GET", path: proxyPath(pod, port, path), headers: {}, timeoutMs, limitBytes } as const;
+    const request = { method: "GET", path: pathOf(asking), headers: headersOf(asking), timeoutMs, limitBytes } as const;
     return meaningOf(await transport.send(request));
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;

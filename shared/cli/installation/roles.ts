@@ -50,6 +50,14 @@ export const hostRules: readonly Rule[] = [
   rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
   // Orders to jobs and queues, each taken away when it is remembered.
   rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"]),
+  // What makes jobs, on time or one after the other.
+  rule("batch.volcano.sh", ["jobs"], ["create"]),
+  rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]),
+  rule("batch.volcano.sh", ["cronjobs/status"], ["patch"]),
+  rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]),
+  rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
+  rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]),
+  rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
   rule("scheduling.volcano.sh", ["queues"], ["get"]),
   rule("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   // The keys by which the pods of a job reach each other: each by its name, none is ever listed.

@@ -8,6 +8,7 @@ import { podChanged, podMade, resourcesNeeded } from "./made.ts";
 import { enumerated, requested, stepped } from "./moved.ts";
 import { expiring, replayed } from "./replayed.ts";
 import { recordedIn } from "./rows.ts";
+import { timed } from "./timed.ts";
 import { traced } from "./traced.ts";
 
 type Compare = (row: Json) => readonly Difference[];
@@ -25,6 +26,7 @@ const comparisons: readonly (readonly [file: RegExp, compare: Compare])[] = [
   [/^traces/, traced],
   [/^restart-scenarios/, replayed],
   [/^ut-gc-time-left/, expiring],
+  [/^ut-cronjob-most-recent/, timed],
   [/^ut-queue-validate/, queueJudged],
   [/^ut-queue-mutate/, queueMutated],
   [/^ut-podgroup-validate/, groupJudged],

@@ -1,0 +1,214 @@
+/**
+ * The decision of one step of a CronJob. A time is taken once: its job is named after it, and decided on by a save. Pure.
+ *
+ * No job is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
+ * it, and what was deleted would come again.
+ */
+import { nextAfter } from "../../core/cron/schedule.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Plan, Refusal, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { createdAt, removal } from "../offspring.ts";
+import { creation, jobName } from "./job.ts";
+import { jobsOf, type Made, sortOut, withSuccess } from "./made.ts";
+import { type Memory, seeded } from "./memory.ts";
+import { type Asked, type Read, readSpec, timingOf } from "./read.ts";
+import { type Recent, recentOf } from "./recent.ts";
+import { farewells, projected, told } from "./status.ts";
+
+/** What a deployment decides for all CronJobs: see engine/settings.ts. */
+export type Settings = { readonly settledMs: number };
+
+type Scene = {
+  readonly object: Stored;
+  readonly memory: Memory;
+  readonly asked: Asked;
+  readonly made: Made;
+  readonly now: number;
+  readonly settings: Settings;
+  /** The schedule is another than before, or is seen for the first time. */
+  readonly fresh: boolean;
+};
+
+/** Times of an edited schedule count from now: those that it would have had before are nobody's. */
+const retimed = (memory: Memory, timing: string, now: number): Memory =>
+  memory.timing === timing ? memory : { ...memory, timing, since: Math.max(memory.since, now) };
+
+/** A job that was decided on and is there is no more to be created. */
+const seen = (memory: Memory, { all }: Made): Memory => {
+  const { starting, ...rest } = memory;
+  if (starting === undefined || !all.some(({ metadata }) => metadata.name === starting.name)) return memory;
+  return { ...rest, taken: starting.tick, since: Math.max(memory.since, starting.tick) };
+};
+
+type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
+
+/** Ended jobs beyond the limits, the oldest, as soon as they may be deleted; `again` is when the next of them may. */
+const pruned = ({ object, asked: { keep }, made, now, settings }: Scene): Pruned => {
+  const beyond = (ended: readonly Stored[], limit: number | undefined): readonly Stored[] =>
+    limit === undefined ? [] : ended.slice(Math.max(0, limit));
+  const excess = [...beyond(made.successful, keep.successful), ...beyond(made.failed, keep.failed)];
+  const due = (job: Stored): number => createdAt(job) + settings.settledMs;
+  return {
+    removals: excess.filter((job) => due(job) <= now).flatMap((job) => ended(object, job)),
+    again: Math.min(...excess.map(due).filter((at) => at > now)),
+  };
+};
+
+const ended = (object: Stored, job: Stored): readonly Effect[] => [
+  removal(job),
+  told(object, job.metadata.uid, {
+    type: "Normal",
+    reason: "SuccessfulDelete",
+    message: `Deleted job ${JSON.stringify(job.metadata.name)}`,
+  }),
+];
+
+type Ahead = Pick<Plan<Memory>, "again" | "rests" | "waitsFor"> & {
+  readonly stages?: readonly (readonly Effect[])[];
+  /** Epoch ms; absent: nothing is waited for. */
+  readonly at?: number | undefined;
+};
+
+const planOf = (scene: Scene, memory: Memory, { stages = [], at, rests, ...ahead }: Ahead): Plan<Memory> => {
+  const { object, made } = scene;
+  const history = pruned(scene);
+  const wakeAt = Math.min(at ?? Number.POSITIVE_INFINITY, history.again);
+  const all = [...stages, history.removals, farewells(object, made)];
+  return {
+    ...ahead,
+    memory,
+    stages: all.filter((stage) => stage.length > 0),
+    status: projected(memory, made),
+    ...(Number.isFinite(wakeAt) ? { wakeAt } : rests === true ? { rests } : {}),
+  };
+};
+
+/** The next time after the one that is due, or after now where that one cannot be told. */
+const nextTime = ({ asked, now }: Scene, { earliest, mostRecent, missed }: Recent): number | undefined => {
+  const base = mostRecent ?? (missed === "none" ? earliest : now);
+  const next = nextAfter(asked.schedule, base);
+  return next !== undefined && next > now ? next : nextAfter(asked.schedule, now);
+};
+
+/** Creates the job that was decided on; the next step sees it, and only then it counts as made. */
+const starting = (
+  scene: Scene,
+  memory: Memory,
+  at: number | undefined,
+  before: readonly Effect[] = [],
+): Plan<Memory> => {
+  const { object, asked } = scene;
+  const { tick, name } = memory.starting ?? { tick: memory.since, name: "" };
+  const message = `Created job ${name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+  const event = told(object, name, { type: "Normal", reason: "SuccessfulCreate", message });
+  const stages = [before, [creation(object, asked, tick)], [event]];
+  return planOf(scene, memory, { stages, at, again: true, waitsFor: `its job ${name} to be created` });
+};
+
+/** Jobs that the new one takes the place of, and when all of them may be ended. */
+const replaced = ({ object, made, settings }: Scene, tick: number) => {
+  const others = made.active.filter((job) => !isEnding(job));
+  const event = told(object, `${tick}`, { reason: "ReplaceConcurrent", message: "Replacing active job for CronJob" });
+  return {
+    ends: others.length === 0 ? [] : [event, ...others.flatMap((job) => ended(object, job))],
+    from: Math.max(0, ...others.map((job) => createdAt(job) + settings.settledMs)),
+  };
+};
+
+const skipped = "Skipping job creation because another job is already running";
+
+/** The time has come: its job may run beside others, must wait, or takes the others' place. */
+const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<Memory> => {
+  const { object, asked, made, now } = scene;
+  const [at, name] = [nextTime(scene, recent), jobName(object.metadata.name, tick)];
+  if (made.all.some(({ metadata }) => metadata.name === name))
+    return planOf(scene, { ...memory, taken: tick, since: tick }, { at, waitsFor: "its next time" });
+  const [other] = made.active;
+  if (asked.policy === "Forbid" && other !== undefined) {
+    const stages = [[told(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
+    return planOf(scene, memory, { stages, at, waitsFor: `${other.metadata.name} to end (concurrencyPolicy Forbid)` });
+  }
+  const { ends, from } = asked.policy === "Replace" ? replaced(scene, tick) : { ends: [], from: 0 };
+  if (from > now) return planOf(scene, memory, { at: from, waitsFor: `${other?.metadata.name} to be replaceable` });
+  const message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
+  const many = recent.missed === "many" ? [told(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
+  return starting(scene, { ...memory, starting: { name, tick } }, at, [...ends, ...many]);
+};
+
+const zoned = ({ object, asked, fresh }: Scene): readonly Effect[] => {
+  if (!asked.ownZone || !fresh) return [];
+  const message =
+    "CRON_TZ or TZ in the schedule is not officially supported: it counts, and spec.timeZone does not. Set spec.timeZone instead";
+  return [told(object, `${object.metadata.generation ?? 0}`, { reason: "UnsupportedSchedule", message })];
+};
+
+/** What could not be created in time is missed. */
+const inTime = (memory: Memory, { deadlineMs }: Asked, now: number): Memory => {
+  const { starting: late, ...rest } = memory;
+  if (late === undefined || deadlineMs === undefined || now - late.tick <= deadlineMs) return memory;
+  return { ...rest, since: Math.max(rest.since, late.tick) };
+};
+
+const go = (scene: Scene): Plan<Memory> => {
+  const { object, asked, made, now } = scene;
+  const memory = inTime(scene.memory, asked, now);
+  if (asked.suspended) {
+    // A job that goes on will be history: a resync is to look.
+    const rests = made.active.length === 0;
+    return planOf(scene, memory, { rests, waitsFor: "spec.suspend to become false" });
+  }
+  const recent = recentOf(asked.schedule, { after: memory.since, now, deadlineMs: asked.deadlineMs });
+  if (recent.error !== undefined) {
+    const read = { reason: "InvalidSchedule", message: `Error getting schedule time: ${recent.error}` };
+    return invalid(object, memory, made, read);
+  }
+  if (memory.starting !== undefined) return starting(scene, memory, nextTime(scene, recent));
+  if (recent.mostRecent !== undefined) return due(scene, memory, recent, recent.mostRecent);
+  const stages = [zoned(scene)];
+  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: "its next time" });
+};
+
+/** Nothing is started, and nothing deleted, by a spec that cannot be followed. */
+const invalid = (object: Stored, memory: Memory, made: Made, read: Omit<Extract<Read, { ok: false }>, "ok">) => ({
+  memory,
+  stages: [[told(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
+  status: projected(memory, made),
+  rests: true,
+  waitsFor: `its spec to be mended: ${read.message}`,
+});
+
+/** A job that the server does not take is given up and told; the next time tries anew. */
+const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
+  const { starting: given, ...rest } = scene.memory;
+  const tick = given?.tick ?? rest.since;
+  const word = {
+    reason: reason === "NameTaken" ? "ForeignJob" : "FailedCreate",
+    message: `Failed to create job: ${message}`,
+  };
+  const memory = { ...rest, since: Math.max(rest.since, tick) };
+  const recent = recentOf(scene.asked.schedule, { after: memory.since, now: scene.now });
+  const stages = [[told(scene.object, `${tick}`, word)]];
+  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: `its next time. ${word.message}` });
+};
+
+/** One step's decision for a CronJob. What it made is owned by it, and goes with it by itself. */
+export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object, now } = view;
+  if (object === undefined) return { memory: view.memory ?? { timing: "", since: now }, stages: [], forget: true };
+  const timing = timingOf(object);
+  const before = view.memory ?? seeded(object, timing, now);
+  if (isEnding(object)) return { memory: before, stages: [], rests: true };
+  const found = view.seen.get(queryId(jobsOf(key)));
+  if (found === undefined) return { look: [jobsOf(key)] };
+  const made = sortOut(found, view.uid);
+  const memory = withSuccess(seen(before, made), made);
+  const read = readSpec(object);
+  if (!read.ok) return invalid(object, memory, made, read);
+  const fresh = view.memory?.timing !== timing;
+  const scene: Scene = { object, memory: retimed(memory, timing, now), asked: read.asked, made, now, settings, fresh };
+  const [refusal] = view.refused.filter(({ effect }) => effect.do === "create");
+  return refusal === undefined ? go(scene) : refused(scene, refusal);
+};

@@ -1,0 +1,46 @@
+/** What a CronJob's steps remember of each other: up to which time all is taken, and which job was decided on. */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Parsed } from "../../core/operator.ts";
+import { instantOf } from "../../core/time.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { cronStatusSchema } from "../schema/cron.ts";
+
+const memory = z.object({
+  /** Digest of schedule and time zone that `since` counts for. */
+  timing: z.string(),
+  /** Times up to this one are taken, or from before the schedule; epoch ms. */
+  since: z.number(),
+  /** The time that was taken last, epoch ms. */
+  taken: z.number().optional(),
+  /** Decided on and saved, but not seen yet: it is created, again if need be. */
+  starting: z.object({ name: z.string(), tick: z.number() }).optional(),
+  /** The newest end of a job that was completed, epoch ms: the job may be gone. */
+  succeeded: z.number().optional(),
+});
+
+export type Memory = z.infer<typeof memory>;
+
+export const parseMemory = (stored: unknown): Parsed<Memory> => {
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a CronJob cannot be read (${where.join("; ")})` };
+};
+
+export type Status = z.infer<typeof cronStatusSchema>;
+
+export const statusOf = (object: Stored): Status =>
+  cronStatusSchema.safeParse(withoutNulls(object["status"] ?? {})).data ?? {};
+
+/** What is known of a CronJob that nobody here has met: from its status, so that no time that upstream took is taken again. */
+export const seeded = (object: Stored, timing: string, now: number): Memory => {
+  const { lastScheduleTime, lastSuccessfulTime } = statusOf(object);
+  const [taken, succeeded] = [instantOf(lastScheduleTime), instantOf(lastSuccessfulTime)];
+  return {
+    timing,
+    since: taken ?? instantOf(object.metadata.creationTimestamp) ?? now,
+    ...(taken === undefined ? {} : { taken }),
+    ...(succeeded === undefined ? {} : { succeeded }),
+  };
+};

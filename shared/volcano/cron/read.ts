@@ -1,0 +1,97 @@
+/** The door: a CronJob's spec as the API server keeps it, read, or one message of what to change. */
+import { readSchedule, type Schedule } from "../../core/cron/schedule.ts";
+import { zoneOf } from "../../core/cron/zone.ts";
+import { digestOf, isTooMuch } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { cronSpecSchema } from "../schema/cron.ts";
+
+export type Policy = "Allow" | "Forbid" | "Replace";
+
+/** What the jobs are made from. */
+export type Template = {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: Json;
+};
+
+/** What a CronJob asks for. The template is handed on as it stands. */
+export type Asked = {
+  readonly schedule: Schedule;
+  /** IANA name; "" is UTC. */
+  readonly timeZone: string;
+  readonly template: Template;
+  readonly suspended: boolean;
+  readonly policy: Policy;
+  readonly deadlineMs: number | undefined;
+  /** How many jobs of an end are kept; undefined: all. */
+  readonly keep: { readonly successful: number | undefined; readonly failed: number | undefined };
+  /** The schedule names a zone of its own, which upstream warns of. */
+  readonly ownZone: boolean;
+};
+
+/** `reason` is that of the event. */
+export type Read =
+  | { readonly ok: true; readonly asked: Asked }
+  | { readonly ok: false; readonly reason: string; readonly message: string };
+
+const policies: Readonly<Record<string, Policy>> = {
+  "": "Allow",
+  Allow: "Allow",
+  Forbid: "Forbid",
+  Replace: "Replace",
+};
+
+/** The name of a job is that of its CronJob, a dash, and the minutes since 1970; it must hold 63. */
+export const longestName = 52;
+
+/** Digest of what the times depend on. */
+export const timingOf = ({ spec }: Stored): string =>
+  isRecord(spec) && !isTooMuch(spec) ? digestOf({ schedule: spec["schedule"], timeZone: spec["timeZone"] }) : "none";
+
+const wrong = (reason: string, message: string): Read => ({ ok: false, reason, message });
+
+const tooMuch = "spec holds more values than anybody reads: no job needs that";
+
+type Spec = ReturnType<typeof cronSpecSchema.parse>;
+
+const templateOf = ({ jobTemplate: { metadata = {}, spec = {} } }: Spec): Template => ({
+  labels: metadata.labels ?? {},
+  annotations: metadata.annotations ?? {},
+  spec,
+});
+
+const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
+  schedule,
+  policy,
+  timeZone: spec.timeZone ?? "",
+  template: templateOf(spec),
+  suspended: spec.suspend === true,
+  deadlineMs: spec.startingDeadlineSeconds === undefined ? undefined : spec.startingDeadlineSeconds * 1_000,
+  keep: { successful: spec.successfulJobsHistoryLimit, failed: spec.failedJobsHistoryLimit },
+  ownZone: spec.schedule.includes("TZ"),
+});
+
+export const readSpec = (object: Stored): Read => {
+  if (isTooMuch(object["spec"])) return wrong("InvalidSpec", tooMuch);
+  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}));
+  if (!parsed.success) return wrong("InvalidSpec", explain(parsed.error));
+  const { name } = object.metadata;
+  if (name.length > longestName)
+    return wrong("InvalidSpec", `metadata.name is ${name.length} characters long: shorten it to ${longestName}`);
+  const { schedule: text, timeZone = "", concurrencyPolicy = "" } = parsed.data;
+  const policy = policies[concurrencyPolicy];
+  if (policy === undefined)
+    return wrong(
+      "InvalidSpec",
+      `spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(concurrencyPolicy)}`,
+    );
+  if (zoneOf(timeZone) === undefined)
+    return wrong("InvalidTimeZone", `Invalid time zone ${JSON.stringify(timeZone)}: name one like Europe/Berlin`);
+  const read = readSchedule(text, timeZone);
+  return read.ok
+    ? { ok: true, asked: asked(parsed.data, read.schedule, policy) }
+    : wrong("UnParseableCronJobSchedule", `unparseable schedule for cronjob: ${text} (${read.error})`);
+};

@@ -1,0 +1,61 @@
+/** Which time of a schedule is due: the most recent one that nobody has taken, and how many were missed on the way. */
+import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
+
+export type Recent = {
+  /** Times up to this one are over, epoch ms. */
+  readonly earliest: number;
+  /** The time that is due, epoch ms; absent: none. */
+  readonly mostRecent?: number;
+  readonly missed: "none" | "few" | "many";
+  /** Why there can be none. */
+  readonly error?: string;
+};
+
+/** `after`: the last time that was taken, epoch ms. `deadlineMs`: how late a time may be begun. */
+export type Asked = { readonly after: number; readonly now: number; readonly deadlineMs?: number | undefined };
+
+const never = "time difference between two schedules is less than 1 second";
+
+/** More than this are many. */
+const few = 100;
+
+/** The last time that is not after `now`, looked for from `from` on. */
+const lastUntil = (schedule: Schedule, from: number, now: number): number | undefined => {
+  let last: number | undefined;
+  let next = nextAfter(schedule, from);
+  while (next !== undefined && next <= now) {
+    last = next;
+    next = nextAfter(schedule, next);
+  }
+  return last;
+};
+
+/**
+ * Those that were missed are counted by the distance of the first two, and the last of them is looked for from there,
+ * as upstream does: of an uneven schedule it may find none.
+ */
+const passed = (
+  schedule: Schedule,
+  earliest: number,
+  [first, second]: readonly [number, number],
+  now: number,
+): Recent => {
+  const apart = Math.round((second - first) / 1_000);
+  if (apart < 1) return { earliest, missed: "none", error: never };
+  const count = Math.floor(Math.floor((now - first) / 1_000) / apart) + 1;
+  const mostRecent = lastUntil(schedule, first + (count - 2) * apart * 1_000, now);
+  const missed = count > few ? "many" : "few";
+  return mostRecent === undefined ? { earliest, missed } : { earliest, mostRecent, missed };
+};
+
+/** As upstream's mostRecentScheduleTime. */
+export const recentOf = (schedule: Schedule, { after, now, deadlineMs }: Asked): Recent => {
+  const earliest = deadlineMs === undefined ? after : Math.max(after, now - deadlineMs);
+  const first = nextAfter(schedule, earliest);
+  if (first === undefined) return { earliest, missed: "none", error: never };
+  if (now < first) return { earliest, missed: "none" };
+  const second = nextAfter(schedule, first);
+  if (second === undefined) return { earliest, missed: "none", error: never };
+  if (now < second) return { earliest, mostRecent: first, missed: "none" };
+  return passed(schedule, earliest, [first, second], now);
+};

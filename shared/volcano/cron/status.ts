@@ -1,0 +1,55 @@
+/** A CronJob's status as its users know it, and what is told of it in events. */
+import { apiVersionOf, type Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { cronJobs, jobs } from "../resource.ts";
+import { departed, type Made } from "./made.ts";
+import type { Memory } from "./memory.ts";
+
+const referenceTo = ({ metadata: { name, namespace, uid } }: Stored) => ({
+  apiVersion: apiVersionOf(jobs),
+  kind: jobs.kind,
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+  uid,
+});
+
+/** The whole status, as it should be. */
+export const projected = (memory: Memory, { active }: Made): Readonly<Record<string, unknown>> => {
+  const listed = active.filter((job) => !isEnding(job)).toReversed();
+  const taken = memory.starting?.tick ?? memory.taken;
+  return {
+    ...(listed.length === 0 ? {} : { active: listed.map(referenceTo) }),
+    ...(taken === undefined ? {} : { lastScheduleTime: timeText(taken) }),
+    ...(memory.succeeded === undefined ? {} : { lastSuccessfulTime: timeText(memory.succeeded) }),
+  };
+};
+
+export type Word = { readonly reason: string; readonly message: string; readonly type?: "Normal" | "Warning" };
+
+/** `occasion` tells events of one reason apart, so that a repeat is none. */
+export const told = (about: Stored, occasion: string, { type = "Warning", reason, message }: Word): Effect => ({
+  ...{ do: "record", about, resource: cronJobs, occasion },
+  ...{ type, reason, message },
+});
+
+/** What has become of jobs that the status still calls active: told until it does not. */
+export const farewells = (object: Stored, made: Made): readonly Effect[] => {
+  const { finished, gone } = departed(object, made);
+  return [
+    ...finished.map(({ uid, name }) =>
+      told(object, uid, {
+        type: "Normal",
+        reason: "SawCompletedJob",
+        message: `Saw completed job: ${name} in active, remove`,
+      }),
+    ),
+    ...gone.map(({ uid, name }) =>
+      told(object, uid, {
+        reason: "StaleReference",
+        message: `Active job ${JSON.stringify(name)} no longer exists (UID: ${uid})`,
+      }),
+    ),
+  ];
+};

@@ -1,0 +1,19 @@
+/** What of the world is news to a CronJob, for those who only watch and need none of its decisions. */
+import type { Watch } from "../../core/operator.ts";
+import { changed } from "../../kube/news.ts";
+import { hasMoved, ownerNamed, trimJob } from "../offspring.ts";
+import { cronJobs, jobs } from "../resource.ts";
+
+const watches: readonly Watch[] = [
+  { resource: cronJobs, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: jobs,
+    optional: true,
+    trim: trimJob,
+    ownerName: (job) => ownerNamed(job, cronJobs.kind, cronJobs.group),
+    matters: hasMoved,
+  },
+];
+
+/** A CronJob as a forwarder knows it. */
+export const cronWatcher = { kind: cronJobs.kind, resource: cronJobs, optional: true, watches } as const;

@@ -1,0 +1,225 @@
+/**
+ * The decision of one step of a JobFlow: jobs are made from their templates as soon as what they depend on is there. Pure.
+ *
+ * A job that was complete once is not made again. No job is deleted before `settledMs` have passed since it was created:
+ * until then a slow invocation could still create it, and what was deleted would come again.
+ */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { createdAt, phaseOf, removal } from "../offspring.ts";
+import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
+import type { Flow } from "../schema/flow.ts";
+import { creation } from "./job.ts";
+import { isOver, situationOf, table } from "./machine.ts";
+import { type Memory, noted, seeded, shownPhase } from "./memory.ts";
+import { isProbe, probed, type Verdict } from "./probes.ts";
+import { type Asked, jobName, makerText, readSpec, targetsOf } from "./read.ts";
+import { projected } from "./status.ts";
+
+/** What a deployment decides for all flows: see engine/settings.ts. */
+export type Settings = { readonly settledMs: number };
+
+type Scene = {
+  readonly key: Key;
+  readonly view: View<Memory>;
+  readonly object: Stored;
+  readonly memory: Memory;
+  readonly asked: Asked;
+  /** Its own jobs by their names. */
+  readonly made: ReadonlyMap<string, Stored>;
+  readonly settings: Settings;
+};
+
+const pollMs = 15_000;
+/** A probe is asked as often as a kubelet asks by default. */
+const probeMs = 10_000;
+const slowPollMs = 60_000;
+
+const jobsOf = ({ namespace, name }: Key): Query => ({
+  do: "list",
+  resource: jobs,
+  namespace,
+  labels: { [keys.byFlow]: makerText(namespace, name) },
+});
+
+const told = (about: Stored, reason: string, message: string, type: "Normal" | "Warning" = "Warning"): Effect => ({
+  ...{ do: "record", about, resource: jobFlows },
+  ...{ occasion: message, type, reason, message },
+});
+
+/** What the jobs show is noted: what they were, and which have come to their end. */
+const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
+  const complete = [...made.values()]
+    .filter((job) => phaseOf(job) === "Completed")
+    .map(({ metadata }) => metadata.name);
+  const noting = [...made].map(([name, job]) => [name, noted(memory.histories[name], phaseOf(job), now)] as const);
+  return {
+    ...memory,
+    completed: [...new Set([...memory.completed, ...complete])],
+    histories: { ...memory.histories, ...Object.fromEntries(noting) },
+  };
+};
+
+/** What a flow waits for; `asks` when a look at it is worth repeating soon. */
+type Waiting = { readonly why: string; readonly pollMs?: number };
+
+type Chance = { readonly create: Effect } | { readonly look: readonly Query[] } | Waiting;
+
+const nameOf = ({ object }: Scene, flow: string): string => jobName(object.metadata.name, flow);
+
+const isDone = (scene: Scene, target: string): boolean => scene.memory.completed.includes(nameOf(scene, target));
+
+/** All of what it depends on is complete; or all of it is there and shows what its probe wants. */
+const dependencies = (scene: Scene, flow: Flow): Verdict => {
+  const open = targetsOf(flow).filter((target) => !isDone(scene, target));
+  const [first] = open;
+  if (first === undefined) return { met: true };
+  const probe = flow.dependsOn?.probe;
+  if (!isProbe(probe)) return { met: false, why: `${nameOf(scene, first)} to be complete` };
+  const there = open.flatMap((target) => scene.made.get(nameOf(scene, target)) ?? []);
+  if (there.length < open.length) return { met: false, why: `${nameOf(scene, first)} to be there` };
+  return probed(scene.view, there, probe);
+};
+
+const isProbed = (flow: Flow): boolean => isProbe(flow.dependsOn?.probe);
+
+/** What can be done for a flow that has no job yet. */
+const chanceOf = (scene: Scene, flow: Flow): Chance => {
+  const { key, view, object } = scene;
+  const verdict = dependencies(scene, flow);
+  if ("look" in verdict) return verdict;
+  if (!verdict.met) return { why: verdict.why, ...(isProbed(flow) ? { pollMs: probeMs } : {}) };
+  const query: Query = {
+    do: "get",
+    ref: { resource: jobTemplates, namespace: key.namespace, name: flow.name },
+  };
+  const found = view.seen.get(queryId(query));
+  if (found === undefined) return { look: [query] };
+  const [template] = found;
+  if (template === undefined)
+    return { why: `JobTemplate ${flow.name} to be there: create it in ${key.namespace}`, pollMs };
+  return { create: creation(object, flow, template) };
+};
+
+const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
+  asked.flows.filter(({ name }) => {
+    const job = jobName(object.metadata.name, name);
+    return !made.has(job) && !memory.completed.includes(job);
+  });
+
+const createdBy = (object: Stored, create: Effect): Effect => {
+  const name = create.do === "create" ? create.object.metadata.name : "";
+  return told(object, "Created", `create a job named ${name}!`, "Normal");
+};
+
+/** The next phase, as the jobs are together. */
+const moved = ({ memory, made, asked, object }: Scene): Memory => {
+  const phases = [...made.values()].map(phaseOf);
+  const count = (...wanted: readonly string[]): number => phases.filter((phase) => wanted.includes(phase)).length;
+  const complete = asked.flows.filter(({ name }) => memory.completed.includes(jobName(object.metadata.name, name)));
+  const situation = situationOf({
+    failed: count("Failed", "Terminated"),
+    running: count("Running"),
+    complete: complete.length,
+    all: asked.flows.length,
+  });
+  return { ...memory, phase: table[memory.phase][situation] };
+};
+
+type Warning = { readonly warned: string | undefined; readonly events: readonly Effect[] };
+
+/** What somebody has to mend is said once, for flows show it nowhere. */
+const warning = ({ object, memory }: Scene, reason: string, message: string | undefined): Warning => ({
+  warned: message,
+  events: message === undefined || message === memory.warned ? [] : [told(object, reason, message.slice(0, 1_000))],
+});
+
+const mendable = (waiting: readonly Waiting[]): string | undefined =>
+  waiting.map(({ why }) => why).find((why) => /: (create|mend) /.test(why));
+
+const remembering = ({ warned: _, ...memory }: Memory, warned: string | undefined): Memory =>
+  warned === undefined ? memory : { ...memory, warned };
+
+const go = (scene: Scene): Decision<Memory> => {
+  const { object } = scene;
+  const memory = moved(scene);
+  const chances = isOver(memory.phase) ? [] : missing(scene).map((flow) => chanceOf(scene, flow));
+  const look = chances.flatMap((chance) => ("look" in chance ? chance.look : []));
+  if (look.length > 0) return { look };
+  const creates = chances.flatMap((chance) => ("create" in chance ? [chance.create] : []));
+  const waiting = chances.flatMap((chance) => ("why" in chance ? [chance] : []));
+  const polls = waiting.flatMap((one) => one.pollMs ?? []);
+  const news = memory.phase !== shownPhase(object) || creates.length > 0;
+  const { warned, events } = warning(scene, "WaitingForDependency", mendable(waiting));
+  const stages = [creates, [...creates.map((create) => createdBy(object, create)), ...events]];
+  return {
+    // A creation that was refused before may be again.
+    memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
+    stages: stages.filter((stage) => stage.length > 0),
+    status: projected(object, memory, [...scene.made.values()]),
+    waitsFor: waiting[0]?.why ?? "its jobs to finish",
+    ...(news ? { again: true } : {}),
+    ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
+  };
+};
+
+/** Everybody has been told the end: its jobs stay, or go as soon as they may be deleted. */
+const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> => {
+  const left = memory.phase === "Succeed" && asked.deletes ? [...made.values()] : [];
+  if (left.length === 0) return { memory, stages: [], rests: true };
+  const due = (job: Stored): number => createdAt(job) + settings.settledMs;
+  const removals = left.filter((job) => due(job) <= view.now && !isEnding(job)).map(removal);
+  const later = Math.min(...left.map(due).filter((at) => at > view.now));
+  return {
+    memory,
+    stages: removals.length > 0 ? [removals] : [],
+    waitsFor: "its jobs to be deleted",
+    pollMs,
+    ...(Number.isFinite(later) ? { wakeAt: later } : {}),
+  };
+};
+
+/** Nothing is made, and nothing deleted, by a spec that cannot be followed. */
+const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> => ({
+  memory,
+  stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
+  status: { ...Object(object["status"]), state: { phase: memory.phase } },
+  rests: true,
+  waitsFor: `its spec to be mended: ${message}`,
+});
+
+/** A server that has looked and said no is asked again later: the template may be mended. */
+const refused = (scene: Scene, message: string): Plan<Memory> => {
+  const { warned, events } = warning(scene, "FailedCreate", message);
+  return {
+    memory: remembering(scene.memory, warned),
+    stages: events.length > 0 ? [events] : [],
+    status: projected(scene.object, scene.memory, [...scene.made.values()]),
+    pollMs: slowPollMs,
+    waitsFor: `its job to be taken: ${message}`,
+  };
+};
+
+/** One step's decision for a JobFlow. What it made is owned by it, and goes with it by itself. */
+export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+  const { object, now } = view;
+  const nothing: Memory = { phase: "Pending", completed: [], histories: {} };
+  if (object === undefined) return { memory: view.memory ?? nothing, stages: [], forget: true };
+  const before = view.memory ?? seeded(object);
+  if (isEnding(object)) return { memory: before, stages: [], rests: true };
+  const read = readSpec(object);
+  if (!read.ok) return invalid(object, before, read.message);
+  const found = view.seen.get(queryId(jobsOf(key)));
+  if (found === undefined) return { look: [jobsOf(key)] };
+  const own = found.filter((job) => ownedBy(job, view.uid));
+  const made = new Map(own.map((job) => [job.metadata.name, job]));
+  const over = isOver(before.phase) && shownPhase(object) === before.phase;
+  const memory = over ? before : observed(before, made, now);
+  const scene: Scene = { key, view, object, memory, asked: read.asked, made, settings };
+  if (over) return afterEnd(scene);
+  const [refusal] = view.refused;
+  return refusal === undefined ? go(scene) : refused(scene, refusal.message);
+};

@@ -1,0 +1,34 @@
+/** A job as an object: what a flow makes of a template, with upstream's name, labels, annotations and owner. */
+import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { jobFlows, jobs, keys } from "../resource.ts";
+import type { Flow } from "../schema/flow.ts";
+import { patched } from "./patch.ts";
+import { jobName, makerText } from "./read.ts";
+
+const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
+  const { name, namespace = "", uid } = metadata;
+  const makers = { [keys.byTemplate]: makerText(namespace, flow.name), [keys.byFlow]: makerText(namespace, name) };
+  const owner = { apiVersion: apiVersionOf(jobFlows), kind: jobFlows.kind, name, uid };
+  return {
+    apiVersion: apiVersionOf(jobs),
+    kind: jobs.kind,
+    metadata: {
+      name: jobName(name, flow.name),
+      namespace,
+      labels: makers,
+      annotations: makers,
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: patched(isRecord(template["spec"]) ? template["spec"] : {}, flow.patch?.jobSpec),
+  };
+};
+
+/** Creates the job of a flow; where it stands already, it is this very one. */
+export const creation = (object: Stored, flow: Flow, template: Stored): Effect => ({
+  do: "create",
+  object: jobOf(object, flow, template),
+  resource: jobs,
+  owner: object.metadata.uid,
+});

@@ -1,0 +1,71 @@
+/** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
+import { isTooMuch } from "../../core/json.ts";
+import { isLabelValue, type Stored } from "../../core/object.ts";
+import { explain } from "../../kube/explain.ts";
+import { withoutNulls } from "../schema/absent.ts";
+import { type Flow, flowSpecSchema } from "../schema/flow.ts";
+import { subdomainErrors } from "../schema/names.ts";
+
+export type Asked = { readonly flows: readonly Flow[]; readonly deletes: boolean };
+
+export type Read = { readonly ok: true; readonly asked: Asked } | { readonly ok: false; readonly message: string };
+
+export const jobName = (flow: string, template: string): string => `${flow}-${template}`;
+
+/** What labels and annotations of jobs call their makers. */
+export const makerText = (namespace: string, name: string): string => `${namespace}.${name}`;
+
+export const targetsOf = ({ dependsOn }: Flow): readonly string[] => dependsOn?.targets ?? [];
+
+const listed = (names: Iterable<string>): string => [...names].map((name) => JSON.stringify(name)).join(", ");
+
+const duplicates = (flows: readonly Flow[]): ReadonlySet<string> =>
+  new Set(flows.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at));
+
+/** Flows that can never come, each after those that it depends on. */
+const unreachable = (flows: readonly Flow[]): readonly string[] => {
+  const waiting = new Map(flows.map((flow) => [flow.name, targetsOf(flow)]));
+  const done = new Set<string>();
+  for (;;) {
+    const ready = [...waiting].filter(([, targets]) => targets.every((name) => done.has(name)));
+    if (ready.length === 0) return [...waiting.keys()];
+    for (const [name] of ready) {
+      done.add(name);
+      waiting.delete(name);
+    }
+  }
+};
+
+const dependencySaying = (flows: readonly Flow[]): string | undefined => {
+  const twice = duplicates(flows);
+  if (twice.size > 0) return `spec.flows: ${listed(twice)} stands there more than once; each template makes one job`;
+  const names = new Set(flows.map(({ name }) => name));
+  const unknown = flows.flatMap((flow) => targetsOf(flow).filter((name) => !names.has(name)));
+  if (unknown.length > 0)
+    return `spec.flows: dependsOn.targets names ${listed(new Set(unknown))}, which is no flow of this JobFlow`;
+  const never = unreachable(flows);
+  return never.length === 0 ? undefined : `spec.flows: ${listed(never)} depend on each other in a circle`;
+};
+
+/** Jobs are found by a label that names their flow, and their names are made of its. */
+const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: readonly Flow[]): string | undefined => {
+  const makers = [makerText(namespace, name), ...flows.map((flow) => makerText(namespace, flow.name))];
+  const label = makers.find((text) => !isLabelValue(text));
+  if (label !== undefined)
+    return `${JSON.stringify(label)} cannot stand in a label of a job (at most 63 characters): shorten the name of the JobFlow or of the JobTemplate`;
+  const bad = flows.map((flow) => jobName(name, flow.name)).find((job) => subdomainErrors(job).length > 0);
+  return bad === undefined
+    ? undefined
+    : `no job can be named ${JSON.stringify(bad)}: ${subdomainErrors(bad).join("; ")}`;
+};
+
+export const readSpec = (object: Stored): Read => {
+  if (isTooMuch(object["spec"]))
+    return { ok: false, message: "spec holds more values than anybody reads: no flow needs that" };
+  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}));
+  if (!parsed.success) return { ok: false, message: explain(parsed.error) };
+  const { flows = [], jobRetainPolicy } = parsed.data;
+  const message = dependencySaying(flows) ?? nameSaying(object, flows);
+  if (message !== undefined) return { ok: false, message };
+  return { ok: true, asked: { flows, deletes: jobRetainPolicy === "delete" } };
+};

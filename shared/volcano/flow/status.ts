@@ -1,0 +1,94 @@
+/** A JobFlow's status as its users know it, projected from what is remembered and the jobs that are there. */
+import type { Stored } from "../../core/object.ts";
+import { instantOf, timeText } from "../../core/time.ts";
+import type { Json } from "../../kube/answers.ts";
+import { createdAt, phaseOf, shownBy } from "../offspring.ts";
+import { durationMs } from "../schema/duration.ts";
+import { type History, type Memory, type Status, statusOf } from "./memory.ts";
+
+/** Where jobs of a phase are listed; of some that are on their way upstream lists none. */
+const lists: Readonly<Record<string, string | undefined>> = {
+  Pending: "pendingJobs",
+  Running: "runningJobs",
+  Failed: "failedJobs",
+  Completed: "completedJobs",
+  Terminated: "terminatedJobs",
+  Completing: undefined,
+  Terminating: undefined,
+};
+
+const listOf = (phase: string): string | undefined => (phase in lists ? lists[phase] : "unKnowJobs");
+
+const named = (jobs: readonly Stored[], gone: readonly string[]): Json => {
+  const placed = [
+    ...jobs.map((job) => ({ name: job.metadata.name, list: listOf(phaseOf(job)) })),
+    ...gone.map((name) => ({ name, list: "completedJobs" })),
+  ];
+  const groups = Map.groupBy(placed, ({ list }) => list);
+  return Object.fromEntries(
+    [...groups].flatMap(([list, members]) => (list === undefined ? [] : [[list, members.map(({ name }) => name)]])),
+  );
+};
+
+const historiesOf = (history: History): readonly Json[] =>
+  history.map(({ state, at }, index) => {
+    const next = history[index + 1];
+    return {
+      state,
+      startTimestamp: timeText(at),
+      ...(next === undefined ? {} : { endTimestamp: timeText(next.at) }),
+    };
+  });
+
+const jobStatus = (job: Stored, history: History): Json => {
+  const { retryCount = 0, runningDuration } = shownBy(job);
+  const ran = durationMs(runningDuration ?? "");
+  return {
+    name: job.metadata.name,
+    state: phaseOf(job),
+    startTimestamp: timeText(createdAt(job)),
+    ...(ran === undefined ? {} : { endTimestamp: timeText(createdAt(job) + ran) }),
+    ...(retryCount === 0 ? {} : { restartCount: retryCount }),
+    runningHistories: historiesOf(history),
+  };
+};
+
+const condition = (job: Stored): Json => {
+  const { runningDuration, taskStatusCount } = shownBy(job);
+  return {
+    phase: phaseOf(job),
+    createTime: timeText(createdAt(job)),
+    ...(runningDuration === undefined ? {} : { runningDuration }),
+    ...(taskStatusCount === undefined ? {} : { taskStatusCount }),
+  };
+};
+
+/** What was told of jobs that are gone is told still. */
+const statuses = (shown: Status, memory: Memory, jobs: readonly Stored[]): readonly unknown[] => {
+  const there = new Map(jobs.map((job) => [job.metadata.name, job]));
+  const known = (shown.jobStatusList ?? []).filter(({ name = "" }) => !there.has(name));
+  const order = Object.keys(memory.histories);
+  const living = [...there.values()].toSorted(
+    (a, b) => order.indexOf(a.metadata.name) - order.indexOf(b.metadata.name),
+  );
+  return [...known, ...living.map((job) => jobStatus(job, memory.histories[job.metadata.name] ?? []))].toSorted(
+    (a, b) => startOf(a) - startOf(b),
+  );
+};
+
+const startOf = ({ startTimestamp }: { readonly startTimestamp?: unknown }): number =>
+  instantOf(typeof startTimestamp === "string" ? startTimestamp : undefined) ?? 0;
+
+/** The whole status, as it should be. */
+export const projected = (object: Stored, memory: Memory, jobs: readonly Stored[]): Json => {
+  const there = new Set(jobs.map(({ metadata }) => metadata.name));
+  const gone = memory.completed.filter((name) => !there.has(name));
+  const list = statuses(statusOf(object), memory, jobs);
+  const conditions = Object.fromEntries(jobs.map((job) => [job.metadata.name, condition(job)]));
+  return {
+    ...named(jobs, gone),
+    ...(list.length === 0 ? {} : { jobStatusList: list }),
+    ...(jobs.length === 0 ? {} : { conditions }),
+    state: { phase: memory.phase },
+  };
+};

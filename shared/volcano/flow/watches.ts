@@ -1,0 +1,41 @@
+/** What of the world is news to a JobFlow and to a JobTemplate, for those who only watch and need none of their decisions. */
+import type { Obj } from "../../core/object.ts";
+import type { Watch } from "../../core/operator.ts";
+import { changed } from "../../kube/news.ts";
+import { labelOf } from "../../kube/pods.ts";
+import { hasStirred, ownerNamed, trimJob } from "../offspring.ts";
+import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
+
+const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
+  resource: jobs,
+  optional: true,
+  trim: trimJob,
+  ownerName,
+  matters,
+});
+
+const flowWatches: readonly Watch[] = [
+  { resource: jobFlows, ownerName: (object) => object.metadata.name, matters: changed },
+  jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasStirred),
+];
+
+/** A label names namespace and template. */
+const templateOf = (job: Obj): string | undefined => {
+  const [text = "", namespace = ""] = [labelOf(job, keys.byTemplate), job.metadata.namespace];
+  return text.startsWith(`${namespace}.`) ? text.slice(namespace.length + 1) : undefined;
+};
+
+const templateWatches: readonly Watch[] = [
+  { resource: jobTemplates, ownerName: (object) => object.metadata.name, matters: changed },
+  jobsFor(templateOf, (before) => before === undefined),
+];
+
+/** A JobFlow as a forwarder knows it. */
+export const flowWatcher = { kind: jobFlows.kind, resource: jobFlows, optional: true, watches: flowWatches } as const;
+
+export const templateWatcher = {
+  kind: jobTemplates.kind,
+  resource: jobTemplates,
+  optional: true,
+  watches: templateWatches,
+} as const;

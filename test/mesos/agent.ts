@@ -4,22 +4,18 @@
  */
 import { kubernetesCheckpoints } from "../../shared/adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
-import type { HttpRequest, Transport } from "../../shared/core/http.ts";
+import type { Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import { take } from "../../shared/engine/batch.ts";
-import type { Queue } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { Ending, World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Scripts } from "../../shared/simulator/script.ts";
 import type { Change } from "../../shared/simulator/store.ts";
-import { operatorsFor } from "../../shared/wiring/operators.ts";
-import { resync } from "../../shared/wiring/resync.ts";
-import { openWorld } from "../../shared/wiring/world.ts";
-import { wordsFor } from "../sweep/door.ts";
 import { sweptOf } from "../sweep/kinds.ts";
 import { base, namespace } from "../sweep/plot.ts";
-import { crds, manifest } from "../sweep/theatre.ts";
+import { account, crds, manifest } from "../sweep/theatre.ts";
+import { visit } from "../sweep/visit.ts";
 
 export const cluster = "mesos";
 const kind = sweptOf({});
@@ -71,21 +67,7 @@ const dying = (transport: Transport, death: Death, died: () => void): Transport 
 
 export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): Promise<Agent> => {
   const simulator = openSimulator({ crds, nodes: [{ name: "node-1" }, { name: "node-2" }], scripts });
-  const requests: string[] = [];
-  const queue: Message[] = [];
-  const transport: Transport = {
-    send: async (request: HttpRequest) => {
-      requests.push(wordsFor(request));
-      return simulator.handle(request);
-    },
-    stream: () => Promise.reject(new Error("nobody watches")),
-  };
-  const sending: Queue = {
-    send: async (message) => void queue.push(message),
-    sendLater: async (message) => void queue.push(message),
-  };
-  const operators = operatorsFor(timing);
-  const anybody = (): Promise<World> => openWorld({ transport, queue: sending, report: () => {}, timing, operators });
+  const { requests, transport, anybody, found, ask } = visit(simulator, cluster);
   const message = (name: string): Message => ({ cluster, kind: kind.kind, namespace, name, reason: "test" });
   const agent: Agent = {
     simulator,
@@ -94,16 +76,7 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
     quiet: () => {
       requests.length = 0;
     },
-    ask: (method, path, body) => {
-      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const answer = simulator.handle({
-        method,
-        path,
-        headers: { "content-type": type },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.body}`);
-    },
+    ask,
     apply: (name, spec = {}, annotations = {}) =>
       agent.ask("POST", ...manifest(kind, name, { ...base, ...spec }, annotations)),
     remove: (name) => agent.ask("DELETE", appPath(name)),
@@ -131,11 +104,9 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
       await agent.step(name);
     },
     resync: async () => {
-      queue.length = 0;
-      const scope = { transport, queue: sending, cluster, namespaces: [], selector: undefined, operators };
-      const found = await resync(scope, String(simulator.clock.now()));
-      for (const one of queue.splice(0)) await take(await anybody(), [one]);
-      return found;
+      const { sent, messages } = await found(String(simulator.clock.now()));
+      for (const one of messages) await take(await anybody(), [one]);
+      return sent;
     },
     pass: (ms) => simulator.clock.advanceTo(simulator.clock.now() + ms),
     app: (name) => simulator.store.get(table, `${namespace}/${name}`),
@@ -146,10 +117,6 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
         .filter(({ metadata: { labels = {} } }) => labels["sparkoperator.k8s.io/app-name"] === name)
         .filter(({ metadata: { labels = {} } }) => role === undefined || labels["spark-role"] === role),
   };
-  agent.ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: "spark", namespace },
-  });
+  ask("POST", ...account);
   return agent;
 };

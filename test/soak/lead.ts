@@ -5,11 +5,12 @@ import { everything } from "../sweep/ending.ts";
 import { at, textAt } from "../sweep/fields.ts";
 import { namespace } from "../sweep/plot.ts";
 import { Stage } from "../sweep/stage.ts";
+import type { House } from "../sweep/theatre.ts";
 import { type Counts, openJudging } from "./census.ts";
 import { happen } from "./deeds.ts";
 import { lifeOf, troubledMs } from "./life.ts";
 import type { Rule } from "./rules.ts";
-import { type House, theatreFor } from "./theatre.ts";
+import { theatreFor } from "./theatre.ts";
 import { openWeather, type Weather } from "./weather.ts";
 
 export type Led = {

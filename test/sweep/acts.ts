@@ -38,16 +38,20 @@ export const userApplies = (stage: Stage): void => {
   if (left.status !== undefined) asked(stage, "PATCH", `${oneOf(stage)}/status`, { status: left.status });
 };
 
+type Which = { readonly pod: RegExp; readonly nth?: number };
+
 /** The pod that an act is about. That there is none is told: without a fault it must not be so. */
-const podLike = (stage: Stage, name: RegExp): Change["object"] | undefined => {
-  const found = stage.theatre.simulator.store.list("pods").find(({ metadata }) => name.test(metadata.name));
-  if (found === undefined) stage.missed.push(String(name));
+const podOf = (stage: Stage, { pod, nth = 0 }: Which): Change["object"] | undefined => {
+  const number = ({ metadata: { name } }: Change["object"]): number => Number(/\d+$/.exec(name)?.[0] ?? 0);
+  const all = stage.theatre.simulator.store.list("pods").filter(({ metadata }) => pod.test(metadata.name));
+  const found = all.toSorted((a, b) => number(a) - number(b))[nth];
+  if (found === undefined) stage.missed.push(`${pod} ${nth}`);
   return found;
 };
 
 /** The machine of a pod stands still. */
-const freeze = (stage: Stage, pod: RegExp): void =>
-  stage.theatre.simulator.nodes.freeze(textAt(podLike(stage, pod), "spec", "nodeName") ?? "");
+const freeze = (stage: Stage, which: Which): void =>
+  stage.theatre.simulator.nodes.freeze(textAt(podOf(stage, which), "spec", "nodeName") ?? "");
 
 const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
@@ -112,16 +116,16 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       trigger(stage, what.times);
       break;
     case "kill":
-      simulator.killPod(namespace, podLike(stage, what.pod)?.metadata.name ?? "", { code: what.code });
+      simulator.killPod(namespace, podOf(stage, what)?.metadata.name ?? "", { code: what.code });
       break;
     case "freeze":
-      freeze(stage, what.pod);
+      freeze(stage, what);
       break;
     case "thaw":
       thaw(stage);
       break;
     case "evict":
-      simulator.evictPod(namespace, podLike(stage, what.pod)?.metadata.name ?? "");
+      simulator.evictPod(namespace, podOf(stage, what)?.metadata.name ?? "");
       break;
     default:
       assertNever(what);

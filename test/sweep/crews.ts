@@ -6,14 +6,14 @@ const modes = [
   { mode: "own", annotations: { "rekindle.dev/executors": "own" } },
 ] as const;
 
-/** The executor with the first id, or the second: `exec-1` where Spark made it, `exec-1001` where Rekindle did. */
-const named = { first: /-exec-(100)?1$/, second: /-exec-(100)?2$/ } as const;
+/** By the order of their ids, which begin with 1 where Spark makes them, and with 1001 where Rekindle does: a fault costs ids. */
+const named = { first: { pod: /-exec-\d+$/ }, second: { pod: /-exec-\d+$/, nth: 1 } } as const;
 
-const dies = (afterMs: number, pod: RegExp = named.first): Act => ({
+const dies = (afterMs: number, which: { readonly pod: RegExp; readonly nth?: number } = named.first): Act => ({
   says: "an executor dies",
   when: executorRuns,
   afterMs,
-  do: { act: "kill", pod, code: 137 },
+  do: { act: "kill", ...which, code: 137 },
 });
 
 type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines">>;
@@ -67,7 +67,7 @@ const away: Act = {
   says: "its machine stands still",
   when: executorRuns,
   afterMs: 1_500,
-  do: { act: "freeze", pod: named.second },
+  do: { act: "freeze", ...named.second },
 };
 const back = (afterMs: number): Act => ({ says: "machines go on", when: executorRuns, afterMs, do: { act: "thaw" } });
 

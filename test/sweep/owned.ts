@@ -18,7 +18,7 @@ export const owned: readonly Scenario[] = [
         says: "an executor dies",
         when: executorRuns,
         afterMs: 1_500,
-        do: { act: "kill", pod: /-exec-1001$/, code: 137 },
+        do: { act: "kill", pod: /-exec-\d+$/, code: 137 },
       },
     ],
     ends: "COMPLETED",

@@ -16,10 +16,11 @@ export type Act = {
     | { readonly act: "delete" }
     | { readonly act: "patch"; readonly spec: Readonly<Record<string, unknown>> }
     | { readonly act: "annotate"; readonly annotations: Readonly<Record<string, string>> }
-    | { readonly act: "kill"; readonly pod: RegExp; readonly code: number }
+    /** Of several pods of such a name the one with the nth lowest number, the lowest if it does not say. */
+    | { readonly act: "kill"; readonly pod: RegExp; readonly nth?: number; readonly code: number }
     | { readonly act: "evict"; readonly pod: RegExp }
     /** The machine of a pod stands still; all that do go on. */
-    | { readonly act: "freeze"; readonly pod: RegExp }
+    | { readonly act: "freeze"; readonly pod: RegExp; readonly nth?: number }
     | { readonly act: "thaw" }
     | { readonly act: "remove"; readonly pod: string }
     /** The application is applied once more. */

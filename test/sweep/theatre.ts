@@ -79,6 +79,12 @@ export const driverLeft = (name: string, uid: string): object => ({
 
 const stranger = `${appName}-other`;
 
+/** Whose rights drivers have. */
+export const account = [
+  `/api/v1/namespaces/${namespace}/serviceaccounts`,
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
+] as const;
+
 /** Objects of others that carry names and labels like ours, and owners that are not ours. */
 const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
   const labels = {
@@ -87,10 +93,7 @@ const bystanders = (scenario: Scenario): readonly (readonly [path: string, body:
   };
   const core = `/api/v1/namespaces/${namespace}`;
   return [
-    [
-      `/api/v1/namespaces/${namespace}/serviceaccounts`,
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
-    ],
+    account,
     manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }),
     [
       pods,
@@ -121,7 +124,8 @@ const bystanders = (scenario: Scenario): readonly (readonly [path: string, body:
   ];
 };
 
-const post = (simulator: Simulator, path: string, body: object): void => {
+/** Puts an object into it; throws what the server has against it. */
+export const post = (simulator: Simulator, path: string, body: object): void => {
   const answer = simulator.handle({
     method: "POST",
     path,
@@ -131,39 +135,62 @@ const post = (simulator: Simulator, path: string, body: object): void => {
   if (answer.status >= 300) throw new Error(`${path}: ${answer.body}`);
 };
 
-/** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
-export const openTheatre = (scenario: Scenario): Theatre => {
-  const simulator = openSimulator({
-    crds,
-    nodes: (scenario.machines ?? ["node-1"]).map((name) => ({ name })),
-    scripts: scenario.scripts,
-  });
+/** A cluster before anybody acts: what runs in it begins there, and hears of every change. */
+export type House = Pick<Theatre, "simulator" | "clusterUid" | "start" | "audience"> & {
+  readonly state: ReturnType<Simulator["snapshot"]>;
+  readonly identities: ReadonlyMap<string, string>;
+};
+
+/** Lets what was put into it come to rest. */
+export const houseOf = (simulator: Simulator): House => {
   const { store, clock } = simulator;
-  for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
-  for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   clock.advanceTo(clock.now() + 10_000);
   const identities = new Map<string, string>();
   for (const table of store.tables())
     for (const object of store.list(table)) identities.set(object.metadata.uid, identityOf(table, object));
-  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });
-  const start = clock.now();
-  const theatre: Theatre = {
-    scenario,
+  const house: House = {
     simulator,
     clusterUid: store.get("namespaces", "kube-system")?.metadata.uid ?? "",
-    start,
+    start: clock.now(),
+    state: simulator.snapshot(),
+    identities,
     audience: undefined,
+  };
+  simulator.subscribe((change) => house.audience?.(change));
+  return house;
+};
+
+type Cast = Pick<Theatre, "scenario" | "takes"> & Pick<Scene, "oracle" | "armed">;
+
+/** The house opened for a play, for whose audience all happens from now on. */
+export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theatre => {
+  const { simulator, clusterUid, start, state, identities } = house;
+  const theatre: Theatre = {
+    ...cast,
+    ...{ simulator, clusterUid, start },
     opening: {
-      simulator: simulator.snapshot(),
+      simulator: state,
       journal: [],
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0 },
       nextSweep: start + 300_000,
       identities,
       met: new Set(),
-      armed: [{ at: start + 100, index: -1 }],
+      armed,
     },
+    audience: undefined,
   };
-  simulator.subscribe((change) => theatre.audience?.(change));
+  house.audience = (change) => theatre.audience?.(change);
   return theatre;
+};
+
+/** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
+export const openTheatre = (scenario: Scenario): Theatre => {
+  const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
+  const simulator = openSimulator({ crds, nodes, scripts: scenario.scripts });
+  for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
+  for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
+  const house = houseOf(simulator);
+  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });
+  return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
 };

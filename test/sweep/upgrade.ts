@@ -2,24 +2,14 @@
  * Upgrade and rollback: a crowd of running applications whose records another version has written. Whatever is stepped
  * and resynced then, nothing is deleted, nothing is created, and all of them run on in their first attempt.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
-import type { HttpRequest, Transport } from "../../shared/core/http.ts";
-import type { Message } from "../../shared/core/key.ts";
 import { take } from "../../shared/engine/batch.ts";
-import type { Queue } from "../../shared/engine/ports.ts";
-import { timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
-import { operatorsFor } from "../../shared/wiring/operators.ts";
-import { resync } from "../../shared/wiring/resync.ts";
-import { openWorld } from "../../shared/wiring/world.ts";
-import { wordsFor } from "./door.ts";
 import { numberAt, textAt } from "./fields.ts";
 import { sweptOf } from "./kinds.ts";
 import { base, namespace } from "./plot.ts";
-import { manifest } from "./theatre.ts";
+import { account, crds, manifest } from "./theatre.ts";
+import { type Visit, visit } from "./visit.ts";
 
 const crowd = 100;
 const cluster = "upgrade";
@@ -34,40 +24,14 @@ export const versions = [
   },
 ] as const;
 
-type Scene = {
-  readonly simulator: Simulator;
-  readonly world: World;
-  readonly requests: string[];
-  readonly queue: Message[];
-  readonly transport: Transport;
-};
-
-const folder = join(import.meta.dirname, "../../infra/crds");
-const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
+type Scene = Visit & { readonly simulator: Simulator; readonly world: World };
 
 const nodes = Array.from({ length: 12 }, (_, index) => ({ name: `node-${index}` }));
 
 const open = async (): Promise<Scene> => {
   const simulator = openSimulator({ crds, nodes, scripts: { "*": [{ hangs: true }] } });
-  const requests: string[] = [];
-  const queue: Message[] = [];
-  const transport: Transport = {
-    send: async (request: HttpRequest) => {
-      requests.push(wordsFor(request));
-      return simulator.handle(request);
-    },
-    stream: () => Promise.reject(new Error("nobody watches")),
-  };
-  const sending: Queue = { send: async (message) => void queue.push(message), sendLater: async () => {} };
-  const operators = operatorsFor(timing);
-  const world = await openWorld({ transport, queue: sending, report: () => {}, timing, operators });
-  return { simulator, world, requests, queue, transport };
-};
-
-const asked = ({ simulator }: Scene, method: string, path: string, body: object): void => {
-  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  const answer = simulator.handle({ method, path, headers: { "content-type": type }, body: JSON.stringify(body) });
-  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.body}`);
+  const visiting = visit(simulator, cluster);
+  return { ...visiting, simulator, world: await visiting.anybody() };
 };
 
 const names = Array.from({ length: crowd }, (_, index) => `app-${index}`);
@@ -78,21 +42,15 @@ const stepAll = async (scene: Scene): Promise<void> => {
 };
 
 /** What a resync finds is stepped, until it finds nothing to send for. */
-const resyncAll = async ({ transport, world, queue }: Scene): Promise<void> => {
-  const sending: Queue = { send: async (message) => void queue.push(message), sendLater: async () => {} };
-  const operators = operatorsFor(timing);
-  await resync({ transport, queue: sending, cluster, namespaces: [], selector: undefined, operators }, "1");
-  for (const message of queue.splice(0)) await take(world, [message]);
+const resyncAll = async ({ found, world }: Scene): Promise<void> => {
+  const { messages } = await found("1");
+  for (const message of messages) await take(world, [message]);
 };
 
 const running = async (scene: Scene): Promise<void> => {
-  asked(scene, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: "spark", namespace },
-  });
+  scene.ask("POST", ...account);
   const spec = { ...base, executor: { ...base.executor, instances: 1 } };
-  for (const name of names) asked(scene, "POST", ...manifest(sweptOf({}), name, spec));
+  for (const name of names) scene.ask("POST", ...manifest(sweptOf({}), name, spec));
   for (let round = 0; round < 2; round++) {
     await stepAll(scene);
     scene.simulator.clock.advanceTo(scene.simulator.clock.now() + 20_000);
@@ -107,7 +65,7 @@ export const violationsOf = async (memory: Readonly<Record<string, unknown>>): P
   const scene = await open();
   await running(scene);
   const records = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints`;
-  for (const name of names) asked(scene, "PATCH", `${records}/sparkapplication.${name}`, { spec: { memory } });
+  for (const name of names) scene.ask("PATCH", `${records}/sparkapplication.${name}`, { spec: { memory } });
   scene.requests.length = 0;
   await stepAll(scene);
   await resyncAll(scene);

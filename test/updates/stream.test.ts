@@ -107,6 +107,20 @@ describe("a listener", () => {
     assert.deepEqual(told(street), ["1 SUBMITTED", "2 RUNNING"]);
   });
 
+  test("that took the place of another while nobody was there hears all that the other one never heard, in order", async () => {
+    const street = openStreet();
+    street.answer = ({ to, sequence }) => (to.includes("new.example") || sequence === 1 ? acknowledged : silence);
+    for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
+    street.forget();
+    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    street.stage.time.now += 24 * hour;
+    await street.resync();
+    assert.deepEqual(
+      street.heard.filter(({ to }) => to.includes("new.example")).map(({ sequence, state }) => `${sequence} ${state}`),
+      ["2 RUNNING", "3 FAILING"],
+    );
+  });
+
   test("that may not be one is told as an event, once, and holds up nothing", async () => {
     const street = openStreet();
     street.answer = () => ({ did: "refused", error: "host inside leads to 10.0.0.1" });

@@ -1,0 +1,57 @@
+/** What reaches whom after a time in which nobody was there: orders reach executors, and what executors did is told. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { textAt } from "../sweep/fields.ts";
+import { type Agent, appPath, openAgent } from "./agent.ts";
+
+const minute = 60_000;
+const own = { "rekindle.dev/executors": "own" };
+
+const stateOf = (agent: Agent, name = "pi"): string | undefined =>
+  textAt(agent.app(name), "status", "applicationState", "state");
+
+const uidsOf = (agent: Agent, name = "pi"): readonly string[] => agent.pods(name).map(({ metadata }) => metadata.uid);
+
+const executorStates = (agent: Agent): readonly unknown[] =>
+  Object.values(Object(Object(agent.app("pi")?.["status"])["executorState"]));
+
+describe("ReconnectDefaultExecutor: several bodies of one run, of which nobody has seen any", () => {
+  const modes = [
+    { name: "made by the driver", annotations: {} },
+    { name: "made here", annotations: own },
+  ] as const;
+  for (const { name, annotations } of modes)
+    test(`${name}: all are told as they are, and none is made again`, async () => {
+      const agent = await openAgent();
+      agent.apply("pi", {}, annotations);
+      await agent.settle("pi");
+      const before = uidsOf(agent);
+      agent.ask("PATCH", `${appPath("pi")}/status`, { status: { executorState: null, applicationState: null } });
+      agent.pass(10 * minute);
+      await agent.resync();
+      assert.equal(stateOf(agent), "RUNNING");
+      assert.deepEqual(executorStates(agent), ["RUNNING", "RUNNING"]);
+      assert.deepEqual(uidsOf(agent), before);
+    });
+});
+
+describe("KillTaskWithHTTPExecutor: an order that came while nobody was there", () => {
+  const orders: readonly (readonly [what: string, give: (agent: Agent) => void])[] = [
+    ["a suspension", (agent) => agent.ask("PATCH", appPath("pi"), { spec: { suspend: true } })],
+    ["a deletion", (agent) => agent.remove("pi")],
+  ];
+  for (const [what, give] of orders)
+    test(`${what} reaches the executors that were made here, by their UIDs, and nobody else's`, async () => {
+      const agent = await openAgent();
+      for (const name of ["pi", "other"]) agent.apply(name, {}, own);
+      for (const name of ["pi", "other"]) await agent.settle(name);
+      const others = uidsOf(agent, "other");
+      assert.deepEqual([agent.pods("pi", "executor").length, others.length], [2, 3]);
+      give(agent);
+      agent.pass(10 * minute);
+      await agent.resync();
+      agent.pass(minute);
+      await agent.resync();
+      assert.deepEqual([uidsOf(agent), uidsOf(agent, "other")], [[], others]);
+    });
+});

@@ -53,6 +53,8 @@ const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): P
   const { value: there } = await hands.cluster.get(ref);
   if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
   if (!ownedBy(there, effect.owner)) {
+    if (there.metadata.deletionTimestamp !== undefined)
+      return wait("StillThere", `${refText(ref)} of somebody else is still being removed`);
     const message = `${refText(ref)} exists and belongs to somebody else; delete it or choose another name`;
     return refused(effect, { status: 409, reason: "NameTaken", message });
   }

@@ -54,6 +54,8 @@ export type Options = {
   readonly guardsOwners?: boolean;
   /** Names of schedulers that bind pods. */
   readonly schedulers?: readonly string[];
+  /** Others who stand around the API server, such as a stand-in for a scheduler of groups. */
+  readonly guests?: readonly ((server: Server) => Part)[];
 };
 
 export type Simulator = {
@@ -89,12 +91,11 @@ const doTask = ({ parts }: Hands, task: Task): void => {
 };
 
 export const openSimulator = (options: Options = {}): Simulator => {
-  const { scripts = {}, schedulers = ["default-scheduler"], nodes = defaultNodes } = options;
+  const { scripts = {}, schedulers = ["default-scheduler"], nodes = defaultNodes, guests = [] } = options;
   const hands: Hands = { parts: [] };
   const store = openStore();
   const clock = openClock(options.start ?? defaultStart, (task) => doTask(hands, task));
-  const managedFields = options.managedFields ?? false;
-  const rbac = options.rbac ?? false;
+  const { managedFields = false, rbac = false } = options;
   const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
   const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts) };
@@ -108,6 +109,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
     spark(kubelets, scripts),
     kubelet(kubelets),
     ...(options.events === true ? [events(server)] : []),
+    ...guests.map((guest) => guest(server)),
   ];
   store.subscribe((change) => {
     for (const { onChange } of hands.parts) onChange(change);

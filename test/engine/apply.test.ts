@@ -38,15 +38,16 @@ const event: Effect = {
   message: "made",
 };
 
+const earlier = part("arm", "toy-1", "0");
+const theirs = part("arm", "toy-9");
+const leaving = { ...theirs, metadata: { ...theirs.metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } };
+
 describe("creating where the name is taken", () => {
   const cases = [
     { name: "ours, of the same attempt: it is the same act done before", there: part("arm"), want: "done" },
-    {
-      name: "ours, of an earlier attempt: it is waited for",
-      there: part("arm", "toy-1", "0"),
-      want: "troubled StillThere",
-    },
-    { name: "somebody else's: refused, not touched", there: part("arm", "toy-9"), want: "refused 409 NameTaken" },
+    { name: "ours, of an earlier attempt: it is waited for", there: earlier, want: "troubled StillThere" },
+    { name: "somebody else's: refused, not touched", there: theirs, want: "refused 409 NameTaken" },
+    { name: "somebody else's on its way out: it is waited for", there: leaving, want: "troubled StillThere" },
     {
       name: "nobody's, though it carries our label: refused",
       there: { ...part("arm"), metadata: { ...part("arm").metadata, ownerReferences: [] } },

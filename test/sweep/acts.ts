@@ -6,6 +6,7 @@ import { sweptOf } from "./kinds.ts";
 import { type Act, appName, namespace } from "./plot.ts";
 import { cluster, type Stage } from "./stage.ts";
 import { driverLeft, manifest, pods } from "./theatre.ts";
+import { commandFor, groupOf, queueAt } from "./volcano/things.ts";
 
 const merge = "application/merge-patch+json";
 
@@ -55,6 +56,15 @@ const freeze = (stage: Stage, which: Which): void =>
 
 const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
+};
+
+const jobIn = ({ theatre }: Stage) => ({
+  name: appName,
+  uid: theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`)?.metadata.uid ?? "",
+});
+
+const queued = (stage: Stage, state: string): void => {
+  for (const [method, path, body] of queueAt(state, stage.theatre.simulator.store)) asked(stage, method, path, body);
 };
 
 const unhear = (stage: Stage, ms: number): void => {
@@ -123,6 +133,15 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       break;
     case "thaw":
       thaw(stage);
+      break;
+    case "command":
+      asked(stage, "POST", ...commandFor(jobIn(stage), what.action));
+      break;
+    case "group":
+      asked(stage, "PATCH", groupOf(jobIn(stage)), { status: { phase: what.phase } });
+      break;
+    case "queue":
+      queued(stage, what.state);
       break;
     case "evict":
       simulator.evictPod(namespace, podOf(stage, what)?.metadata.name ?? "");

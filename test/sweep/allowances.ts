@@ -74,6 +74,23 @@ export const allowances: readonly Allowance[] = [
     allows: (difference, family) => isOf("events", difference) && isMissing(difference) && refusals.has(family),
   },
   {
+    name: "what pods share stands again after the job was over",
+    reason: "a winner that was slow but within its fence makes it; the job owns it, and it goes with the job",
+    allows: (difference, family, { kind }) =>
+      kind === "Job" &&
+      isExtra(difference) &&
+      ["services", "configmaps", "secrets", "networkpolicies.networking.k8s.io"].some((table) =>
+        isOf(table, difference),
+      ) &&
+      /^(late|pause|slow|then)/.test(family),
+  },
+  {
+    name: "a queue that was not found is told, or was there before anybody asked",
+    reason:
+      "whether a step comes by while it is not there, or one read says so, is chance; what the job waits for is told",
+    allows: (difference) => isOf("events", difference) && wholeOf(difference).includes('"reason":"QueueNotFound"'),
+  },
+  {
     name: "a trouble that lasted is told",
     reason: "people are to see what is in the way: an event of the platform's trouble, once it was met three times",
     allows: (difference, family) =>

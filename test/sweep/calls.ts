@@ -168,6 +168,10 @@ const ownClock = (stage: Stage): World["clock"] => {
   };
 };
 
+/** Keys as they would be drawn: no two alike. */
+const drawn = ({ count }: Stage): Readonly<Record<string, string>> =>
+  Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
+
 /** The world of a fresh invocation: nothing is shared with any other but what stands outside. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
@@ -178,6 +182,7 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     checkpoints: kubernetesCheckpoints(transport, { timeoutMs: timing.requestTimeoutMs }),
     queue,
     clock: ownClock(stage),
+    chance: async () => drawn(stage),
     report: reporting(stage),
     operatorOf: (kind) => operators.get(kind),
     clusterUid: stage.theatre.clusterUid,

@@ -4,7 +4,7 @@
  */
 
 import type { Change, Store } from "../../shared/simulator/store.ts";
-import { at } from "./fields.ts";
+import { at, textAt } from "./fields.ts";
 
 type Item = Change["object"];
 
@@ -23,7 +23,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
   { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
   {
-    what: "a checkpoint's spec.memory.history and spec.memory.untold",
+    what: "a checkpoint's spec.memory.history, .untold and .conditions, a job's status.conditions",
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
   },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
@@ -38,6 +38,19 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   {
     what: "a checkpoint's spec.memory.executors.marks and .untold",
     reason: "parts of pods' UIDs, which the server draws; and what a next step tells again, if there is one",
+  },
+  {
+    what: "the order of a job's tasks whose end was an event",
+    reason: "their pods end at one time, and who comes late sees both",
+  },
+  {
+    what: "a job's status.runningDuration, and the names of its events",
+    reason: "a fault costs time; both are made of it",
+  },
+  {
+    what: "which digest a job's record has of what its pods share, and which keys were drawn",
+    reason:
+      "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
   },
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
@@ -66,7 +79,9 @@ const plain = (text: string, identities: Identities, parts: readonly (readonly [
     .replace(epoch, "1")
     .replace(address, "<ip>")
     .replace(container, "<container>")
-    .replace(projected, "kube-api-access");
+    .replace(projected, "kube-api-access")
+    .replace(keptAs, '"kept":"<digest>"')
+    .replace(drawnKey, '"<key>"');
 };
 
 /** What is derived from the UID of a run. */
@@ -116,6 +131,7 @@ const nameless = (text: string): string =>
 
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
+  Job: new Set(["status.runningDuration", "status.conditions"]),
   Checkpoint: new Set([
     "spec.saves",
     "spec.recovered.was",
@@ -123,6 +139,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.executors.untold",
     "metadata.generation",
     "spec.memory.history",
+    "spec.memory.conditions",
     "spec.memory.untold",
     "spec.memory.allotment",
     seal,
@@ -130,8 +147,20 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const none: ReadonlySet<string> = new Set();
 
+/** Events of a job are named after the time when their phase began. */
+const isOfJob = (event: Item): boolean => textAt(event, "involvedObject", "kind") === "Job";
+
+const keptAs = /"kept":"[0-9a-f]+"/g;
+const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
+
+/** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
+const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memory.exhausted."]);
+
 const canonical = (value: unknown, dropped = none, path = ""): unknown => {
-  if (Array.isArray(value)) return value.map((item) => canonical(item, none));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => canonical(item, none));
+    return sets.has(path) ? items.sort() : items;
+  }
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
     .filter(([name]) => name !== "resourceVersion" && !dropped.has(`${path}${name}`))
@@ -157,7 +186,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
     const whole = nameless(unnumbered(JSON.stringify(canonical(object, counters[object.kind])), name));
     const text = plain(whole, identities, parts);
-    if (table === "events" && text.includes("-exec-own-"))
+    if (table === "events" && (text.includes("-exec-own-") || isOfJob(object)))
       return [
         `${table}/${namespace}/${plain(nameless(String(object["message"])), identities, parts)}`,
         text.replaceAll(name, "<event>"),

@@ -73,7 +73,7 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   const stage = new Stage(theatre, theatre.opening, noFault, { onScene: (scene) => scenes.push(scene) });
   const violations = await played(stage);
   const { calls, messages } = stage;
-  const own = (name: string | undefined): boolean => name === appName || theatre.scenario.kind === undefined;
+  const own = (name: string | undefined): boolean => name === appName || sweptOf(theatre.scenario).alone;
   const rest = {
     calls: calls.filter(({ by, key }) => by === "resync" || own(key)),
     messages: messages.filter(({ message }) => own(message.name)),

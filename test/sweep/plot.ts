@@ -4,6 +4,7 @@ import type { Scripts } from "../../shared/simulator/script.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import type { SweptName } from "./kinds.ts";
+import type { Life } from "./volcano/players.ts";
 
 /** Something that happens once, so long after a change of the world that it waits for. */
 export type Act = {
@@ -36,7 +37,13 @@ export type Act = {
     /** The record, as somebody edits it. */
     | { readonly act: "edit"; readonly spec: Readonly<Record<string, unknown>> }
     /** `rekindle recover --mode cleanup`, which dies after its first save. */
-    | { readonly act: "cleanup"; readonly graceSeconds: number };
+    | { readonly act: "cleanup"; readonly graceSeconds: number }
+    /** A Command asks the job for an action. */
+    | { readonly act: "command"; readonly action: string }
+    /** The scheduler says of the job's group that it is in this phase. */
+    | { readonly act: "group"; readonly phase: string }
+    /** The queue of all jobs is made, or its state set. */
+    | { readonly act: "queue"; readonly state: string };
 };
 
 export type Scenario = {
@@ -47,6 +54,8 @@ export type Scenario = {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly scripts: Scripts;
+  /** How the pods of a job live, by pod and by the retry that they are of; the last goes for all later ones. */
+  readonly lives?: Readonly<Record<string, readonly Life[]>>;
   readonly acts: readonly Act[];
   /** Bugs of upstream's that it would bring to light: their numbers in the catalogue, and where they were reported. */
   readonly upstream?: string;
@@ -58,6 +67,8 @@ export type Scenario = {
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** What can be read of a record that cannot be read whole is kept. */
   readonly lenient?: true;
+  /** The queue of the jobs is not there from the beginning. */
+  readonly queueless?: true;
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */

@@ -18,7 +18,7 @@ const help = `npm run sweep [-- [--singles | --pairs] [--seed N | --all] [--fami
   --singles        only single faults
   --pairs          only two invocations against each other, and two faults in one run
   --seed N         what is drawn where not everything is played (default 1); --all plays every single fault instead
-  --family NAME    only the scenarios of this family: spark
+  --family NAME    only the scenarios of this family: spark, volcano
   --scenario NAME  only this one, every single fault of it; may be given again
   --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
   --case ID        replays one case and prints all that happens in it

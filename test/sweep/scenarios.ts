@@ -7,6 +7,7 @@ import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
 import { upstreamBugs } from "./upstream.ts";
+import { volcano } from "./volcano/scenarios.ts";
 
 /** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
 const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
@@ -217,7 +218,9 @@ const first: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...recoveries, ...upstreamBugs];
+const spark: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...recoveries, ...upstreamBugs];
 
 /** What `--family` chooses. */
-export const families: Readonly<Record<string, readonly Scenario[]>> = { spark: scenarios };
+export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };
+
+export const scenarios: readonly Scenario[] = [...spark, ...volcano];

@@ -10,6 +10,8 @@ import { identityOf } from "./ending.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
+import { guestsFor } from "./volcano/players.ts";
+import { ofJobs, queueAt } from "./volcano/things.ts";
 
 /** Takes the step of a key's messages; undefined when they must be delivered again. */
 export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
@@ -31,13 +33,13 @@ const folder = join(import.meta.dirname, "../../infra/crds");
 export const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
 
 export const manifest = (
-  { kind, version, plural }: Swept,
+  { kind, group, version, plural }: Swept,
   name: string,
   spec: unknown,
   annotations: Readonly<Record<string, string>> = {},
 ): readonly [path: string, body: object] => [
-  `/apis/sparkoperator.k8s.io/${version}/namespaces/${namespace}/${plural}`,
-  { apiVersion: `sparkoperator.k8s.io/${version}`, kind, metadata: { name, namespace, annotations }, spec },
+  `/apis/${group}/${version}/namespaces/${namespace}/${plural}`,
+  { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace, annotations }, spec },
 ];
 
 export const pods = `/api/v1/namespaces/${namespace}/pods`;
@@ -86,7 +88,7 @@ export const account = [
 ] as const;
 
 /** Objects of others that carry names and labels like ours, and owners that are not ours. */
-const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
+const ofSpark = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
   const labels = {
     "sparkoperator.k8s.io/app-name": appName,
     "sparkoperator.k8s.io/launched-by-spark-operator": "true",
@@ -124,16 +126,23 @@ const bystanders = (scenario: Scenario): readonly (readonly [path: string, body:
   ];
 };
 
-/** Puts an object into it; throws what the server has against it. */
-export const post = (simulator: Simulator, path: string, body: object): void => {
+const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] =>
+  scenario.kind === "Job"
+    ? [manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }), ...ofJobs]
+    : ofSpark(scenario);
+
+const write = (simulator: Simulator, method: string, path: string, body: object): void => {
   const answer = simulator.handle({
-    method: "POST",
+    method,
     path,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
     body: JSON.stringify(body),
   });
   if (answer.status >= 300) throw new Error(`${path}: ${answer.body}`);
 };
+
+/** Puts an object into it; throws what the server has against it. */
+export const post = (simulator: Simulator, path: string, body: object): void => write(simulator, "POST", path, body);
 
 /** A cluster before anybody acts: what runs in it begins there, and hears of every change. */
 export type House = Pick<Theatre, "simulator" | "clusterUid" | "start" | "audience"> & {
@@ -187,8 +196,14 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
 /** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
 export const openTheatre = (scenario: Scenario): Theatre => {
   const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
-  const simulator = openSimulator({ crds, nodes, scripts: scenario.scripts });
+  const simulator = openSimulator({
+    ...{ crds, nodes, scripts: scenario.scripts },
+    schedulers: ["default-scheduler", "volcano"],
+    guests: guestsFor(scenario),
+  });
   for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
+  const queues = scenario.queueless === true ? [] : queueAt("Open", simulator.store);
+  for (const [method, path, body] of queues) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
   const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });

@@ -85,15 +85,18 @@ const overdueOf = (scene: Scene, memory: Memory): Chosen | undefined => {
 /** What one event means now: an action, one that waits, a moment to look again, or nothing. */
 type Verdict =
   | { readonly does: "nothing" }
+  /** It stays an event until the restart that is on its way is over. */
+  | { readonly does: "stays" }
   | { readonly does: "waits"; readonly until: number }
   | { readonly does: "arms"; readonly action: Action; readonly dueAt: number }
   | { readonly does: "acts"; readonly action: Action };
 
-/** A pod waits from when it was made, an event from now. */
+/** A pod waits from when it was made, an event from now. What fails in a restart is to be counted as another one, and so waits for its end. */
 const verdictOf = (scene: Scene, happening: Happening): Verdict => {
   const { now } = scene.view;
   const { action, delayMs, by } = answerTo(scene, happening);
   if (by === "none") return { does: "nothing" };
+  if (action === "RestartJob" && scene.memory.phase === "Restarting") return { does: "stays" };
   if (happening.event !== "PodPending")
     return delayMs > 0 ? { does: "arms", action, dueAt: now + delayMs } : { does: "acts", action };
   const until = happening.at + delayMs;
@@ -135,6 +138,7 @@ const heardOf = (scene: Scene, memory: Memory): Chosen => {
   let wakeAt: number | undefined;
   for (const happening of happeningsOf(scene)) {
     const verdict = verdictOf(scene, happening);
+    if (verdict.does === "stays") continue;
     happenings.push(happening);
     if (verdict.does === "acts") return choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action);
     if (verdict.does === "waits") wakeAt = earlier(wakeAt, verdict.until);

@@ -8,6 +8,7 @@ import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { exitCodesOf, finishedAtOf, hasFinished, isOver, type Member, restartsOf } from "./crew.ts";
 import { ofTask } from "./ordinals.ts";
+import { removedOf } from "./removed.ts";
 import { ownerOf, type Scene } from "./scene.ts";
 
 export type EventName = "PodFailed" | "PodEvicted" | "PodPending" | "TaskCompleted" | "TaskFailed" | "Unknown";
@@ -59,7 +60,7 @@ const failures = (scene: Scene, task: Task, members: readonly Member[]): readonl
     );
 };
 
-/** Seen, and not there any more. */
+/** Seen, and not there any more; one that had succeeded is forgotten as seen when it goes. */
 const evictions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));
@@ -91,7 +92,8 @@ const lastOf = (members: readonly Member[]): Member | undefined =>
 const completions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
   const succeeded = members.filter(({ phase }) => phase === "Succeeded");
   const last = lastOf(succeeded.filter((member) => isCurrent(scene, member)));
-  const whole = replicasOf(task) > 0 && succeeded.length >= replicasOf(task);
+  const finished = succeeded.length + removedOf(scene, task).length;
+  const whole = replicasOf(task) > 0 && finished >= replicasOf(task);
   if (!whole || last === undefined || scene.memory.completed.includes(nameOf(task))) return [];
   return [
     {
@@ -120,10 +122,11 @@ export const groupPhase = ({ group }: Pick<Scene, "group">): string => {
   return typeof phase === "string" ? phase : "";
 };
 
-/** The scheduler has lost what it had placed. It is about the job as it is, whatever its version. */
+/** The scheduler has lost what it had placed: about the job as it is, whatever its version, but not of a group left behind. */
 const losses = (scene: Scene): readonly Happening[] => {
   const { group, memory, view } = scene;
-  if (group === undefined || groupPhase(scene) !== "Unknown" || memory.unknown === group.metadata.uid) return [];
+  if (group === undefined || groupPhase(scene) !== "Unknown") return [];
+  if ([memory.unknown, memory.retired].includes(group.metadata.uid)) return [];
   return [{ event: "Unknown", task: "", exitCodes: [], at: view.now }];
 };
 

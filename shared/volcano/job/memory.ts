@@ -47,6 +47,8 @@ const memory = z.object({
   seen: sets,
   /** Of these, failed ones whose failure was an event already. */
   failed: sets,
+  /** Pods that succeeded: what they were for is done, also when somebody has removed them since. */
+  done: sets.default({}),
   /** Tasks whose completion, and tasks whose exhaustion, was an event already. */
   completed: z.array(z.string()),
   exhausted: z.array(z.string()),
@@ -107,6 +109,7 @@ export const seeded = (job: Stored, now: number): Memory => {
     conditions: conditions.length > 0 ? conditions : [{ phase: "Pending", at: since }],
     seen: {},
     failed: {},
+    done: {},
     completed: [],
     exhausted: [],
     doomed: [],

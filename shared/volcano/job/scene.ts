@@ -10,8 +10,10 @@ import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { countingOf, isOver, type Member } from "./crew.ts";
+import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
-import { type Tally, tallyOf } from "./tally.ts";
+import { removedIn } from "./removed.ts";
+import { type Counting, type Tally, tallyOf } from "./tally.ts";
 
 export type Scene = {
   readonly key: Key;
@@ -88,13 +90,18 @@ export const isExcess = ({ spec }: Pick<Scene, "spec">, { task, index }: Member)
   return one === undefined || index >= replicasOf(one);
 };
 
-/** What the job is judged by: pods that are to go, or are too many, count as terminating. */
+/** Pods are kept as the spec says; in other phases, what has finished stays as it is. */
+export const isKept = ({ memory }: Pick<Scene, "memory">): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+
+const countedIn = (scene: Pick<Scene, "memory" | "spec">, member: Member): Counting => {
+  const counting = countingOf(member, scene.memory);
+  return isKept(scene) && isExcess(scene, member) ? { ...counting, terminating: true } : counting;
+};
+
+/** What the job is judged by: pods that are to go count as terminating, and those that are too many as long as they are ended. */
 export const tallied = (scene: Pick<Scene, "members" | "memory" | "spec">): Tally =>
   tallyOf(
-    scene.members.map((member) => {
-      const counting = countingOf(member, scene.memory);
-      return isExcess(scene, member) ? { ...counting, terminating: true } : counting;
-    }),
+    [...removedIn(scene), ...scene.members.map((member) => countedIn(scene, member))],
     scene.spec.minAvailable ?? 0,
   );
 

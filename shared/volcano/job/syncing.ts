@@ -6,9 +6,9 @@ import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { isOver, isReady, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
-import { moveFor } from "./machine.ts";
 import { ofTask } from "./ordinals.ts";
-import { isExcess, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./scene.ts";
+import { removedOf } from "./removed.ts";
+import { isExcess, isKept, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./scene.ts";
 
 /** Creations of one step: as many as its fence leaves time for. */
 const mostAtOnce = 400;
@@ -26,7 +26,8 @@ const countsFor = (scene: Scene, member: Member): boolean =>
 const isThere = (scene: Scene, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
-  return scene.members.filter((member) => member.task === name && countsFor(scene, member)).length >= leastOf(task);
+  const there = scene.members.filter((member) => member.task === name && countsFor(scene, member));
+  return there.length + removedOf(scene, task).length >= leastOf(task);
 };
 
 /** What a task comes after: all of it, or any of several. */
@@ -37,13 +38,14 @@ const mayStart = (scene: Scene, { dependsOn }: Task): boolean => {
   return any ? names.some((name) => isThere(scene, name)) : names.every((name) => isThere(scene, name));
 };
 
-/** Ordinals without a pod; of those that were seen the eviction must be an event first. */
+/** Ordinals without a pod that are not done; of those that were seen the eviction must be an event first. */
 const missingOf = (scene: Scene, task: Task): readonly number[] => {
   const name = nameOf(task);
   const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
   const seen = ofTask(scene.memory.seen, name);
+  const done = ofTask(scene.memory.done, name);
   return Array.from({ length: replicasOf(task) }, (_, index) => index).filter(
-    (index) => !there.has(index) && !seen.has(index),
+    (index) => !there.has(index) && !seen.has(index) && !done.has(index),
   );
 };
 
@@ -77,8 +79,6 @@ export type Pods = {
   /** More are to be made than one step does. */
   readonly more: boolean;
 };
-
-const isKept = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** What is to be done about the pods; `ready`: everything that they need stands. */
 export const podEffects = (scene: Scene, ready: boolean): Pods => {

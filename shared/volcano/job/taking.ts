@@ -11,9 +11,11 @@ import { changed, ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./rules.ts";
 import { type Scene, tallied } from "./scene.ts";
 
-type Reaches = (scene: Scene, member: Member, target: Target) => boolean;
+type Place = Pick<Member, "task" | "index">;
 
-const partitionIn = ({ spec }: Scene, { task, index }: Member): string | undefined => {
+type Reaches = (scene: Scene, place: Place, target: Target) => boolean;
+
+const partitionIn = ({ spec }: Scene, { task, index }: Place): string | undefined => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   return one === undefined ? undefined : partitionOf(one, index);
 };
@@ -25,13 +27,14 @@ const targets: Readonly<Partial<Record<PodsAct, Reaches>>> = {
     member.task === target.task && target.partition !== undefined && partitionIn(scene, member) === target.partition,
 };
 
+const filtered = (sets: Memory["done"], stays: (place: Place) => boolean): Memory["done"] =>
+  changed(
+    new Map(Object.keys(sets).map((task) => [task, [...ofTask(sets, task)].filter((index) => stays({ task, index }))])),
+  );
+
 const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen"] => {
-  const gone = Map.groupBy(members, ({ task }) => task);
-  const left = Object.keys(sets).map((task): [string, number[]] => {
-    const ended = new Set((gone.get(task) ?? []).map(({ index }) => index));
-    return [task, [...ofTask(sets, task)].filter((index) => !ended.has(index))];
-  });
-  return changed(new Map(left));
+  const gone = new Set(members.map(({ task, index }) => `${task}/${index}`));
+  return filtered(sets, ({ task, index }) => !gone.has(`${task}/${index}`));
 };
 
 /** The pods of one target are doomed, and their going is no eviction. */
@@ -45,6 +48,7 @@ const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory
     doomed: [...new Set([...memory.doomed, ...hit.map(({ pod }) => pod.metadata.uid)])],
     seen: without(memory.seen, hit),
     failed: without(memory.failed, hit),
+    done: filtered(memory.done, (place) => !reaches(scene, place, target)),
     completed: memory.completed.filter((task) => !tasks.has(task)),
     exhausted: memory.exhausted.filter((task) => !tasks.has(task)),
   };
@@ -53,12 +57,14 @@ const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory
 /** All pods are of an earlier version now, and the group is another's. As upstream, the last retry leaves what has finished. */
 const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => {
   const { kept: _, unknown: __, ...rest } = memory;
+  const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
   return {
     ...rest,
     version: memory.version + 1,
-    keeps: move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1,
+    keeps,
     seen: {},
     failed: {},
+    done: keeps ? memory.done : {},
     completed: [],
     exhausted: [],
     delays: [],

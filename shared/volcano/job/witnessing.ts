@@ -5,19 +5,21 @@ import { hasFinished, isOver } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
+import { doneIn, removedOf } from "./removed.ts";
 import type { Scene } from "./scene.ts";
 
-const isWhole = ({ members, spec }: Scene, name: string): boolean => {
-  const task = tasksOf(spec).find((one) => nameOf(one) === name);
-  const succeeded = members.filter((member) => member.task === name && member.phase === "Succeeded").length;
-  return task !== undefined && replicasOf(task) > 0 && succeeded >= replicasOf(task);
+const isWhole = (scene: Scene, name: string): boolean => {
+  const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
+  if (task === undefined) return false;
+  const succeeded = scene.members.filter((member) => member.task === name && member.phase === "Succeeded").length;
+  return replicasOf(task) > 0 && succeeded + removedOf(scene, task).length >= replicasOf(task);
 };
 
 const hasLive = ({ members }: Scene, name: string): boolean =>
   members.some((member) => member.task === name && !hasFinished(member));
 
 /** Bits of pods that are there; `seen` adds to those that were there before, so that what is missing shows. */
-const bits = (scene: Scene): Pick<Memory, "seen" | "failed"> => {
+const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done"> => {
   const { members, memory, spec } = scene;
   const staying = members.filter((member) => !isOver(member, memory) && member.version >= memory.version);
   const byTask = Map.groupBy(staying, ({ task }) => task);
@@ -27,15 +29,17 @@ const bits = (scene: Scene): Pick<Memory, "seen" | "failed"> => {
     const there = (byTask.get(name) ?? []).map(({ index }) => index).filter(within);
     const failed = (byTask.get(name) ?? []).filter(({ phase }) => phase === "Failed").map(({ index }) => index);
     const known = ofTask(memory.failed, name);
+    const removed = new Set(removedOf(scene, task));
     return {
       name,
-      seen: [...ofTask(memory.seen, name), ...there].filter(within),
+      seen: [...ofTask(memory.seen, name), ...there].filter((index) => within(index) && !removed.has(index)),
       failed: failed.filter((index) => known.has(index)),
     };
   });
   return {
     seen: changed(new Map(tasks.map(({ name, seen }) => [name, new Set(seen)]))),
     failed: changed(new Map(tasks.map(({ name, failed }) => [name, failed]))),
+    done: doneIn(scene),
   };
 };
 

@@ -1,0 +1,41 @@
+/** Pods that succeeded and that somebody removed since: they did what they were for, and count on. */
+import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
+import { hasFinished, isOver, type Member } from "./crew.ts";
+import type { Memory } from "./memory.ts";
+import { changed, ofTask } from "./ordinals.ts";
+import type { Scene } from "./scene.ts";
+import type { Counting } from "./tally.ts";
+
+type Known = Pick<Scene, "members" | "memory" | "spec">;
+
+const thereIn = ({ members }: Known, name: string): ReadonlySet<number> =>
+  new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
+
+/** Their ordinals, of one task. */
+export const removedOf = (scene: Known, task: Task): readonly number[] => {
+  const name = nameOf(task);
+  if (scene.memory.done[name] === undefined) return [];
+  const there = thereIn(scene, name);
+  return [...ofTask(scene.memory.done, name)].filter((index) => !there.has(index) && index < replicasOf(task));
+};
+
+export const removedIn = (scene: Known): readonly Counting[] =>
+  tasksOf(scene.spec).flatMap((task) =>
+    removedOf(scene, task).map((): Counting => ({ task: nameOf(task), phase: "Succeeded", terminating: false })),
+  );
+
+const stays = ({ memory }: Known, member: Member): boolean => hasFinished(member) && !isOver(member, memory);
+
+/** The ordinals that are done, as far as a step sees or has seen: one that is there again and has not succeeded is not. */
+export const doneIn = (scene: Known): Memory["done"] =>
+  changed(
+    new Map(
+      tasksOf(scene.spec).map((task) => {
+        const name = nameOf(task);
+        const succeeded = scene.members.filter(
+          (member) => member.task === name && member.phase === "Succeeded" && stays(scene, member),
+        );
+        return [name, [...removedOf(scene, task), ...succeeded.map(({ index }) => index)]];
+      }),
+    ),
+  );

@@ -1,0 +1,190 @@
+/**
+ * What must hold of a Volcano job after every call and at the end, judged from objects alone: nothing of the engine or
+ * of a kind's room is asked. Of its pods, V1–V4: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
+ *
+ * V5. Phases follow upon each other as the table says, in the record and as everybody sees them; an end is an end.
+ * V6. The version and the retries never go back. A retry is spent by every way into Restarting and by nothing else; the
+ *     version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
+ * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
+ * I5. Nothing is touched but what this job owns, and commands that are for it.
+ * I8. No secret in an event, a status, a checkpoint, a message or a line.
+ * I9. A checkpoint can be read and is small.
+ */
+import type { Change } from "../../../shared/simulator/store.ts";
+import { at, numberAt, ownersOf, textAt } from "../fields.ts";
+import type { Actor, Oracle, Subject } from "../oracle.ts";
+import { hearPod, replicasIn } from "./bodies.ts";
+import { type Facts, fresh, type Saved } from "./facts.ts";
+import { ends, follows, isFinal, isOver, keepsPods } from "./phases.ts";
+import { checkRest } from "./rest.ts";
+
+type Item = Change["object"];
+
+const jobs = "jobs.batch.volcano.sh";
+const checkpoints = "checkpoints.rekindle.dev";
+const groups = "podgroups.scheduling.volcano.sh";
+const shared: ReadonlySet<string> = new Set([
+  ...["configmaps", "services", "secrets"],
+  "networkpolicies.networking.k8s.io",
+]);
+/** What a job may consist of. */
+const accompanying: ReadonlySet<string> = new Set([...shared, "pods", "persistentvolumeclaims", groups]);
+
+const recordOf = (object: Item): Saved => {
+  const memory = at(object, "spec", "memory");
+  const doomed = at(memory, "doomed");
+  return {
+    job: textAt(object, "spec", "uid") ?? "",
+    phase: textAt(memory, "phase") ?? "",
+    version: numberAt(memory, "version") ?? 0,
+    retry: numberAt(memory, "retryCount") ?? 0,
+    keeps: at(memory, "keeps") === true,
+    doomed: Array.isArray(doomed) ? doomed.map(String) : [],
+  };
+};
+
+type Blame = (what: string) => void;
+
+/** V5, V6. */
+const checkMove = (before: Saved, after: Saved, blame: Blame): void => {
+  const [versions, retries] = [after.version - before.version, after.retry - before.retry];
+  const entered = after.phase === before.phase ? undefined : after.phase;
+  if (!follows(before.phase, after.phase)) blame(`V5: the record goes from ${before.phase} to ${after.phase}`);
+  if (retries !== (entered === "Restarting" ? 1 : 0))
+    blame(`V6: ${retries} retries are spent on the way from ${before.phase} to ${after.phase}`);
+  const all = entered !== undefined && ends(entered);
+  const most = all || entered === "Restarting" ? 1 : 0;
+  if (versions < (all ? 1 : 0) || versions > most)
+    blame(`V6: the version moves by ${versions} on the way from ${before.phase} to ${after.phase}`);
+};
+
+const sameButStatus = ({ object, before }: Change): boolean => {
+  const bare = (one: Item | undefined): string =>
+    JSON.stringify({ ...one, status: undefined, metadata: { ...one?.metadata, resourceVersion: "" } });
+  return bare(object) === bare(before);
+};
+
+export const openJobOracle = (
+  subject: Subject,
+  facts: Facts = fresh(),
+  seen: { job: Item | undefined } = { job: undefined },
+): Oracle => {
+  const blame = (what: string): void => {
+    if (!facts.violations.includes(what)) facts.violations.push(what);
+  };
+  const isSubject = ({ metadata }: Item): boolean =>
+    metadata.namespace === subject.namespace && metadata.name === subject.name;
+  const isRecord = ({ metadata }: Item): boolean => metadata.name === `job.${subject.name}`;
+  const isOwned = (object: Item): boolean => facts.uid !== undefined && ownersOf(object).includes(facts.uid);
+  const checkSecret = (value: unknown, where: string): void => {
+    const text = JSON.stringify(value) ?? "";
+    if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
+  };
+
+  const hearJob = ({ type, object }: Change): void => {
+    const { uid } = object.metadata;
+    if (type === "DELETED") {
+      facts.gone ||= uid === facts.uid;
+      return;
+    }
+    if (facts.uid !== uid) Object.assign(facts, { uid, gone: false, phase: "", removed: 0 });
+    const phase = textAt(object, "status", "state", "phase") ?? "";
+    if (!follows(facts.phase, phase)) blame(`V5: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
+    Object.assign(facts, { phase, replicas: replicasIn(object) });
+    if (phase === "Aborted") facts.key = undefined;
+    seen.job = object;
+    checkSecret(object["status"], "a status");
+  };
+
+  const hearRecord = ({ type, object }: Change, actor: Actor): void => {
+    if (type === "DELETED") facts.record = undefined;
+    if (type === "DELETED" || actor !== "engine") return;
+    const spec = object["spec"];
+    checkSecret(object, "a checkpoint");
+    const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
+    if (!readable) blame("I9: a checkpoint cannot be read");
+    if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
+    const { record: before } = facts;
+    const record = recordOf(object);
+    if (before?.job === record.job) checkMove(before, record, blame);
+    facts.record = record;
+  };
+
+  const livesOn = (): boolean => [...facts.pods.values()].some(({ live, job }) => live && job === facts.uid);
+
+  /** V7. */
+  const hearShared = ({ type, table, object }: Change, actor: Actor): void => {
+    if (type === "DELETED" && actor === "engine" && livesOn())
+      blame(`V7: ${table}/${object.metadata.name} is taken away from pods that live`);
+    if (type === "ADDED" && isOver(facts.record?.phase ?? "")) facts.late.add(object.metadata.uid);
+    const text = textAt(object, "data", "id_rsa");
+    if (table !== "secrets" || text === undefined || type === "DELETED") return;
+    if (!facts.gone && facts.key?.job === facts.uid && facts.key?.text !== text)
+      blame("V7: the job's ssh key has changed");
+    facts.key = { job: facts.uid ?? "", text };
+  };
+
+  const hearGroup = ({ type, object }: Change, actor: Actor): void => {
+    const { uid, name } = object.metadata;
+    const { record } = facts;
+    const current = [...facts.pods.values()].some(({ live, version }) => live && version === record?.version);
+    if (type === "DELETED") {
+      if (actor === "engine" && current && record !== undefined && keepsPods(record.phase))
+        blame("V7: the group is taken away from pods that live");
+      facts.groups.delete(uid);
+    } else facts.groups.set(uid, { name, phase: textAt(object, "status", "phase") ?? "", owned: isOwned(object) });
+  };
+
+  const isExpired = ({ object }: Change): boolean =>
+    isFinal(facts.phase) && numberAt(object, "spec", "ttlSecondsAfterFinished") !== undefined;
+
+  /** What a step may do to objects of a table; of all others, what the job owns and consists of. */
+  const permits: Readonly<Record<string, (change: Change) => boolean>> = {
+    [checkpoints]: ({ object }) => isRecord(object),
+    [jobs]: (change) =>
+      isSubject(change.object) && (change.type === "DELETED" ? isExpired(change) : sameButStatus(change)),
+    events: ({ type, object }) => type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid,
+    "commands.bus.volcano.sh": ({ type, object }) =>
+      type === "DELETED" && textAt(object, "target", "name") === subject.name,
+  };
+
+  const permitted = (change: Change): boolean => {
+    const { table, object, before } = change;
+    return permits[table]?.(change) ?? (accompanying.has(table) && isOwned(before ?? object));
+  };
+
+  const hearOwned = (change: Change, actor: Actor): void => {
+    const { table, object } = change;
+    if (!isOwned(object)) return;
+    if (shared.has(table)) hearShared(change, actor);
+    if (table === groups) hearGroup(change, actor);
+  };
+
+  const hears: Readonly<Record<string, (change: Change, actor: Actor) => void>> = {
+    [jobs]: (change) => (isSubject(change.object) ? hearJob(change) : undefined),
+    [checkpoints]: (change, actor) => (isRecord(change.object) ? hearRecord(change, actor) : undefined),
+    pods: (change, actor) => hearPod(facts, change, { actor, blame, job: seen.job }),
+    events: ({ object }, actor) => (actor === "engine" ? checkSecret(object, "an event") : undefined),
+  };
+
+  return {
+    hear: (change, actor) => {
+      if (actor === "engine" && !permitted(change))
+        blame(`I5: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
+      (hears[change.table] ?? hearOwned)(change, actor);
+    },
+    permits: permitted,
+    said: (text, where) => checkSecret(text, where),
+    end: (objects) => {
+      const job = objects.find(({ table, object }) => table === jobs && isSubject(object))?.object;
+      const owned = objects.filter(
+        ({ table, object }) => isOwned(object) || (table === checkpoints && isRecord(object)),
+      );
+      checkRest({ facts, job, owned }, blame);
+    },
+    violations: () => facts.violations,
+    phase: () => facts.phase,
+    uid: () => facts.uid,
+    copy: () => openJobOracle(subject, structuredClone(facts), { ...seen }),
+  };
+};

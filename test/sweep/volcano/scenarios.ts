@@ -1,0 +1,294 @@
+/** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
+import type { Scenario } from "../plot.ts";
+import {
+  applied,
+  done,
+  fails,
+  job,
+  living,
+  long,
+  master,
+  phaseIs,
+  plugins,
+  podIs,
+  podRuns,
+  podRunsIn,
+  policy,
+  remove,
+  runningIs,
+  slowly,
+  task,
+  workers,
+} from "./jobs.ts";
+import { volcanoBugs } from "./upstream.ts";
+
+const worker1Fails = living({ "worker-1": [fails, done], "*": [long, done] });
+
+const withPolicies = (policies: readonly object[]): object => ({ ...workers, policies });
+
+const policies: readonly Scenario[] = [
+  job({
+    name: "job-restart-job",
+    what: "a pod fails, and the job's policy restarts the job: all pods come again, with the keys that they had",
+    spec: { plugins, policies: [policy("PodFailed", "RestartJob")] },
+    lives: worker1Fails,
+    ends: "Completed",
+    breadth: "part",
+  }),
+  job({
+    name: "job-restart-task",
+    what: "a pod fails, and its task's policy restarts the task: the master runs on",
+    spec: {
+      plugins: { svc: [] },
+      tasks: [master, withPolicies([policy("PodFailed", "RestartTask")])],
+      policies: [policy("PodFailed", "AbortJob")],
+    },
+    lives: living({ "worker-1": [fails, done], "master-0": [{ runMs: 20_000 }], "*": [done] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "job-restart-pod",
+    what: "a pod fails, and it alone is restarted",
+    spec: { plugins, policies: [policy("PodFailed", "RestartPod")] },
+    lives: living({ "worker-1": [fails, done], "*": [{ runMs: 20_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "job-restart-partition",
+    what: "a pod fails, and the partition that it is of is restarted, and no other",
+    spec: {
+      tasks: [
+        task(
+          "worker",
+          { replicas: 4 },
+          {
+            partitionPolicy: { totalPartitions: 2, partitionSize: 2 },
+            policies: [policy("PodFailed", "RestartPartition")],
+          },
+        ),
+      ],
+    },
+    lives: living({ "worker-3": [fails, done], "*": [{ runMs: 20_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "job-exit-code",
+    what: "the second container of a pod ends with the code that a policy names",
+    spec: {
+      tasks: [master, task("worker", { containers: ["main", "side"] })],
+      policies: [{ exitCode: 42, action: "TerminateJob" }, policy("PodFailed", "RestartJob")],
+    },
+    lives: living({ "worker-0": [{ runMs: 2_000, codes: { main: 0, side: 42 } }], "*": [long] }),
+    ends: "Terminated",
+  }),
+  job({
+    name: "job-task-completed",
+    what: "the master's task completes, which completes the job, though its workers never end",
+    spec: { tasks: [{ ...master, policies: [policy("TaskCompleted", "CompleteJob")] }, workers] },
+    lives: living({ "master-0": [done], "*": [{}] }),
+    ends: "Completed",
+    // Nobody would see it run.
+    without: ["read-only-5m"],
+  }),
+  job({
+    name: "job-task-failed",
+    what: "containers of a task are started again too often, which aborts the job",
+    spec: {
+      tasks: [
+        master,
+        task("worker", { restartPolicy: "OnFailure" }, { maxRetry: 2, policies: [policy("TaskFailed", "AbortJob")] }),
+      ],
+    },
+    lives: living({ "worker-0": [fails], "*": [{}] }),
+    ends: "Aborted",
+  }),
+  job({
+    name: "job-unknown",
+    what: "the scheduler loses the group, which restarts the job, and loses that of the second version, too",
+    spec: { policies: [policy("Unknown", "RestartJob")] },
+    lives: living({ "*": [long, long, done] }),
+    acts: [
+      { says: "the group is lost", when: podRuns("worker-1"), afterMs: 2_000, do: { act: "group", phase: "Unknown" } },
+      {
+        says: "it is lost again",
+        when: podRunsIn("worker-1", "1"),
+        afterMs: 2_000,
+        do: { act: "group", phase: "Unknown" },
+      },
+    ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-removed",
+    what: "a user deletes a pod, and the policy for evictions restarts its task",
+    spec: { tasks: [master, withPolicies([policy("PodEvicted", "RestartTask")])] },
+    lives: living({ "worker-0": [long, done], "worker-1": [long, done], "*": [slowly] }),
+    acts: [remove("worker-1", runningIs(3))],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-evicted",
+    what: "a kubelet evicts a pod, which fails by it, and it is restarted",
+    spec: { policies: [policy("PodFailed", "RestartPod")] },
+    lives: living({ "worker-1": [long, done], "*": [{ runMs: 20_000 }] }),
+    acts: [
+      { says: "an eviction", when: podRuns("worker-1"), afterMs: 1_000, do: { act: "evict", pod: /^pi-worker-1$/ } },
+    ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-without-policy",
+    what: "a user deletes a pod, and nothing but another pod comes of it",
+    lives: living({ "*": [slowly] }),
+    acts: [remove("worker-1", runningIs(3))],
+    ends: "Completed",
+  }),
+];
+
+const timers: readonly Scenario[] = [
+  job({
+    name: "job-comes-back",
+    what: "an evicted pod comes back before the time after which the job would be restarted",
+    spec: { policies: [policy("PodEvicted", "RestartJob", { timeout: "10m" })] },
+    lives: living({ "*": [{ runMs: 900_000 }] }),
+    acts: [remove("worker-0", runningIs(3))],
+    ends: "Completed",
+    without: ["read-only-5m"],
+  }),
+  job({
+    name: "job-never-starts",
+    what: "a pod's image cannot be pulled in the time that a policy gives it",
+    spec: { policies: [policy("PodPending", "TerminateJob", { timeout: "40s" })] },
+    scripts: { "pi-worker-1": [{ pull: "fails" }] },
+    lives: living({ "*": [{}] }),
+    ends: "Terminated",
+    without: ["read-only-5m"],
+  }),
+  job({
+    name: "job-expiry",
+    what: "its time to live is over",
+    spec: { ttlSecondsAfterFinished: 30, plugins: { svc: [] } },
+    ends: "gone",
+  }),
+];
+
+const resized = (replicas: number): object => ({ minAvailable: 2, tasks: [master, { ...workers, replicas }] });
+
+const shapes: readonly Scenario[] = [
+  job({
+    name: "job-completion",
+    what: "a job of two tasks runs to its end, and nothing but its pods is left",
+    spec: { plugins },
+    ends: "Completed",
+    breadth: "part",
+  }),
+  job({
+    name: "job-scale-up",
+    what: "its replicas grow while it runs, and its pods are told of the new hosts",
+    spec: { ...resized(1), plugins: { svc: [] } },
+    lives: living({ "*": [{ runMs: 20_000 }] }),
+    acts: [
+      {
+        says: "kubectl scale",
+        when: phaseIs("Running"),
+        afterMs: 2_000,
+        do: { act: "patch", spec: { ...resized(3) } },
+      },
+    ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-scale-down",
+    what: "its replicas shrink while it runs, which is nobody's eviction",
+    spec: { ...resized(3), plugins: { svc: [] }, policies: [policy("PodEvicted", "AbortJob")] },
+    lives: living({ "*": [{ runMs: 200_000 }] }),
+    acts: [
+      {
+        says: "kubectl scale",
+        when: podRuns("worker-2"),
+        afterMs: 2_000,
+        do: { act: "patch", spec: { ...resized(1) } },
+      },
+    ],
+    ends: "Completed",
+    without: ["read-only-5m"],
+  }),
+  job({
+    name: "job-depends",
+    what: "its workers come after its master, and its last task after any of them",
+    spec: {
+      minAvailable: 1,
+      tasks: [
+        task("master", {}, { minAvailable: 1 }),
+        task("worker", { replicas: 2 }, { minAvailable: 2, dependsOn: { name: ["master"] } }),
+        task("last", {}, { minAvailable: 1, dependsOn: { name: ["worker", "master"], iteration: "any" } }),
+      ],
+    },
+    lives: living({ "*": [{ runMs: 8_000 }] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "job-min-success",
+    what: "as many pods succeed as it needs, and those that never end are ended",
+    spec: { minAvailable: 1, minSuccess: 2 },
+    lives: living({ "worker-1": [{}], "*": [done] }),
+    ends: "Completed",
+  }),
+  job({
+    name: "job-retries",
+    what: "it fails again and again, until its retries are spent; what the last one left is kept",
+    spec: { maxRetry: 2, policies: [policy("PodFailed", "RestartJob")] },
+    lives: living({ "worker-1": [fails], "*": [long] }),
+    ends: "Failed",
+  }),
+  job({
+    name: "job-fails",
+    what: "a pod fails, nothing is said about that, and the job has failed when the others are done",
+    lives: living({ "worker-1": [fails], "*": [done] }),
+    ends: "Failed",
+  }),
+  job({
+    name: "job-deletion",
+    what: "deleted while it runs",
+    spec: { plugins },
+    lives: living({ "*": [long] }),
+    acts: [{ says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } }],
+    ends: "gone",
+  }),
+  job({
+    name: "job-again",
+    what: "deleted while it runs, and applied again under its name while its pods still end",
+    spec: { plugins: { svc: [] } },
+    scripts: { "*": [{ stopMs: 2_000 }] },
+    lives: living({ "*": [{ runMs: 8_000 }] }),
+    acts: [
+      { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } },
+      { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 2_500, do: { act: "apply" } },
+    ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-queue-missing",
+    what: "its queue is made only after a while",
+    queueless: true,
+    acts: [{ says: "the queue is made", when: applied, afterMs: 20_000, do: { act: "queue", state: "Open" } }],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-queue-closed",
+    what: "its queue is closed while it runs, which is no harm to it",
+    spec: { policies: [policy("PodFailed", "RestartPod")] },
+    lives: living({ "worker-1": [fails, done], "*": [{ runMs: 20_000 }] }),
+    acts: [
+      {
+        says: "the queue closes",
+        when: podIs("worker-0", "Running"),
+        afterMs: 500,
+        do: { act: "queue", state: "Closing" },
+      },
+    ],
+    ends: "Completed",
+  }),
+];
+
+export const volcano: readonly Scenario[] = [...shapes, ...policies, ...timers, ...volcanoBugs];

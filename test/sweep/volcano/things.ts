@@ -1,0 +1,67 @@
+/** What stands around a Volcano job: queues, commands, its group, and things of others that look like its own. */
+import type { Store } from "../../../shared/simulator/store.ts";
+
+type Made = readonly [path: string, body: object];
+type Written = readonly [method: "POST" | "PATCH", path: string, body: object];
+
+const namespace = "default";
+const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
+const group = "scheduling.volcano.sh/v1beta1";
+
+/** The writes that bring the default queue into a state; made, if it is not there. */
+export const queueAt = (state: string, store: Store): readonly Written[] => {
+  const made = store.get("queues.scheduling.volcano.sh", "default") !== undefined;
+  const body = { apiVersion: group, kind: "Queue", metadata: { name: "default" }, spec: { parent: "root" } };
+  const first: readonly Written[] = made ? [] : [["POST", queues, body]];
+  return [...first, ["PATCH", `${queues}/default/status`, { status: { state } }]];
+};
+
+type Job = { readonly name: string; readonly uid: string };
+
+/** A command as vcctl makes it: with the job as its owner and its target. */
+export const commandFor = ({ name, uid }: Job, action: string): Made => {
+  const target = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid, controller: true };
+  return [
+    `/apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`,
+    {
+      apiVersion: "bus.volcano.sh/v1alpha1",
+      kind: "Command",
+      metadata: { generateName: `${name}-${action.toLowerCase()}-`, namespace, ownerReferences: [target] },
+      action,
+      target,
+    },
+  ];
+};
+
+/** Where the group of a job stands. */
+export const groupOf = ({ name, uid }: Job): string =>
+  `/apis/${group}/namespaces/${namespace}/podgroups/${name}-${uid}`;
+
+const labels = { "volcano.sh/job-name": "pi", "volcano.sh/job-namespace": namespace };
+
+const annotations = {
+  "volcano.sh/task-spec": "worker",
+  "volcano.sh/task-index": "7",
+  "volcano.sh/job-version": "0",
+  "volcano.sh/job-name": "pi",
+};
+
+const core = `/api/v1/namespaces/${namespace}`;
+
+/** Objects of others with the labels, the annotations and nearly the names of a job's own. */
+export const ofJobs: readonly Made[] = [
+  [
+    `${core}/pods`,
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "pi-worker-7", namespace, labels, annotations },
+      spec: { containers: [{ name: "main", image: "busybox" }], schedulingGates: [{ name: "example.com/held" }] },
+    },
+  ],
+  [`${core}/configmaps`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "pi", namespace, labels } }],
+  [
+    `/apis/${group}/namespaces/${namespace}/podgroups`,
+    { apiVersion: group, kind: "PodGroup", metadata: { name: "pi-others", namespace, labels }, spec: { minMember: 1 } },
+  ],
+];

@@ -1,0 +1,93 @@
+/** Pods that succeeded and were removed, what a job has outgrown, and what happens while a restart is on its way. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Loop, task } from "./loop.ts";
+
+const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
+
+/** The first of two pods succeeds, everybody sees it, and it is removed. */
+const halfRemoved = (more = {}): Loop => {
+  const loop = running(more);
+  loop.pods("Succeeded", ["j-w-0"]);
+  loop.run();
+  loop.remove("pods", "j-w-0");
+  return loop.run();
+};
+
+describe("a pod that succeeded and was removed", () => {
+  test("is not run again, and counts as what it was", () => {
+    const loop = halfRemoved();
+    assert.deepEqual([loop.names("pods"), loop.status()["succeeded"]], [["j-w-1"], 1]);
+    loop.pods("Succeeded");
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.status()["succeeded"]], ["Completed", 2]);
+  });
+
+  test("was not evicted", () => {
+    const loop = halfRemoved({ policies: [{ event: "PodEvicted", action: "AbortJob" }] });
+    assert.equal(phaseOf(loop), "Running");
+  });
+
+  test("is one of those that complete a task", () => {
+    const loop = halfRemoved({ policies: [{ event: "TaskCompleted", action: "TerminateJob" }] });
+    loop.pods("Succeeded");
+    loop.run();
+    assert.equal(phaseOf(loop), "Terminated");
+  });
+
+  const restarts = [
+    ["RestartTask", ["j-w-0", "j-w-1"]],
+    ["RestartJob", ["j-w-0", "j-w-1"]],
+    ["RestartPod", ["j-w-1"]],
+  ] as const;
+  for (const [action, wanted] of restarts)
+    test(`is run again by ${action} of another only if it is reached by it`, () => {
+      const loop = halfRemoved({ policies: [{ event: "PodFailed", action }] });
+      loop.fail("j-w-1", 1);
+      loop.run();
+      loop.admit();
+      loop.run();
+      assert.deepEqual([...loop.names("pods")].sort(), wanted);
+    });
+});
+
+describe("a job that is over", () => {
+  test("counts what has finished, also beyond the size that it has now", () => {
+    const loop = new Loop({ minAvailable: 1, minSuccess: 1, tasks: [task("w", 2)] }).running();
+    loop.pods("Succeeded");
+    loop.run();
+    assert.equal(phaseOf(loop), "Completed");
+    loop.change("jobs", "j", { spec: { tasks: [task("w", 1)] } });
+    loop.run();
+    assert.deepEqual([loop.status()["succeeded"], loop.status()["terminating"]], [2, undefined]);
+  });
+});
+
+describe("while a restart is on its way", () => {
+  test("a group that was left behind is lost no more", () => {
+    const loop = running({ policies: [{ event: "Unknown", action: "RestartJob" }] });
+    loop.admit("Unknown");
+    loop.step(true);
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+  });
+
+  test("a pod of the new version that fails spends a retry of its own", () => {
+    const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }], maxRetry: 5 });
+    loop.fail("j-w-0", 1);
+    loop.lingering = true;
+    loop.run();
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    loop.admit();
+    loop.run();
+    assert.equal(phaseOf(loop), "Restarting");
+    loop.fail("j-w-0", 1);
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+    loop.release();
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [2, 2]);
+  });
+});

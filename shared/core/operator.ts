@@ -37,6 +37,8 @@ export type Operator<Memory> = {
   readonly resource: Resource;
   /** Clusters may do without: where the kind is not served there is nothing of it, and nothing is wrong. */
   readonly optional?: boolean;
+  /** Its objects stand in no namespace: only who looks after all namespaces runs them, whatever labels they have. */
+  readonly scope?: "Cluster";
   readonly watches: readonly Watch[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */

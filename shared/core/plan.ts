@@ -12,6 +12,8 @@ export type Query =
       readonly labels: Readonly<Record<string, string>>;
       /** A second look, which what was watched cannot answer: see engine/recall.ts. */
       readonly again?: true;
+      /** Field selector sent to the server, as `metadata.name=x`. */
+      readonly field?: string;
       /** Of a kind that clusters may do without: where it is not served, there is none. */
       readonly spared?: true;
     }
@@ -62,6 +64,8 @@ export type Effect =
       readonly owner: string;
       /** Worth a try and no more: who may not make it, or is refused, tells so and goes on. */
       readonly optional?: boolean;
+      /** Whoever has made it: what is wanted is that it is there. */
+      readonly shared?: true;
       /** What of its `data` is made by chance when it is created, and so never decided, remembered or made again. */
       readonly fresh?: "ssh-key";
     }

@@ -52,6 +52,7 @@ const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): P
   const ref = refOf(effect);
   const { value: there } = await hands.cluster.get(ref);
   if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
+  if (effect.shared === true) return done;
   if (!ownedBy(there, effect.owner)) {
     if (there.metadata.deletionTimestamp !== undefined)
       return wait("StillThere", `${refText(ref)} of somebody else is still being removed`);

@@ -15,7 +15,7 @@ export type Cluster = {
   /** Quorum read; undefined is a 404 NotFound that names this object. */
   get(ref: Ref): Promise<Answer<Stored | undefined>>;
   /** Quorum read of all pages. */
-  list(query: Extract<Query, { do: "list" }> & { readonly field?: string }): Promise<Answer<readonly Stored[]>>;
+  list(query: Extract<Query, { do: "list" }>): Promise<Answer<readonly Stored[]>>;
   /** What a pod answers on a port of its own; rejects with nothing that comes back: a deaf pod is an answer, too. */
   ask(query: Extract<Query, { do: "ask" }>): Promise<Hearing>;
   create(ref: Ref, object: Obj): Promise<Stored>;

@@ -5,16 +5,18 @@ import type { Operator, Watch } from "../core/operator.ts";
 import { trim } from "../kube/trim.ts";
 
 /** What a forwarder needs to know of an operator. */
-export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches" | "optional">;
+export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches" | "optional" | "scope">;
 
 /** A message and the id under which a second copy of it vanishes. */
 export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };
+
+type Interest = { readonly kind: string; readonly scope: Watcher["scope"]; readonly watch: Watch };
 
 /** What is watched in one go, and for whom. */
 export type Subject = {
   readonly resource: Resource;
   readonly selector: string | undefined;
-  readonly interests: readonly { readonly kind: string; readonly watch: Watch }[];
+  readonly interests: readonly Interest[];
   /** Nobody minds when the server does not serve it. */
   readonly optional: boolean;
   /** What is kept of an object of this subject. */
@@ -37,13 +39,13 @@ const bothSelectors = (a: string | undefined, b: string | undefined): string | u
 /** The subjects of all operators: what two of them watch alike is watched once. `selector` narrows their own objects. */
 export const subjectsOf = (watchers: readonly Watcher[], selector?: string): readonly Subject[] => {
   const subjects = new Map<string, Subject>();
-  for (const { kind, resource, watches, optional: spared = false } of watchers) {
+  for (const { kind, resource, scope, watches, optional: spared = false } of watchers) {
     for (const watch of watches) {
       const own = sameResource(watch.resource, resource);
-      const wanted = bothSelectors(watch.selector, own ? selector : undefined);
+      const wanted = bothSelectors(watch.selector, own && scope === undefined ? selector : undefined);
       const id = idOf(watch.resource, wanted);
       const known = subjects.get(id);
-      const interests = [...(known?.interests ?? []), { kind, watch }];
+      const interests = [...(known?.interests ?? []), { kind, scope, watch }];
       const optional = spared && (own || watch.optional === true) && (known?.optional ?? true);
       subjects.set(id, { resource: watch.resource, selector: wanted, interests, optional, trim: trimFor(interests) });
     }
@@ -91,10 +93,10 @@ export const sendingsOf = (cluster: string, subject: Subject, change: Change, un
   const unknown = unsure && before === undefined;
   const { kind: child, metadata } = after ?? change.before;
   const { uid, resourceVersion, namespace = "" } = metadata;
-  return subject.interests.flatMap(({ kind, watch }) => {
+  return subject.interests.flatMap(({ kind, scope, watch }) => {
     if (after !== undefined && !unknown && !watch.matters(before, after)) return [];
     return ownersOf(watch, change).map((name): Sending => {
-      const key: Key = { cluster, kind, namespace, name };
+      const key: Key = { cluster, kind, namespace: scope === "Cluster" ? "" : namespace, name };
       const dedupeId =
         after === undefined ? dedupe.gone(key, uid) : dedupe.watch(key, { kind: child, uid, resourceVersion });
       const urgent = watch.urgent?.(before, after) === true ? { urgent: true as const } : {};

@@ -59,7 +59,10 @@ export const loopsOf = ({
   selector,
   namespaces,
 }: Pick<ForwarderSettings, "operators" | "selector" | "namespaces">): readonly Loop[] =>
-  subjectsOf(operators, selector).flatMap((subject) =>
+  subjectsOf(
+    operators.filter(({ scope }) => scope !== "Cluster" || namespaces.length === 0),
+    selector,
+  ).flatMap((subject) =>
     (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => ({ subject, namespace })),
   );
 

@@ -31,6 +31,12 @@ export const podDisruptionBudgets: Resource = {
   kind: "PodDisruptionBudget",
 };
 export const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+export const priorityClasses: Resource = {
+  group: "scheduling.k8s.io",
+  version: "v1",
+  plural: "priorityclasses",
+  kind: "PriorityClass",
+};
 export const resourceQuotas: Resource = { group: "", version: "v1", plural: "resourcequotas", kind: "ResourceQuota" };
 
 const registration = (plural: string, kind: string): Resource => ({

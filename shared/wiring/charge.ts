@@ -19,5 +19,7 @@ type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: Territ
 export const chargeOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
   const selects = selectorOf(selector ?? "") ?? (() => false);
   return async (key: Key, labels) =>
-    key.cluster === cluster && (labels === undefined || selects(labels)) && (await territory.within())(key.namespace);
+    key.cluster === cluster &&
+    (labels === undefined || key.namespace === "" || selects(labels)) &&
+    (await territory.within())(key.namespace);
 };

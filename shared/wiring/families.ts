@@ -5,10 +5,12 @@ import { readMessage } from "../engine/message.ts";
 import { settledMs, timing } from "../engine/settings.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates } from "../volcano/resource.ts";
+import type { GangMode } from "../volcano/gang/scheduler.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../volcano/resource.ts";
 import { inCluster } from "./world.ts";
 
-const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
+const laterWith = (gang: GangMode): Readonly<Record<string, () => Promise<Operator<unknown>>>> => ({
+  [queues.kind]: async () => (await import("../volcano/queue/operator.ts")).volcanoQueue(gang),
   [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
   [cronJobs.kind]: async () =>
     (await import("../volcano/cron/operator.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
@@ -19,10 +21,12 @@ const later: Readonly<Record<string, () => Promise<Operator<unknown>>>> = {
     (await import("../spark/scheduled/operator.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
   [sparkConnects.kind]: async () =>
     (await import("../spark/connect/operator.ts")).sparkConnect({ apiServer: inCluster }),
-};
+});
+
+const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];
 
 /** Where those that are loaded later stand. */
-const places = [jobs, cronJobs, jobFlows, jobTemplates, scheduledSparkApplications, sparkConnects].map((resource) => ({
+const places = [...ofVolcano, scheduledSparkApplications, sparkConnects].map((resource) => ({
   kind: resource.kind,
   resource,
 }));
@@ -34,7 +38,9 @@ export type Families = {
   prepare(delivered: readonly Delivered[]): Promise<void>;
 };
 
-export const openFamilies = (first: readonly Operator<unknown>[]): Families => {
+/** `gang`: who lets groups of pods in. */
+export const openFamilies = (first: readonly Operator<unknown>[], gang: GangMode = "auto"): Families => {
+  const later = laterWith(gang);
   const known = new Map(first.map((operator) => [operator.kind, operator]));
   const load = async (kind: string): Promise<void> => {
     const loader = known.has(kind) ? undefined : later[kind];

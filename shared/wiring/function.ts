@@ -5,6 +5,7 @@
 import * as z from "zod";
 import type { Endpoint } from "../adapters/kubernetes/https.ts";
 import { selectorOf } from "../kube/selector.ts";
+import { gangModes } from "../volcano/gang/scheduler.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,6 +65,10 @@ const variables = {
       .string()
       .default("spark-operator-lock,spark-operator-controller-lock")
       .transform((text) => text.split(",").filter(Boolean)),
+  },
+  gang: {
+    variable: "REKINDLE_GANG",
+    shape: z.enum(gangModes, { error: `one of ${gangModes.join(", ")} is needed` }).default("auto"),
   },
   namespaceSelector: { variable: "REKINDLE_NAMESPACE_SELECTOR", shape: labelSelector },
   selector: { variable: "REKINDLE_SELECTOR", shape: labelSelector },

@@ -13,6 +13,7 @@ import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
+import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { chargeOf } from "./charge.ts";
 import { deliveryFor, type Listening } from "./delivering.ts";
 import { openMail } from "./mail.ts";
@@ -39,6 +40,8 @@ export type HostSettings = {
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings;
   readonly spark: Options;
+  /** Who lets Volcano's groups of pods in; absent: whoever is found to. */
+  readonly gang?: GangMode;
   /** How figures are called; absent: as upstream without any flag. */
   readonly naming?: Naming;
   /** Steps at once. */
@@ -114,7 +117,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const transport = metering.counted(settings.transport);
   const mail = openMail(settings.visibilityMs, metering.timed);
   const { queue } = mail;
-  const operators = operatorsFor(timing, settings.spark);
+  const operators = operatorsFor(timing, settings.spark, settings.gang);
   const opened = await openWorld({ transport, queue, report, timing, operators, recovery: settings.recovery });
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });

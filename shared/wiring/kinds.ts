@@ -2,9 +2,9 @@
 import { sparkApplications } from "../spark/application/resource.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates } from "../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../volcano/resource.ts";
 
 export const kindNames: readonly string[] = [
   ...[sparkApplications, scheduledSparkApplications, sparkConnects],
-  ...[jobs, cronJobs, jobFlows, jobTemplates],
+  ...[jobs, cronJobs, jobFlows, jobTemplates, queues],
 ].map(({ kind }) => kind);

@@ -2,10 +2,12 @@
 import type { Operator } from "../core/operator.ts";
 import type { Timing } from "../engine/settings.ts";
 import { defaultOptions, type Options } from "../spark/companions/options.ts";
+import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { sparkOperators } from "./spark.ts";
 import { volcanoOperators } from "./volcano.ts";
 
-export const operatorsFor = (timing: Timing, options: Options = defaultOptions): readonly Operator<unknown>[] => [
-  ...sparkOperators(timing, options),
-  ...volcanoOperators(timing),
-];
+export const operatorsFor = (
+  timing: Timing,
+  options: Options = defaultOptions,
+  gang: GangMode = "auto",
+): readonly Operator<unknown>[] => [...sparkOperators(timing, options), ...volcanoOperators(timing, gang)];

@@ -166,6 +166,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     namespaceSelector,
     selector: selector === "" ? undefined : selector,
     spark: optionsOf(configuration),
+    gang: configuration.gang,
     naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
     recovery: recoverySettingsOf(configuration),

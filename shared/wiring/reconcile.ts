@@ -53,13 +53,13 @@ export const openTaking = (
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions"] as const),
+    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang"] as const),
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
   const spark = { apiServer: inCluster, settledMs: settledMs(timing), options: sparkOptionsIn(env) };
   const operators = [sparkApplication(spark)];
-  const families = openFamilies(operators);
+  const families = openFamilies(operators, settings.gang);
   const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
   const turns = openTurns(settings.maxSubmissions);
   const { clock, report } = desk;

@@ -16,7 +16,7 @@ import type { Territory } from "./territory.ts";
 export type ResyncScope = Scope & {
   readonly transport: Transport;
   readonly queue: Pick<Queue, "send">;
-  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional">[];
+  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional" | "scope">[];
   /** Narrows `namespaces`; absent: not. */
   readonly within?: Territory["within"];
   /** Somebody delivers status updates: those that wait are sent for, too. */
@@ -65,11 +65,12 @@ const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cau
 /** The objects of a kind; undefined when the server does not serve it, and need not. */
 const objectsOf = async (
   scope: ResyncScope,
-  { resource, optional = false }: ResyncScope["operators"][number],
+  { resource, optional = false, scope: reach }: ResyncScope["operators"][number],
   late: () => boolean,
 ): Promise<readonly Metadata[] | undefined> => {
+  if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
   try {
-    return await metadataOf(scope, resource, scope.selector, late);
+    return await metadataOf(scope, resource, reach === "Cluster" ? undefined : scope.selector, late);
   } catch (cause) {
     if (optional && isUnserved(cause)) return undefined;
     throw cause;

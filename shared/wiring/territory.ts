@@ -7,7 +7,7 @@ import type { Transport } from "../core/http.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces as resource } from "../kube/resources.ts";
 
-/** True of the namespaces that are looked after. */
+/** True of the namespaces that are looked after; "" stands for what is in none, and belongs to who watches all. */
 export type Within = (namespace: string) => boolean;
 
 export type Territory = {
@@ -92,7 +92,7 @@ export const openTerritory = (settings: Settings): Territory => {
     watched: [],
     within: async () => {
       const names = await selectedNow();
-      return (namespace) => namespaces.includes(namespace) || names.has(namespace);
+      return (namespace) => namespace === "" || namespaces.includes(namespace) || names.has(namespace);
     },
     survey: (everyMs, grown) => startSurvey(selectedNow, everyMs, grown),
   };

@@ -17,8 +17,11 @@ const named = (objects: readonly Obj[]): readonly string[] =>
 describe("rekindle manifests", () => {
   test("prints CRDs, then everything that a host needs, in an order that can be applied", async () => {
     assert.deepEqual(named(await printed()), [
+      "CustomResourceDefinition/cronjobs.batch.volcano.sh",
       "CustomResourceDefinition/jobs.batch.volcano.sh",
       "CustomResourceDefinition/commands.bus.volcano.sh",
+      "CustomResourceDefinition/jobflows.flow.volcano.sh",
+      "CustomResourceDefinition/jobtemplates.flow.volcano.sh",
       "CustomResourceDefinition/checkpoints.rekindle.dev",
       "CustomResourceDefinition/podgroups.scheduling.volcano.sh",
       "CustomResourceDefinition/queues.scheduling.volcano.sh",
@@ -128,6 +131,10 @@ describe("rekindle manifests", () => {
       '"podgroups"',
       '"jobs"',
       '"jobs/status"',
+      '"cronjobs/status"',
+      '"jobflows/status","jobtemplates/status"',
+      '"queues"',
+      '"queues/status"',
       '"services","configmaps"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);
@@ -214,7 +221,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 17$/);
+    assert.match(out, /removed 20$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -238,6 +245,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 17$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 20$/);
   });
 });

@@ -5,6 +5,7 @@ import { dedupe } from "../../shared/core/key.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import type { Watch } from "../../shared/core/operator.ts";
 import { type Change, sendingsOf, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
+import { loopsOf } from "../../shared/forward/start.ts";
 
 const apps = { group: "g", version: "v1", plural: "apps", kind: "App" } as const;
 const crons = { group: "g", version: "v1", plural: "crons", kind: "Cron" } as const;
@@ -43,6 +44,30 @@ const subjectOf = (plural: string, watchers: readonly Watcher[] = [app, cron]) =
 /** `kind/name` of every key that is told. */
 const told = (plural: string, change: Change): readonly string[] =>
   sendingsOf("c1", subjectOf(plural), change).map(({ message }) => `${message.kind}/${message.name}`);
+
+describe("a kind that stands in no namespace", () => {
+  const pool: Watcher = {
+    kind: "Pool",
+    resource: { group: "g", version: "v1", plural: "pools", kind: "Pool" },
+    scope: "Cluster",
+    watches: [{ resource: pods, ownerName: owner, matters: always }],
+  };
+
+  it("has its own keys for what happens in namespaces, and is chosen by nobody's labels", () => {
+    const own: Watcher = { ...pool, watches: [{ resource: pool.resource, ownerName: owner, matters: always }] };
+    const after = stored("Pod", "p", { labels: { app: "a" } });
+    const [sending] = sendingsOf("c1", subjectOf("pods", [pool]), { before: undefined, after });
+    assert.deepEqual([sending?.message.namespace, sending?.message.name], ["", "a"]);
+    assert.equal(subjectsOf([own], "team=data")[0]?.selector, undefined);
+  });
+
+  it("is followed only by who looks after all namespaces", () => {
+    const scope = { operators: [pool, app], selector: undefined };
+    const pools = (namespaces: readonly string[]) =>
+      loopsOf({ ...scope, namespaces }).filter(({ subject }) => subject.interests.some(({ kind }) => kind === "Pool"));
+    assert.deepEqual([pools([]).length, pools(["ns"]).length], [1, 0]);
+  });
+});
 
 describe("subjects", () => {
   it("are one per resource and selector, whoever is interested", () => {

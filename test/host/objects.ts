@@ -133,6 +133,9 @@ export const cronJob = (name: string, script: object, spec: Readonly<Record<stri
   spec: { schedule: "* * * * *", jobTemplate: { spec: volcanoJob("", script)["spec"] }, ...spec },
 });
 
+/** Where the records stand of what stands in no namespace. */
+export const home: Obj = { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } };
+
 /** The queue that jobs go to when they name none. */
 export const queue: Obj = {
   apiVersion: "scheduling.volcano.sh/v1beta1",

@@ -190,6 +190,10 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.remove("JobFlow", "flow");
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);
+  for (const name of ["root", "default"]) {
+    if (stand.get("Queue", name, "") !== undefined) await stand.remove("Queue", name, "");
+    await stand.turn(2_000);
+  }
 };
 
 const options = {

@@ -4,13 +4,14 @@ import { describe, it } from "node:test";
 import { ApiError } from "../../shared/core/errors.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
-import { command, cronJob, jobFlow, queue, volcanoJob } from "./objects.ts";
+import { command, cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
 
 /** Lets every group in, as Volcano's scheduler does when there is room. */
 const admitting = async (stand: Stand): Promise<void> => {
+  await stand.create(home);
   await stand.create(queue);
   stand.simulator.subscribe(({ type, table, object }) => {
     if (type !== "ADDED" || table !== "podgroups.scheduling.volcano.sh") return;
@@ -28,7 +29,7 @@ describe("a Volcano job under a host", () => {
     "runs to its end, and nothing is left of it but what it was",
     onStand(async (stand) => {
       await admitting(stand);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("pair", { runMs: 5_000 }));
       await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 30_000);
       assert.match(JSON.stringify(stand.get("Secret", "pair-ssh")), /"id_rsa":"bWluZQ=="/);
@@ -50,7 +51,7 @@ describe("a Volcano job under a host", () => {
     "is restarted when a pod fails, and keeps what its pods share",
     onStand(async (stand) => {
       await admitting(stand);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       const policies = [{ event: "PodFailed", action: "RestartJob" }];
       await stand.create(volcanoJob("pair", {}, { policies }));
       await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 30_000);
@@ -67,7 +68,7 @@ describe("a Volcano job under a host", () => {
     "is suspended and resumed by commands, each taken once although the answer to its removal is lost",
     onStand(async (stand) => {
       await admitting(stand);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("pair", {}));
       await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 30_000);
       const job = stand.get("Job", "pair");
@@ -92,7 +93,7 @@ describe("a Volcano job under a host", () => {
     "is told what is wrong with it, and harms no other",
     onStand(async (stand) => {
       await admitting(stand);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       await stand.create(volcanoJob("bad", {}, { plugins: { magic: [] } }));
       await stand.create(volcanoJob("good", { runMs: 1_000 }));
       await stand.until("the other is complete", () => phaseOf(stand, "good") === "Completed", 60_000);
@@ -106,7 +107,7 @@ describe("what makes Volcano jobs, under a host", () => {
     "a flow runs its jobs one after the other, and deletes them in the end",
     onStand(async (stand) => {
       await admitting(stand);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       for (const object of jobFlow("f", ["a", "b"], { runMs: 30_000 })) await stand.create(object);
       await stand.until("the first runs", () => phaseOf(stand, "f-a") === "Running", 60_000);
       assert.equal(stand.get("Job", "f-b"), undefined);
@@ -131,13 +132,13 @@ describe("what makes Volcano jobs, under a host", () => {
     "a CronJob runs its jobs on time also when its host is another, and keeps as many as it says",
     onStand(async (stand) => {
       await admitting(stand);
-      const host = await stand.host();
+      const host = await stand.host({ gang: "scheduler" });
       await stand.create(cronJob("c", { runMs: 5_000 }, { successfulJobsHistoryLimit: 2 }));
       const taken = (): string => String(at(stand.get("CronJob", "c"), "lastScheduleTime"));
       await stand.until("a job is made", () => stand.all("Job").length === 1, 90_000);
       const first = taken();
       await host.drain(1_000);
-      await stand.host();
+      await stand.host({ gang: "scheduler" });
       await stand.until("three more have passed", () => Date.parse(taken()) - Date.parse(first) === 180_000, 240_000);
       await stand.turn(40_000);
       const phases = stand.all("Job").map(({ metadata: { name } }) => phaseOf(stand, name));

@@ -21,6 +21,7 @@ const generationAnnotation = "rekindle.dev/generation";
 const restsAnnotation = "rekindle.dev/rests";
 const updatesAnnotation = "rekindle.dev/updates";
 const pruneAtAnnotation = "rekindle.dev/prune-at";
+const scopeAnnotation = "rekindle.dev/scope";
 const sealAnnotation = "rekindle.dev/seal";
 
 const longestName = 253;
@@ -81,6 +82,7 @@ export const checkpointObject = (ref: Ref, key: Key, record: CheckpointRecord): 
     labels: { ...labelled(kindLabel, key.kind), ...labelled(clusterLabel, key.cluster) },
     annotations: {
       [nameAnnotation]: key.name,
+      ...annotated(scopeAnnotation, key.namespace === "" ? "Cluster" : undefined),
       [uidAnnotation]: record.uid,
       [sealAnnotation]: sealOf(record),
       ...annotated(generationAnnotation, record.generation?.toString()),
@@ -124,7 +126,7 @@ export const hintOf = (metadata: Metadata): CheckpointHint | undefined => {
   const generation = Number(annotations[generationAnnotation]);
   return {
     kind,
-    namespace,
+    namespace: annotations[scopeAnnotation] === "Cluster" ? "" : namespace,
     name,
     uid,
     generation: Number.isFinite(generation) ? generation : undefined,

@@ -58,7 +58,10 @@ export const hostRules: readonly Rule[] = [
   rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
   rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]),
   rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
-  rule("scheduling.volcano.sh", ["queues"], ["get"]),
+  // Queues: the two that everybody counts on are made, parents and marks of closed parents written down.
+  rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"]),
+  rule("scheduling.volcano.sh", ["queues"], ["patch"]),
+  rule("scheduling.volcano.sh", ["queues/status"], ["patch"]),
   rule("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   // The keys by which the pods of a job reach each other: each by its name, none is ever listed.
   rule("", ["secrets"], ["get", "create", "delete"]),

@@ -7,6 +7,7 @@ import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { claimName } from "../pods/names.ts";
+import { foundedFor } from "../queue/founding.ts";
 import { jobs, queues } from "../resource.ts";
 import { parseSpec } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
@@ -133,4 +134,9 @@ const gone = (key: Key, view: View<Memory>): Decision<Memory> => {
 };
 
 const waiting = (scene: Scene, message: string): Decision<Memory> =>
-  planOf(scene, { told: true, waits: { reason: "QueueNotFound", message }, prioritiesOf: new Map() });
+  planOf(scene, {
+    told: true,
+    waits: { reason: "QueueNotFound", message },
+    first: foundedFor(scene.spec.queue),
+    prioritiesOf: new Map(),
+  });

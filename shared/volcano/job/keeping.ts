@@ -5,6 +5,7 @@ import type { Effect, Query } from "../../core/plan.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { claims, secrets } from "../../kube/resources.ts";
+import { standingOf } from "../gang/standing.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
 import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
@@ -128,8 +129,13 @@ export const groupEffects = (scene: Scene, priorities: Priorities): readonly Eff
       : [];
   if (isEnding(group) || !ownedBy(group, uid)) return [];
   if (group.metadata.uid === memory.retired || !goesOn(scene)) return [removal(podGroups, group)];
-  const patch = groupPatch(group, podGroup(makingOf(scene), priorities));
-  if (patch === undefined) return [];
+  const asked = groupPatch(group, podGroup(makingOf(scene), priorities));
+  const stands = standingOf(
+    group,
+    scene.members.map(({ pod }) => pod),
+  );
+  if (asked === undefined && stands === undefined) return [];
+  const patch = { ...asked, ...stands };
   const { resourceVersion } = group.metadata;
   return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
 };

@@ -45,6 +45,8 @@ type Told = {
   readonly prioritiesOf: Priorities;
   /** What is in the way of everything. */
   readonly waits?: Word;
+  /** What may clear the way. */
+  readonly first?: readonly Effect[];
   readonly wakeAt?: number;
   /** The command that is taken with this step. */
   readonly order?: Order;
@@ -117,7 +119,7 @@ const isDue = ({ spec, memory, view, object }: Scene): boolean => {
 /** The plan of a step, from the memory that it leaves. */
 export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
-  if (asked.waits !== undefined) return held(scene, asked.waits);
+  if (asked.waits !== undefined) return held(scene, asked.waits, asked.first);
   const kept = keeping(scene);
   if ("look" in kept) return kept;
   const { kept: _, ...rest } = scene.memory;
@@ -150,11 +152,11 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
 };
 
 /** Nothing is done, and everybody sees why. */
-const held = (scene: Scene, word: Word): Plan<Memory> => ({
+const held = (scene: Scene, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
   memory: scene.memory,
-  stages: [[told(scene.object, `${word.reason} ${word.message}`, word)]],
+  stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
   status: projected(scene, word),
-  pollMs,
+  pollMs: first.length > 0 ? 1_000 : pollMs,
   waitsFor: word.message,
 });
 

@@ -1,16 +1,9 @@
 /** Values of the priority classes that a job's pods name: those of the highest count first in what the group needs. */
-import type { Resource } from "../../core/object.ts";
 import type { Query } from "../../core/plan.ts";
+import { priorityClasses } from "../../kube/resources.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { type JobSpec, tasksOf } from "../schema/spec.ts";
 import { answerTo, type Scene } from "./scene.ts";
-
-const priorityClasses: Resource = {
-  group: "scheduling.k8s.io",
-  version: "v1",
-  plural: "priorityclasses",
-  kind: "PriorityClass",
-};
 
 const namesOf = (spec: JobSpec): readonly string[] => {
   const own = tasksOf(spec).map(({ template }) => template?.spec?.["priorityClassName"]);

@@ -5,6 +5,7 @@ import type { Effect, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
+import { letIn } from "../gang/letting.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
@@ -38,6 +39,7 @@ export const ownerOf = ({ object, key }: Pick<Scene, "object" | "key">): Owner =
 export const makingOf = (scene: Scene): Making => {
   const { object, spec, memory, group } = scene;
   const { labels = {}, annotations = {} } = object.metadata;
+  const placer = group?.metadata.annotations?.[letIn];
   return {
     owner: ownerOf(scene),
     spec,
@@ -47,6 +49,7 @@ export const makingOf = (scene: Scene): Making => {
     retryCount: memory.retryCount,
     forwarding: memory.forwarding,
     ...(group === undefined ? {} : { group: group.metadata.name }),
+    ...(placer === undefined ? {} : { placer }),
   };
 };
 

@@ -16,6 +16,8 @@ export type Making = {
   readonly retryCount: number;
   /** The group that its pods belong to; absent: `<job>-<uid>`. */
   readonly group?: string;
+  /** Who places the pods that would go to Volcano's scheduler, where there is none. */
+  readonly placer?: string;
   /** The job's queue sends its pods to other clusters. */
   readonly forwarding: boolean;
 };
@@ -79,11 +81,20 @@ const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
   ownerReferences: [ownerReference(making.owner)],
 });
 
+/** As upstream's scheduler is called, unless somebody has given it another name. */
+const volcano = "volcano";
+
 const unset = (value: unknown): boolean => value === undefined || value === "";
 
-const scheduled = (task: Task, { schedulerName, priorityClassName }: JobSpec): Draft["spec"] => {
+const placedBy = (name: unknown, { placer }: Making): Draft["spec"] => {
+  if (unset(name)) return {};
+  return { schedulerName: name === volcano && placer !== undefined ? placer : name };
+};
+
+const scheduled = (task: Task, making: Making): Draft["spec"] => {
+  const { schedulerName, priorityClassName }: JobSpec = making.spec;
   const own = task.template?.spec ?? {};
-  const scheduler = unset(own["schedulerName"]) && !unset(schedulerName) ? { schedulerName } : {};
+  const scheduler = placedBy(unset(own["schedulerName"]) ? schedulerName : own["schedulerName"], making);
   const priority = unset(own["priorityClassName"]) && !unset(priorityClassName) ? { priorityClassName } : {};
   return { ...own, ...scheduler, ...priority };
 };
@@ -110,4 +121,4 @@ const withVolumeOf = (draft: Draft, name: string, claimName: string, mountPath: 
 };
 
 export const podDraft = (making: Making, task: Task, index: number): Draft =>
-  claimed({ metadata: metadataOf(making, task, index), spec: scheduled(task, making.spec) }, making);
+  claimed({ metadata: metadataOf(making, task, index), spec: scheduled(task, making) }, making);

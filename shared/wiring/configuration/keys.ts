@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { selectorOf } from "../../kube/selector.ts";
+import { gangModes } from "../../volcano/gang/scheduler.ts";
 import { recoveryKeys } from "./recovery.ts";
 import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
 import { sparkKeys } from "./spark.ts";
@@ -90,6 +91,11 @@ export const keys = {
   leases: list
     .prefault("spark-operator-lock,spark-operator-controller-lock")
     .describe("leader leases that tell of another controller"),
+  gang: choice(...gangModes)
+    .prefault("auto")
+    .describe(
+      "who lets Volcano's groups of pods in: its scheduler, none (then the host does), or auto: whoever is found to",
+    ),
   ...updatesKeys,
   ...sparkKeys,
 } as const;

@@ -44,6 +44,16 @@ describe("a checkpoint object", () => {
     assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt }]);
   });
 
+  it("of what stands in no namespace says so, wherever its record is kept", async () => {
+    const transport = serve();
+    const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
+    await kubernetesCheckpoints(transport).save(queue, record(1), undefined);
+    const hints = [];
+    for await (const { items } of pages(transport, { resource: checkpointResource, metadataOnly: true }))
+      hints.push(...items.map(({ metadata }) => [metadata.namespace, hintOf(metadata)?.namespace]));
+    assert.deepEqual(hints, [["rekindle", ""]]);
+  });
+
   const bound = 253;
   const names: Record<string, { kind: string; name: string; expected?: string }> = {
     plain: { kind: "SparkApplication", name: "pi.v1-a", expected: "sparkapplication.pi.v1-a" },

@@ -1,0 +1,110 @@
+/**
+ * Which groups of pods are let in, and what the others wait for: by the state of their queue, and by what it and the
+ * queues above it may hold. The one place where this is decided; whoever will want a gang to fit onto nodes as a whole
+ * has one more thing to ask in `obstacle`.
+ */
+import type { Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { isRecord } from "../../kube/answers.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { type Quantity, quantityOf } from "../../kube/quantity.ts";
+import { type Amounts, merged } from "../podgroup/usage.ts";
+import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/family.ts";
+
+export type Verdict =
+  | { readonly group: Stored; readonly enters: true }
+  | { readonly group: Stored; readonly enters: false; readonly why: string };
+
+/** What it is decided from: all queues, all groups, and the priorities of the classes that groups name. */
+export type Hall = {
+  readonly queues: readonly Stored[];
+  readonly groups: readonly Stored[];
+  readonly priorities: ReadonlyMap<string, number>;
+};
+
+const amountsIn = (value: unknown): Amounts =>
+  new Map(
+    Object.entries(isRecord(value) ? value : {}).flatMap(([name, text]): readonly [string, Quantity][] => {
+      const amount = quantityOf(text);
+      return amount === undefined ? [] : [[name, amount]];
+    }),
+  );
+
+const needOf = (group: Stored): Amounts => amountsIn(specOf(group)["minResources"]);
+
+export const phaseOf = (group: Stored): string => {
+  const { phase } = statusOf(group);
+  return typeof phase === "string" ? phase : "";
+};
+
+const holding = ["Inqueue", "Running", "Unknown"];
+
+/** True of a group that still is to be let in. */
+export const isWaiting = (group: Stored): boolean => ["", "Pending"].includes(phaseOf(group)) && !isEnding(group);
+
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+type Turn = { readonly group: Stored; readonly rank: readonly number[] };
+
+const comparing = (a: Turn, b: Turn): number => {
+  const at = a.rank.findIndex((one, index) => one !== b.rank[index]);
+  if (at >= 0) return (a.rank[at] ?? 0) - (b.rank[at] ?? 0);
+  return a.group.metadata.name < b.group.metadata.name ? -1 : 1;
+};
+
+/** Of the queue of the highest priority first, then of the highest priority itself, then the oldest. */
+const inTurn = (groups: readonly Stored[], queues: ReadonlyMap<string, Stored>, { priorities }: Hall): Turn[] =>
+  groups
+    .map((group): Turn => {
+      const queue = queues.get(queueOfGroup(group));
+      const ofQueue = queue === undefined ? 0 : numberOf(specOf(queue)["priority"]);
+      const own = priorities.get(String(specOf(group)["priorityClassName"] ?? "")) ?? 0;
+      return { group, rank: [-ofQueue, -own, instantOf(group.metadata.creationTimestamp) ?? 0] };
+    })
+    .sort(comparing);
+
+type Ledger = Map<string, Amounts>;
+
+const enter = (ledger: Ledger, line: readonly Stored[], need: Amounts): void => {
+  for (const { metadata } of line) ledger.set(metadata.name, merged(ledger.get(metadata.name) ?? new Map(), need));
+};
+
+const overfull = (held: Amounts, need: Amounts, room: Amounts): string | undefined =>
+  [...room].find(([name, { nano }]) => {
+    const more = need.get(name)?.nano ?? 0n;
+    return more > 0n && (held.get(name)?.nano ?? 0n) + more > nano;
+  })?.[0];
+
+/** What is in the way of a group; undefined when it may enter. */
+const obstacle = (ledger: Ledger, line: readonly Stored[], group: Stored): string | undefined => {
+  const [own] = line;
+  const name = queueOfGroup(group);
+  if (own === undefined) return `queue ${name} is not found`;
+  if (shownState(own) !== "Open") return `queue ${name} is ${shownState(own)}`;
+  for (const queue of line) {
+    const held = ledger.get(queue.metadata.name) ?? new Map();
+    const scarce = overfull(held, needOf(group), amountsIn(specOf(queue)["capability"]));
+    if (scarce !== undefined) return `queue ${queue.metadata.name} has too little ${scarce} left`;
+  }
+  return undefined;
+};
+
+const isFifo = (queue: Stored | undefined): boolean =>
+  queue !== undefined && specOf(queue)["dequeueStrategy"] === "fifo";
+
+/** A verdict for every group that waits, in the order of their turns. In a `fifo` queue nobody passes who is before them. */
+export const verdictsOf = (hall: Hall): readonly Verdict[] => {
+  const queues = new Map(hall.queues.map((queue) => [queue.metadata.name, queue]));
+  const ledger: Ledger = new Map();
+  for (const group of hall.groups.filter((one) => holding.includes(phaseOf(one))))
+    enter(ledger, lineOf(queueOfGroup(group), queues), needOf(group));
+  const blocked = new Set<string>();
+  return inTurn(hall.groups.filter(isWaiting), queues, hall).map(({ group }): Verdict => {
+    const name = queueOfGroup(group);
+    const line = lineOf(name, queues);
+    const why = blocked.has(name) ? `others come before it in queue ${name}` : obstacle(ledger, line, group);
+    if (why === undefined) enter(ledger, line, needOf(group));
+    else if (isFifo(queues.get(name))) blocked.add(name);
+    return why === undefined ? { group, enters: true } : { group, enters: false, why };
+  });
+};

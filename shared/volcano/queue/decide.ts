@@ -1,0 +1,163 @@
+/** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding } from "../../kube/pods.ts";
+import {
+  cleared,
+  commandsIn,
+  leftover,
+  type Order,
+  ordersFor,
+  recalled,
+  remembered,
+  waitingOrders,
+} from "../command/order.ts";
+import type { GangMode } from "../gang/scheduler.ts";
+import { allGroups, type Turn, turnOf } from "../gang/turn.ts";
+import { queues } from "../resource.ts";
+import { type Act, actOf, type Scene } from "./acting.ts";
+import {
+  childrenOf,
+  closedByParent,
+  defaultName,
+  namedIn,
+  queueOfGroup,
+  rootName,
+  shownState,
+  statusOf,
+} from "./family.ts";
+import { founded } from "./founding.ts";
+import type { QueueMemory } from "./memory.ts";
+
+type Seeing = View<QueueMemory>;
+
+const allQueues: Query = { do: "list", resource: queues, namespace: "", labels: {} };
+
+const orders = commandsIn("");
+
+const answerTo = ({ seen }: Seeing, query: Query): readonly Stored[] | undefined => seen.get(queryId(query));
+
+const patchOf = (
+  { metadata: { name, uid, resourceVersion } }: Stored,
+  patch: Readonly<Record<string, unknown>>,
+): Effect => ({
+  do: "patch",
+  ref: { resource: queues, name },
+  ...{ uid, resourceVersion, patch },
+});
+
+const marked = (mark: string | null): Readonly<Record<string, unknown>> => ({
+  metadata: { annotations: { [closedByParent]: mark } },
+});
+
+const founding = ({ object, all }: Scene): readonly Effect[] => [
+  ...(namedIn(all, rootName) === undefined ? [founded(rootName)] : []),
+  ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
+];
+
+/** Children close with their parent, and open with it again: each is told by its mark, and does it itself. */
+const telling = ({ object, all }: Scene, { state }: Act): readonly Effect[] =>
+  childrenOf(object, all).flatMap((child) => {
+    const mark = child.metadata.annotations?.[closedByParent];
+    if (state === "Open") return mark === "true" ? [patchOf(child, marked("false"))] : [];
+    if (state === "Unknown" || mark === "true") return [];
+    return ["Open", "Unknown"].includes(shownState(child)) ? [patchOf(child, marked("true"))] : [];
+  });
+
+const own = ({ object }: Scene, { unmarks, adopts }: Act): readonly Effect[] => {
+  const patch = { ...(unmarks ? marked(null) : {}), ...(adopts ? { spec: { parent: rootName } } : {}) };
+  return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
+};
+
+const told = ({ object }: Scene, { events }: Act): readonly Effect[] =>
+  events.map(({ occasion, type, reason, message }) => ({
+    do: "record",
+    ...{ about: object, resource: queues, occasion, type, reason, message },
+  }));
+
+const memoryOf = (
+  { object, memory, orders: all }: Scene,
+  { order, state }: Act,
+  turn: Turn | undefined,
+): QueueMemory => {
+  const commands = order === undefined ? memory.commands : remembered(memory.commands, order);
+  const kept = commands === undefined ? undefined : recalled(commands, all);
+  return {
+    ...(state === shownState(object) ? {} : { wanted: state }),
+    ...(kept === undefined ? {} : { commands: kept }),
+    ...(turn === undefined ? {} : { admits: turn.found.admits }),
+  };
+};
+
+/** Who lets groups in is said when it is found for the first time, and when it changes. */
+const finding = ({ object, memory }: Scene, turn: Turn | undefined): readonly Effect[] => {
+  if (turn === undefined || memory.admits === turn.found.admits) return [];
+  const occasion = `admits ${turn.found.admits} ${object.metadata.resourceVersion}`;
+  const { saying: message } = turn.found;
+  return [
+    { do: "record", about: object, resource: queues, occasion, type: "Normal", reason: "GangAdmission", message },
+  ];
+};
+
+const restOf = (scene: Scene, act: Act, turn: Turn | undefined): Partial<Plan<QueueMemory>> => {
+  const { again = false, ...rest } = turn?.rest ?? { rests: true };
+  const moved = act.state !== shownState(scene.object);
+  const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
+  if (again || moved || more) return { ...rest, again: true };
+  return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last groups of pods to go" } : rest;
+};
+
+const planOf = (scene: Scene, act: Act, turn: Turn | undefined): Plan<QueueMemory> => {
+  const memory = memoryOf(scene, act, turn);
+  const stages = [
+    [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
+    [...(turn?.effects ?? [])],
+    [...told(scene, act), ...finding(scene, turn)],
+  ];
+  const status = { ...statusOf(scene.object), state: act.state };
+  return { memory, stages: stages.filter((stage) => stage.length > 0), status, ...restOf(scene, act, turn) };
+};
+
+const gone = (view: Seeing, memory: QueueMemory): Decision<QueueMemory> => {
+  if (view.object !== undefined) return { memory, stages: [], rests: true };
+  const left = answerTo(view, orders);
+  return left === undefined ? { look: [orders] } : { memory, stages: [leftover(view.uid, left)], forget: true };
+};
+
+const groupsIn = (view: Seeing, name: string): number =>
+  (answerTo(view, allGroups) ?? []).filter((group) => queueOfGroup(group) === name).length;
+
+const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
+  waitingOrders(found, commands)[0];
+
+/** True where it matters whether groups are in the queue. */
+const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
+  [wanted, shownState(object)].includes("Closing") ||
+  order?.action === "CloseQueue" ||
+  object.metadata.annotations?.[closedByParent] === "true";
+
+/** Looks at what a step must see, then at what its own orders and state make it need. */
+const unseenBy = (view: Seeing, object: Stored, memory: QueueMemory): readonly Query[] => {
+  const unseen = [orders, allQueues].filter((query) => answerTo(view, query) === undefined);
+  if (unseen.length > 0) return unseen;
+  const order = nextOrder(ordersFor(object, queues, answerTo(view, orders) ?? []), memory);
+  return drains(object, memory, order) && answerTo(view, allGroups) === undefined ? [allGroups] : [];
+};
+
+/** How a queue of this deployment is decided on. */
+export const decideWith =
+  (mode: GangMode) =>
+  (key: Key, view: Seeing): Decision<QueueMemory> => {
+    const { object, memory = {} } = view;
+    if (object === undefined || isEnding(object)) return gone(view, memory);
+    const unseen = unseenBy(view, object, memory);
+    if (unseen.length > 0) return { look: unseen };
+    const all = answerTo(view, allQueues) ?? [];
+    const turn = key.name === rootName ? turnOf(mode, all, view) : undefined;
+    if (turn !== undefined && !("found" in turn)) return { look: turn };
+    const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
+    const scene: Scene = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
+    return planOf(scene, actOf(scene, nextOrder(found, memory)), turn);
+  };

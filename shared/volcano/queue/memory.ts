@@ -1,0 +1,22 @@
+/** What a queue's steps remember of each other beyond what the queue shows. */
+import * as z from "zod";
+import type { Parsed } from "../../core/operator.ts";
+import { states } from "./machine.ts";
+
+const memory = z.object({
+  /** The state that was decided on, until everybody sees it. */
+  wanted: z.enum(states).optional(),
+  /** UIDs of commands that were taken: those whose objects are there, and the latest. */
+  commands: z.array(z.string()).optional(),
+  /** Of the root: who lets groups of pods in, as it was told last. */
+  admits: z.string().optional(),
+});
+
+export type QueueMemory = z.infer<typeof memory>;
+
+export const parseQueueMemory = (stored: unknown): Parsed<QueueMemory> => {
+  const parsed = memory.safeParse(stored);
+  if (parsed.success) return { ok: true, memory: parsed.data };
+  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  return { ok: false, error: `memory of a Queue cannot be read (${where.join("; ")})` };
+};

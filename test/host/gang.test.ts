@@ -1,0 +1,149 @@
+/** Volcano's groups of pods under a host: let in by it where Volcano's scheduler is not, left to that one where it is. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Obj, Stored } from "../../shared/core/object.ts";
+import { timeText } from "../../shared/core/time.ts";
+import { isRecord } from "../../shared/kube/answers.ts";
+import { command, home, volcanoJob } from "./objects.ts";
+import { onStand, type Stand } from "./stand.ts";
+
+const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
+
+const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
+
+const stateOf = (stand: Stand, name: string): unknown => at(stand.get("Queue", name, ""), "status", "state");
+
+const said = (stand: Stand, reason: string): readonly string[] =>
+  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
+
+const queue = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name },
+  spec,
+});
+
+/** What Volcano's scheduler keeps while it works. */
+const lease = (stand: Stand): Obj => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "volcano", namespace: "default" },
+  spec: {
+    holderIdentity: "volcano-scheduler-0",
+    leaseDurationSeconds: 3_600,
+    renewTime: timeText(stand.simulator.clock.now()),
+  },
+});
+
+/** A job of two pods that need a core each. */
+const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
+  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
+  const resources = { requests: { cpu: "1" } };
+  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
+  return volcanoJob(
+    name,
+    {},
+    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
+  );
+};
+
+describe("a Volcano job without Volcano's scheduler", () => {
+  it(
+    "is let in, placed by the default scheduler, and completed, from nothing but its own apply",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 60_000);
+      const [group] = stand.all("PodGroup");
+      await stand.until("its group runs", () => at(stand.all("PodGroup")[0], "status", "phase") === "Running", 5_000);
+      assert.equal(at(group, "metadata", "annotations", "rekindle.dev/scheduled-by"), "default-scheduler");
+      assert.deepEqual(
+        stand.all("Pod").map((pod) => at(pod, "spec", "schedulerName")),
+        ["default-scheduler", "default-scheduler"],
+      );
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+      assert.deepEqual([stateOf(stand, "default"), stateOf(stand, "root")], ["Open", "Open"]);
+      assert.match(said(stand, "GangAdmission").join(), /no lease of Volcano's scheduler .* let in here/);
+      await stand.turn(30_000);
+      const written = stand.writes().length;
+      await stand.pass(0.5);
+      assert.equal(stand.writes().length, written);
+      assert.deepEqual(
+        stand.lines.filter(({ level }) => level === "error" || level === "warn"),
+        [],
+      );
+    }),
+  );
+
+  it(
+    "waits until its queue has room, is told so, and then comes in",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(queue("small", { capability: { cpu: "3" } }));
+      await stand.create(twoCores("first", 10_000, { queue: "small" }));
+      await stand.until("the first runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      await stand.create(twoCores("second", 1_000, { queue: "small" }));
+      await stand.turn(3_000);
+      const [waiting] = stand.all("PodGroup").filter(({ metadata }) => metadata.name.startsWith("second"));
+      assert.equal(at(waiting, "status", "phase"), "Pending");
+      assert.match(JSON.stringify(at(waiting, "status", "conditions")), /queue small has too little cpu left/);
+      await stand.until("the second is complete", () => phaseOf(stand, "second") === "Completed", 120_000);
+      assert.equal(phaseOf(stand, "first"), "Completed");
+    }),
+  );
+
+  it(
+    "waits while its queue is closed, and the queue closes when it is empty",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(queue("daily", {}));
+      await stand.create(twoCores("first", 10_000, { queue: "daily" }));
+      await stand.until("it runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      const daily = stand.get("Queue", "daily", "");
+      assert.ok(daily !== undefined);
+      assert.equal(at(daily, "spec", "parent"), "root");
+      await stand.create(command("close", "CloseQueue", daily));
+      await stand.until("it is closing", () => stateOf(stand, "daily") === "Closing", 10_000);
+      await stand.until("it is closed", () => stateOf(stand, "daily") === "Closed", 60_000);
+      await stand.create(twoCores("second", 1_000, { queue: "daily" }));
+      await stand.turn(20_000);
+      assert.equal(phaseOf(stand, "second"), "Pending");
+      await stand.create(command("open", "OpenQueue", daily));
+      await stand.until("it is complete", () => phaseOf(stand, "second") === "Completed", 60_000);
+      assert.deepEqual(stand.all("Command"), []);
+    }),
+  );
+});
+
+describe("a Volcano job beside Volcano's scheduler", () => {
+  it(
+    "is left to it, until it has gone",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.create(lease(stand));
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.turn(60_000);
+      assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
+      assert.deepEqual(stand.all("Pod"), []);
+      assert.match(said(stand, "GangAdmission").join(), /renews its lease default\/volcano: groups of pods are left/);
+      await stand.remove("Lease", "volcano");
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 120_000);
+    }),
+  );
+
+  it(
+    "is let in all the same when the setting says that there is none",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.create(lease(stand));
+      await stand.host({ gang: "none" });
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+    }),
+  );
+});

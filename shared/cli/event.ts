@@ -54,7 +54,12 @@ const toldOf = (object: Stored): Told | undefined => {
 
 type About = { readonly kind: string; readonly name: string };
 
-const about = async ({ transport }: Session, namespace: string, { kind, name }: About): Promise<readonly Told[]> => {
+/** What is kept about one object, in no order. */
+export const eventsAbout = async (
+  { transport }: Session,
+  namespace: string,
+  { kind, name }: About,
+): Promise<readonly Told[]> => {
   const field = `involvedObject.kind=${kind},involvedObject.name=${name}`;
   const query = { do: "list", resource: events, namespace, labels: {}, field } as const;
   const { value } = await openCluster(transport).list(query);
@@ -69,7 +74,7 @@ export const heardOf = async (session: Session, target: Target, pods: boolean): 
   const life = await lifeOf(session, target);
   const names = pods ? (life?.pods ?? []).map(({ metadata }) => metadata.name) : [];
   const subjects = [{ kind: kind.resource.kind, name: key.name }, ...names.map((name) => ({ kind: "Pod", name }))];
-  const found = await Promise.all(subjects.map((subject) => about(session, key.namespace, subject)));
+  const found = await Promise.all(subjects.map((subject) => eventsAbout(session, key.namespace, subject)));
   return {
     told: found.flat().toSorted((a, b) => a.at - b.at),
     isOver: life === undefined || life.standing.ended !== undefined,

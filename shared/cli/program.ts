@@ -95,6 +95,16 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/delete.ts")).deletion,
   },
   {
+    name: "job",
+    summary: "Volcano jobs, in the manner of vcctl: run, list, view, suspend, resume, delete",
+    open: async () => (await import("./commands/job.ts")).job,
+  },
+  {
+    name: "queue",
+    summary: "Volcano queues, in the manner of vcctl: create, list, get, delete, operate",
+    open: async () => (await import("./commands/queue.ts")).queue,
+  },
+  {
     name: "annotations",
     summary: "every timeout and policy that an application may ask for by annotation",
     open: async () => (await import("./commands/annotations.ts")).annotations,
@@ -146,14 +156,16 @@ const opened = async (row: Row, tools: Tools): Promise<Command> => {
 };
 
 /** Output of this command, whatever it says, goes through the tools. */
-const wired = (command: Command, tools: Tools, hint: string): Command =>
-  command
+const wired = (command: Command, tools: Tools, hint: string): Command => {
+  for (const one of command.commands) wired(one, tools, hint);
+  return command
     .showHelpAfterError(hint)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => tools.print(text.trimEnd()),
       writeErr: (text) => tools.warn(text.trimEnd()),
     });
+};
 
 /** The program with the command that is asked for, and the names of all others. */
 const programFor = async (tools: Tools, asked: string, end: (code: number) => void): Promise<Command> => {

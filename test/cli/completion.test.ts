@@ -27,6 +27,13 @@ describe("rekindle completion", () => {
     [["status", "def"], ["default/app"]],
     [["log", "--exec"], ["--executor"]],
     [["manifests", "x"], [""]],
+    [["job", "s"], ["suspend"]],
+    [["job", "list", "--outp"], ["--output"]],
+    [
+      ["queue", "operate", "-a", ""],
+      ["open", "close", "update"],
+    ],
+    [["job", "view", "def"], ["default/app"]],
   ];
   for (const [words, wanted] of lines) {
     test(`bash completes rekindle ${words.join(" ")}`, async () => {
@@ -44,6 +51,8 @@ describe("rekindle completion", () => {
       /^complete -c rekindle -n __fish_use_subcommand -f -a list -d '.+'$/m,
       /^complete -c rekindle -n '__fish_seen_subcommand_from list' -l output -s o -r -f -a 'table wide json yaml name key' -d '.+'$/m,
       /^complete -c rekindle -n '__fish_seen_subcommand_from log' -l follow -s f -d '.+'$/m,
+      /^complete -c rekindle -n '__fish_seen_subcommand_from job; and not __fish_seen_subcommand_from run list .+' -f -a view /m,
+      /^complete -c rekindle -n '__fish_seen_subcommand_from job; and __fish_seen_subcommand_from run' -l image -s i -r /m,
     ]) {
       assert.match(fish, line);
     }

@@ -111,6 +111,10 @@ const plurals: Readonly<Record<string, string>> = {
   SparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/sparkapplications",
   ScheduledSparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/scheduledsparkapplications",
   SparkConnect: "apis/sparkoperator.k8s.io/v1alpha1/namespaces/NS/sparkconnects",
+  Job: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/jobs",
+  PodGroup: "apis/scheduling.volcano.sh/v1beta1/namespaces/NS/podgroups",
+  Queue: "apis/scheduling.volcano.sh/v1beta1/queues",
+  Event: "api/v1/namespaces/NS/events",
   Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",
 };
 

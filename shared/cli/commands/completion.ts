@@ -3,6 +3,18 @@ import { Argument, Command } from "commander";
 import { type Described, scripts } from "../completion/scripts.ts";
 import type { Tools } from "../tools.ts";
 
+/** By the name of an argument, the command whose words it takes. */
+const sources: readonly (readonly [argument: string, source: string])[] = [
+  ["application", "rekindle list -o key"],
+  ["job", "rekindle job list -o key"],
+  ["queue", "rekindle queue list -o key"],
+];
+
+const sourceOf = (command: Command): string | undefined => {
+  const names = command.registeredArguments.map((argument) => argument.name());
+  return sources.find(([beginning]) => names.some((name) => name.startsWith(beginning)))?.[1];
+};
+
 const described = (command: Command): Described => ({
   name: command.name(),
   says: command.summary(),
@@ -11,7 +23,8 @@ const described = (command: Command): Described => ({
     .map(({ long, short, description, required, argChoices = [] }) => ({
       ...{ long: long ?? "", short, says: description, takesValue: required, choices: argChoices },
     })),
-  takesNames: command.registeredArguments.some((argument) => argument.name().startsWith("application")),
+  names: sourceOf(command),
+  commands: command.commands.map(described),
 });
 
 const description = `Prints what a shell needs to complete commands, options and names:

@@ -12,13 +12,32 @@ export type Described = {
   readonly name: string;
   readonly says: string;
   readonly options: readonly Opt[];
-  /** Its arguments are names of applications. */
-  readonly takesNames: boolean;
+  /** The command that prints what its arguments may be; absent: nothing does. */
+  readonly names: string | undefined;
+  /** Its own commands; none of most. */
+  readonly commands: readonly Described[];
 };
 
 const flagsOf = ({ long, short }: Opt): readonly string[] => (short === undefined ? [long] : [short, long]);
 
-const bashCommand = ({ name, options, takesNames }: Described): string => {
+const indented = (lines: string): string => lines.replaceAll(/^/gm, "    ");
+
+/** Commands of a command: the second word names one of them, and what follows is its own. */
+const bashGroup = ({ name, commands }: Described): string =>
+  [
+    `    ${name})`,
+    '      if [ "$COMP_CWORD" -eq 2 ]; then',
+    `        words="${commands.map((one) => one.name).join(" ")}"`,
+    "      else",
+    `        case "\${COMP_WORDS[2]}" in`,
+    ...commands.map((one) => indented(bashCommand(one))),
+    "        esac",
+    "      fi ;;",
+  ].join("\n");
+
+const bashCommand = (command: Described): string => {
+  const { name, options, names, commands } = command;
+  if (commands.length > 0) return bashGroup(command);
   const chosen = options
     .filter(({ choices }) => choices.length > 0)
     .map((option) => `        ${flagsOf(option).join("|")}) words="${option.choices.join(" ")}" ;;`);
@@ -33,7 +52,7 @@ const bashCommand = ({ name, options, takesNames }: Described): string => {
     ...(files === "" ? [] : [`        ${files}) COMPREPLY=($(compgen -f -- "$current")); return ;;`]),
     `        *) case "$current" in`,
     `             -*) words="${options.map(({ long }) => long).join(" ")}" ;;`,
-    ...(takesNames ? ['             *) words="$(rekindle list -o key 2>/dev/null)" ;;'] : []),
+    ...(names === undefined ? [] : [`             *) words="$(${names} 2>/dev/null)" ;;`]),
     "           esac ;;",
     "      esac ;;",
   ].join("\n");
@@ -61,8 +80,11 @@ ${bash(commands)}`;
 
 const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 
-const fishCommand = ({ name, says, options, takesNames }: Described): readonly string[] => {
-  const within = `complete -c rekindle -n '__fish_seen_subcommand_from ${name}'`;
+const seen = (name: string): string => `__fish_seen_subcommand_from ${name}`;
+
+/** `when` is the condition under which it may be named, `then` the one under which it was. */
+const fishCommand = ({ name, says, options, names, commands }: Described, when: string, then: string): string[] => {
+  const within = `complete -c rekindle -n '${then}'`;
   const lines = options.map(({ long, short, says: meaning, takesValue, choices }) =>
     [
       `${within} -l ${long.replace(/^--/, "")}`,
@@ -72,11 +94,17 @@ const fishCommand = ({ name, says, options, takesNames }: Described): readonly s
       `-d ${quoted(meaning)}`,
     ].join(" "),
   );
-  const names = takesNames ? [`${within} -f -a '(rekindle list -o key 2>/dev/null)'`] : [];
-  return [`complete -c rekindle -n __fish_use_subcommand -f -a ${name} -d ${quoted(says)}`, ...lines, ...names];
+  const all = commands.map((one) => one.name).join(" ");
+  return [
+    `complete -c rekindle -n ${when} -f -a ${name} -d ${quoted(says)}`,
+    ...lines,
+    ...(names === undefined ? [] : [`${within} -f -a '(${names} 2>/dev/null)'`]),
+    ...commands.flatMap((one) => fishCommand(one, `'${then}; and not ${seen(all)}'`, `${then}; and ${seen(one.name)}`)),
+  ];
 };
 
-const fish = (commands: readonly Described[]): string => commands.flatMap(fishCommand).join("\n");
+const fish = (commands: readonly Described[]): string =>
+  commands.flatMap((one) => fishCommand(one, "__fish_use_subcommand", seen(one.name))).join("\n");
 
 /** Shell → its script. */
 export const scripts: Readonly<Record<string, (commands: readonly Described[]) => string>> = { bash, zsh, fish };

@@ -1,0 +1,156 @@
+/** `rekindle job` as people type it: the subcommands and flags of vcctl's. */
+import { Command } from "commander";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import type { Stored } from "../../core/object.ts";
+import { eventsAbout } from "../event.ts";
+import { Refused } from "../failure.ts";
+import { jobOf, jobsIn, type Launch, launched } from "../job/launch.ts";
+import { order } from "../job/order.ts";
+import { jobs, phaseOf, specOf } from "../job/shape.ts";
+import { tableOf, viewOf } from "../job/table.ts";
+import { connected, countFrom, onNamespace, outputOption, type Scoped } from "../options.ts";
+import { asJson, asYaml, nameText } from "../output.ts";
+import { recordOf } from "../record.ts";
+import type { Session, Tools } from "../tools.ts";
+
+type Named = Scoped & { readonly name?: string | undefined };
+
+const namespaceOf = ({ namespace }: Scoped, session: Session): string => namespace ?? session.namespace ?? "default";
+
+/** vcctl takes the name by a flag; so does this, and as an argument. */
+const nameIn = (given: string | undefined, { name = given }: Named, command: string): string => {
+  if (name !== undefined && name !== "" && (given ?? name) === name) return name;
+  throw new Refused(`name one job: rekindle job ${command} NAME, or -N NAME`);
+};
+
+const jobNamed = async (session: Session, namespace: string, name: string): Promise<Stored> => {
+  const { value } = await openCluster(session.transport).get({ resource: jobs, namespace, name });
+  if (value !== undefined) return value;
+  throw new Refused(`there is no job ${namespace}/${name}; see them all with: rekindle job list --all-namespaces`);
+};
+
+const onJob = (name: string, tools: Tools, act: (session: Session, job: Stored, options: Named) => Promise<void>) =>
+  onNamespace(name)
+    .argument("[job]", "name of the job")
+    .option("-N, --name <name>", "the same")
+    .action((given: string | undefined, options: Named) =>
+      connected(tools, options, async (session) => {
+        const wanted = nameIn(given, options, name);
+        await act(session, await jobNamed(session, namespaceOf(options, session), wanted), options);
+      }),
+    );
+
+type RunOptions = Scoped & Launch & { readonly filename?: string };
+
+const run = (tools: Tools): Command =>
+  onNamespace("run")
+    .summary("create a job from flags or from a file")
+    .argument("[job]", "name of the job, unless a file is given")
+    .option("-N, --name <name>", "the same")
+    .option("-i, --image <image>", "container image", "busybox")
+    .option("-m, --min <pods>", "pods that it needs at least", countFrom(0), 1)
+    .option("-r, --replicas <pods>", "pods that it has", countFrom(0), 1)
+    .option("-R, --requests <amounts>", "what a pod asks for", "cpu=1000m,memory=100Mi")
+    .option("-L, --limits <amounts>", "what a pod may use", "cpu=1000m,memory=100Mi")
+    .option("-S, --scheduler <name>", "scheduler of its pods", "volcano")
+    .option("-f, --filename <file>", "a file of jobs, in place of the flags; - is what is piped in")
+    .action((given: string | undefined, options: RunOptions) =>
+      connected(tools, options, async (session) => {
+        const namespace = namespaceOf(options, session);
+        const wanted =
+          options.filename === undefined
+            ? [jobOf({ ...options, name: nameIn(given, options, "run") }, namespace)]
+            : await jobsIn(options.filename, tools.stdin);
+        for (const job of wanted) {
+          const place = options.namespace ?? job.metadata.namespace ?? namespace;
+          tools.print(await launched(session, job, place));
+        }
+      }),
+    );
+
+const textOf = (found: readonly Stored[], form: string, allNamespaces: boolean): string => {
+  if (form === "json") return asJson(found);
+  if (form === "yaml") return asYaml(found);
+  if (form === "name") return found.map(({ metadata }) => nameText(jobs, metadata.name)).join("\n");
+  if (form === "key") return found.map(({ metadata }) => metadata.name).join("\n");
+  return tableOf(found, allNamespaces);
+};
+
+type ListOptions = Scoped & {
+  readonly scheduler?: string;
+  readonly allNamespaces?: true;
+  readonly selector: string;
+  readonly output: string;
+};
+
+const list = (tools: Tools): Command =>
+  onNamespace("list")
+    .summary("jobs and what their pods do")
+    .option("-S, --scheduler <name>", "only those of this scheduler")
+    .option("-A, --all-namespaces", "all namespaces")
+    .option("--selector <text>", "only those with this in their names", "")
+    .addOption(outputOption("table", "json", "yaml", "name", "key"))
+    .action((options: ListOptions) =>
+      connected(tools, options, async (session) => {
+        const everywhere = options.allNamespaces === true;
+        const namespace = everywhere ? "" : namespaceOf(options, session);
+        const found: Stored[] = [];
+        for await (const page of pages(session.transport, { resource: jobs, namespace })) found.push(...page.items);
+        const wanted = found.filter(
+          (job) =>
+            job.metadata.name.includes(options.selector) &&
+            (options.scheduler === undefined || specOf(job).schedulerName === options.scheduler),
+        );
+        const text = textOf(wanted, options.output, everywhere);
+        if (text !== "") tools.print(text);
+      }),
+    );
+
+/** What is kept of a job beside it: the record, and events. */
+const viewed = async (tools: Tools, session: Session, job: Stored): Promise<string> => {
+  const { name, namespace = "" } = job.metadata;
+  const found = await recordOf(session, { cluster: "default", kind: jobs.kind, namespace, name });
+  const record = found.is === "record" && found.record.uid === job.metadata.uid ? found.record : undefined;
+  const told = await eventsAbout(session, namespace, { kind: jobs.kind, name });
+  return viewOf(job, { record, told, now: tools.now() });
+};
+
+const view = (tools: Tools): Command =>
+  onJob("view", tools, async (session, job, options: Named & { readonly output?: string }) => {
+    if (options.output === "json") tools.print(asJson(job));
+    else if (options.output === "yaml") tools.print(asYaml(job));
+    else tools.print(await viewed(tools, session, job));
+  })
+    .summary("one job: what it asks for, what it is, what it waits for")
+    .addOption(outputOption("text", "json", "yaml"));
+
+const ended = ["Completed", "Failed", "Terminated"];
+
+/** `vcctl job suspend` and `resume`: an order that whichever controller runs the job obeys. */
+const ordering = (tools: Tools, name: "suspend" | "resume", action: string, summary: string): Command =>
+  onJob(name, tools, async (session, job) => {
+    const phase = phaseOf(job);
+    const called = `${job.metadata.namespace}/${job.metadata.name}`;
+    if (ended.includes(phase))
+      throw new Refused(`job ${called} has ended (${phase}): there is nothing to ${name}; delete it to run it anew`);
+    await order(session, { about: job, resource: jobs, action });
+    tools.print(`job ${called} is asked to ${name} (${action}); see: rekindle job view -n ${called.replace("/", " ")}`);
+  }).summary(summary);
+
+const deletion = (tools: Tools): Command =>
+  onJob("delete", tools, async (session, job) => {
+    const { name, namespace = "", uid } = job.metadata;
+    await openCluster(session.transport).remove({ resource: jobs, namespace, name }, { uid });
+    tools.print(`delete job ${name} successfully`);
+  }).summary("remove a job, and its pods with it");
+
+export const job = (tools: Tools): Command =>
+  [
+    run(tools),
+    list(tools),
+    view(tools),
+    ordering(tools, "suspend", "AbortJob", "end a job's pods, to go on when it is resumed"),
+    ordering(tools, "resume", "ResumeJob", "let a suspended job go on"),
+    deletion(tools),
+  ].reduce((command, one) => command.addCommand(one), new Command("job"));

@@ -1,0 +1,33 @@
+/** Orders to jobs and queues as vcctl writes them: a Command of the bus that names its target, for whichever controller runs it. */
+import { request } from "../../adapters/kubernetes/requests.ts";
+import { apiVersionOf, type Resource, type Stored } from "../../core/object.ts";
+import { collectionPath } from "../../kube/paths.ts";
+import type { Session } from "../tools.ts";
+import { commands } from "./shape.ts";
+
+/** Queues stand in no namespace; commands for them stand here, as vcctl's do. */
+const usual = "default";
+
+/** The server makes the rest of the name: `NAME-abortjob-x7k2p`. */
+const commandFor = (about: Stored, resource: Resource, action: string) => {
+  const { name, uid, namespace = usual } = about.metadata;
+  const owner = { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid };
+  const target = { ...owner, controller: true, blockOwnerDeletion: true };
+  return {
+    apiVersion: apiVersionOf(commands),
+    kind: commands.kind,
+    metadata: { generateName: `${name}-${action.toLowerCase()}-`, namespace, ownerReferences: [target] },
+    action,
+    target,
+  };
+};
+
+/** Asks whoever runs the object to do this with it. */
+export const order = async (
+  { transport }: Session,
+  { about, resource, action }: { readonly about: Stored; readonly resource: Resource; readonly action: string },
+): Promise<void> => {
+  const command = commandFor(about, resource, action);
+  const path = collectionPath(commands, command.metadata.namespace);
+  await request(transport, "POST", path, command);
+};

@@ -1,0 +1,51 @@
+/** Volcano's kinds as the command line reads them: where they stand, and what of a job is shown. */
+import * as z from "zod";
+import type { Obj, Resource } from "../../core/object.ts";
+import { isRecord } from "../../kube/answers.ts";
+
+export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
+export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };
+
+const scheduling = { group: "scheduling.volcano.sh", version: "v1beta1" } as const;
+export const queues: Resource = { ...scheduling, plural: "queues", kind: "Queue" };
+export const podGroups: Resource = { ...scheduling, plural: "podgroups", kind: "PodGroup" };
+
+const text = z.string().optional().catch(undefined);
+const number = z.number().optional().catch(undefined);
+
+const task = z.object({
+  name: text,
+  replicas: number,
+  minAvailable: number,
+  template: z.object({ spec: z.unknown() }).optional().catch(undefined),
+});
+
+const spec = z.object({
+  schedulerName: text,
+  minAvailable: number,
+  maxRetry: number,
+  queue: text,
+  tasks: z.array(task).catch([]),
+  plugins: z.record(z.string(), z.array(z.string()).catch([])).catch({}),
+});
+
+const status = z.object({
+  state: z.object({ phase: text, reason: text, message: text }).catch({ phase: undefined }),
+  ...{ minAvailable: number, pending: number, running: number, succeeded: number, failed: number },
+  ...{ terminating: number, unknown: number, version: number, retryCount: number },
+  runningDuration: text,
+  taskStatusCount: z.record(z.string(), z.object({ phase: z.record(z.string(), z.number()).catch({}) })).catch({}),
+  controlledResources: z.record(z.string(), z.string()).catch({}),
+  conditions: z.array(z.object({ status: z.string(), lastTransitionTime: z.string().optional() })).catch([]),
+});
+
+export type Spec = z.infer<typeof spec>;
+export type Task = z.infer<typeof task>;
+export type Status = z.infer<typeof status>;
+
+/** Whatever of it does not parse is not there. */
+export const specOf = (job: Obj): Spec => spec.parse(isRecord(job["spec"]) ? job["spec"] : {});
+
+export const statusOf = (job: Obj): Status => status.parse(isRecord(job["status"]) ? job["status"] : {});
+
+export const phaseOf = (job: Obj): string => statusOf(job).state.phase ?? "";

@@ -10,9 +10,11 @@ export type Windows = {
   readonly longestMs: number;
   /** Events in one window that make the next one longer; so many urgent ones go at once. */
   readonly many: number;
+  /** Urgent ones beyond those wait no longer. */
+  readonly urgentMs: number;
 };
 
-export const windows: Windows = { firstMs: 200, longestMs: 2_000, many: 4 };
+export const windows: Windows = { firstMs: 200, longestMs: 2_000, many: 4, urgentMs: 500 };
 
 export type Coalescer = {
   /** The sending, if it is to go at once; else it waits for its key's window to end. */
@@ -78,6 +80,7 @@ export const openCoalescer = (limits: Windows = windows): Coalescer => {
         return sending;
       }
       add(window, sending);
+      if (sending.urgent === true) window.until = Math.min(window.until, now + limits.urgentMs);
       return undefined;
     },
     giveBack: (sending, now, delayMs) => {

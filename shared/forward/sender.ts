@@ -119,6 +119,7 @@ export const openSender = (settings: Settings): Sender => {
     offer: (sending) => {
       const now = settings.now();
       const first = coalescer.offer(sending, now);
+      if (first === undefined && sending.urgent === true) alarm.set(now + windows.urgentMs);
       if (first === undefined) return;
       post.give([first]);
       alarm.set(now + windows.firstMs);

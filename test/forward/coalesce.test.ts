@@ -46,6 +46,20 @@ describe("coalescing", () => {
     assert.deepEqual(coalescer.offer(urgent("7"), 201), urgent("7"));
   });
 
+  it("keeps what is urgent waiting for half a second at most, however long the window", () => {
+    const coalescer = openCoalescer();
+    const longest = 10_000;
+    for (let now = 0; now < longest; now += 10) {
+      coalescer.offer(sending("a", String(now)), now);
+      coalescer.due(now);
+    }
+    const urgent = ["1", "2", "3", "4", "5"].map((id): Sending => ({ ...sending("a", id), urgent: true }));
+    const left = (coalescer.next() ?? 0) - longest;
+    for (const one of urgent) coalescer.offer(one, longest);
+    assert.ok(left > 500, `the window ends in ${left} ms`);
+    assert.equal(coalescer.next(), longest + 500);
+  });
+
   it("gives a single one its own id, so that another forwarder's copy cancels it", () => {
     const coalescer = openCoalescer();
     coalescer.offer(sending("a", "1"), 0);

@@ -31,6 +31,8 @@ export type Attended = {
   /** Told before it is remembered: a death in between only tells it again. */
   readonly first: readonly Effect[];
   readonly effects: readonly Effect[];
+  /** What has ended and is of no use: it may wait for a step that has nothing better to do. */
+  readonly spent: readonly Effect[];
   /** Told when all is done; by the next step once more, for whoever was to tell it may have died. */
   readonly told: readonly Effect[];
   readonly wakeAt?: number;
@@ -230,7 +232,8 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
     first: troubleEvent(scene, trouble),
-    effects: [...endings(mended.dooms), ...over.map((pod) => removal(pod, podResource))],
+    effects: endings(mended.dooms),
+    spent: over.map((pod) => removal(pod, podResource)),
     told: lossEvents(scene, toTell(scene, driver, lost)),
     ...soonest(mended.wakeAt, settledAt, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),

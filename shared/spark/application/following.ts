@@ -172,7 +172,7 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
   if (care === undefined) return supplied(scene, driver, found, { body, plain: { stages: [strays], ...waits } });
   if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
-  const { memory, first, effects, told, end, wakeAt, ...more } = care;
+  const { memory, first, effects, spent, told, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
   if (untold(scene.view, first)) return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
   const now = { ...scene, memory };
@@ -181,9 +181,9 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
     return closing({ ...now, memory: over }, scene, run, ended);
   }
   const rest = { ...waits, ...more, ...timed };
-  const plain = { ...rest, stages: [strays, effects, told] };
-  if (told.length === 0 || isOwnRun(memory)) return supplied(now, driver, found, { body, plain });
-  if (untold(scene.view, told)) return { ...plain, memory, more: true };
+  if (told.length === 0 || isOwnRun(memory))
+    return supplied(now, driver, found, { body, plain: { ...rest, stages: [strays, effects, told], spent } });
+  if (untold(scene.view, told)) return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
 };
 

@@ -205,8 +205,8 @@ type Plain = Pick<Owned, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
 type Running = {
   /** The driver's pod, while it runs. */
   readonly body: Stored | undefined;
-  /** What the step does without us. */
-  readonly plain: Plain;
+  /** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
+  readonly plain: Plain & { readonly spent?: readonly Effect[] };
 };
 
 /**
@@ -236,10 +236,12 @@ export const ahead = (
 /** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
 export const supplied = (scene: Scene, driver: Driver, found: Pods, { body, plain }: Running): Decision<Memory> => {
   const owned = body === undefined ? undefined : own(scene, driver, found, body);
-  if (owned === undefined) return planOf(scene, scene.memory, found, plain);
+  const { spent = [], stages: others, ...rest } = plain;
+  if (owned === undefined) return planOf(scene, scene.memory, found, { ...rest, stages: [spent, ...others] });
   if ("look" in owned) return owned;
-  const { memory, stages, wakeAt, ...waits } = owned;
-  const swift = isSwift(scene, found, [...stages, ...plain.stages]) ? { swift: true } : {};
-  const both = { ...plain, ...waits, ...earlier(plain.wakeAt, wakeAt) };
-  return planOf(scene, memory, found, { ...both, ...swift, stages: [...stages, ...plain.stages] });
+  const { memory, stages: made, wakeAt, ...waits } = owned;
+  const makes = made.flat().some(({ do: act }) => act === "create");
+  const stages = [...made, ...(makes ? [] : [spent]), ...others];
+  const swift = isSwift(scene, found, stages) ? { swift: true } : {};
+  return planOf(scene, memory, found, { ...rest, ...waits, ...earlier(rest.wakeAt, wakeAt), ...swift, stages });
 };

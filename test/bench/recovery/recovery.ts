@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Audit, openAudit, tableOf } from "../../cluster/audit.ts";
+import { type Audit, openAudit, type Request, tableOf } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { bridgeAddress, enterNamespace, isInside } from "../../cluster/netns.ts";
 import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
@@ -131,6 +131,13 @@ const exact = ({ standIns }: Bench, app: string, count: number): void => {
   if (new Set(executors.map(({ id }) => id)).size !== count) throw new Error(`${app} has two executors of one id`);
 };
 
+/** What the host asked for since then, told for each of so many losses. */
+const asked = async ({ audit }: Bench, since: number, losses: number): Promise<readonly Request[]> => {
+  const requests = (await audit.read()).filter(({ at }) => at >= since);
+  for (const [what, times] of tableOf(requests)) console.log(`${(times / losses).toFixed(2).padStart(8)} ${what}`);
+  return requests;
+};
+
 const losers = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `loses-${index + 1}`);
 
 const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
@@ -140,8 +147,7 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   const all = await oneByOne(bench, apps);
   const after = await account(host);
   await sleep(2_000);
-  const requests = (await bench.audit.read()).filter(({ at }) => at >= began);
-  for (const [what, times] of tableOf(requests)) console.log(`${(times / all.length).toFixed(2).padStart(8)} ${what}`);
+  const requests = await asked(bench, began, all.length);
   for (const app of apps) exact(bench, app, many.each);
   const took = delays(all, await postsOf(bench));
   const bare: number[] = [];
@@ -173,8 +179,10 @@ const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figur
   const cpu = (await account(host)).cpu - before.cpu;
   exact(bench, app, count);
   const posts = await postsOf(bench);
-  const last = Math.max(...came.map(({ name }) => posts.get(name) ?? Number.NaN));
   const [first, all] = [Math.min(...visible), Math.max(...visible)];
+  const times = came.map(({ name }) => posts.get(name) ?? Number.NaN);
+  await asked(bench, first, count);
+  const last = Math.max(...times);
   const bare = await barePosts(bench.cluster.api, floor, count);
   return [
     {
@@ -183,6 +191,7 @@ const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figur
       unit: "s",
       aim: 8,
     },
+    { name: "recovery.mass.until-half-are-replaced", value: (quantile(times, 0.5) - first) / 1_000, unit: "s" },
     { name: "recovery.mass.until-all-losses-visible", value: (all - first) / 1_000, unit: "s" },
     { name: "recovery.mass.host-cpu", value: cpu, unit: "s" },
     { name: `recovery.bare-${count}-POSTs`, value: bare, unit: "s" },

@@ -76,15 +76,29 @@ describe("what is left of an executor that has ended", () => {
     };
   };
 
-  test("is cleaned away in the step that replaces it, on what was watched", () => {
+  const over = { attempt: 1, live: "1001-1002", marks: "a0000000a0000000", over: "1003", lost: { terminated: 1 } };
+
+  test("is in nobody's way who replaces it", () => {
     const plan = decide(settings, key, seen(executor(1003, 143)));
     assert.ok(!("look" in plan), "it looked");
     const acts = plan.stages
       .flat()
       .map(said)
       .filter((line) => / pods /.test(line));
-    assert.equal(acts.length, 2, acts.join());
-    assert.match(acts.join(), /create pods \S+-exec-1004 .*delete pods p-exec-1003 if it is u-1003/);
+    assert.match(acts.join(), /^create pods \S+-exec-1004 of attempt 1$/);
+    assert.equal(plan.swift, true);
+  });
+
+  test("is cleaned away in the next step, on what was watched", () => {
+    const allotment = { ...begun(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
+    const view = seen(executor(1003, 143), executor(1004));
+    const plan = decide(settings, key, { ...view, memory: { ...memory, allotment, executors: over } });
+    assert.ok(!("look" in plan), "it looked");
+    const acts = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => / pods /.test(line));
+    assert.deepEqual(acts, ["delete pods p-exec-1003 if it is u-1003"]);
     assert.equal(plan.swift, true);
   });
 

@@ -1,9 +1,10 @@
 /** A whole cluster for a test: control plane, nodes, and what they leave behind taken away again. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ControlPlane, startControlPlane } from "./controlplane.ts";
 import { isInside } from "./netns.ts";
+import type { StandInRow } from "./node/standins.ts";
 import { type Node, startNode } from "./nodes.ts";
 
 export type ClusterOptions = {
@@ -15,6 +16,8 @@ export type ClusterOptions = {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
   /** Flags appended to every node agent. */
   readonly nodeFlags?: readonly string[];
+  /** What its nodes run for images that this machine lacks. */
+  readonly standIns?: readonly StandInRow[];
 };
 
 export type Cluster = ControlPlane & {
@@ -29,8 +32,11 @@ export const startCluster = async (options: ClusterOptions): Promise<Cluster> =>
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), "rekindle-cluster-")));
   const plane = await startControlPlane({ dir, ...(options.extra === undefined ? {} : { extra: options.extra }) });
   const nodes: Node[] = [];
+  const standIns = join(dir, "stand-ins.json");
+  await writeFile(standIns, JSON.stringify(options.standIns ?? []));
+  const flags = [...(options.nodeFlags ?? []), "--stand-ins", standIns];
   const addNode = async (name = `node-${nodes.length + 1}`): Promise<Node> => {
-    const node = await startNode(plane, name, options.nodeFlags);
+    const node = await startNode(plane, name, flags);
     const before = nodes.findIndex((one) => one.name === name);
     nodes.splice(before < 0 ? nodes.length : before, before < 0 ? 0 : 1, node);
     return node;

@@ -4,7 +4,7 @@ import type { ClusterOptions } from "../cluster/cluster.ts";
 import { admissionCases } from "./admission/cases.ts";
 import { deletedUnseen, killedHost, killedRetries, upstreamExamples } from "./cases.ts";
 import { recovered } from "./recovery/lane.ts";
-import type { Case } from "./scene.ts";
+import type { Case, Scene } from "./scene.ts";
 import { connects } from "./spark/connected.ts";
 import { upstreamFiles } from "./spark/examples.ts";
 import { suspendedAndResumed } from "./spark/interrupted.ts";
@@ -12,12 +12,14 @@ import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
 import { scalesUp } from "./spark/scaled.ts";
 import { tools as toolCases } from "./tools.ts";
+import { volcanoCases } from "./volcano/cases.ts";
+import { containers } from "./volcano/containers.ts";
 
 /** Whose CRDs are installed. */
 export type Which = "ours" | "upstream";
 
-/** `recorded` is the folder of upstream's recorded files, undefined when it is not beside the project. */
-type Given = { readonly recorded: string | undefined; readonly kills: number };
+/** `recorded` and `volcano` are folders of upstreams' recorded files, undefined when they are not beside the project. */
+type Given = { readonly recorded: string | undefined; readonly volcano: string | undefined; readonly kills: number };
 
 export type Family = {
   readonly about: string;
@@ -28,7 +30,12 @@ export type Family = {
   /** What the cluster is to be beyond one node. */
   readonly cluster?: Partial<Omit<ClusterOptions, "dir">>;
   /** The cases, and how many are left out because recorded data is missing. */
-  readonly cases: (given: Given) => { readonly cases: readonly Case[]; readonly skipped: number };
+  readonly cases: (given: Given) => {
+    readonly cases: readonly Case[];
+    readonly skipped: number;
+    /** They run beside each other, and this is around all of them. */
+    readonly around?: <T>(scene: Scene, work: () => Promise<T>) => Promise<T>;
+  };
 };
 
 const main: Family = {
@@ -94,6 +101,21 @@ const recovery: Family = {
   cases: () => ({ cases: [recovered], skipped: 0 }),
 };
 
-export const families: Readonly<Record<string, Family>> = { main, spark, recovery, admission, tools };
+const volcano: Family = {
+  about: "Volcano's kinds: upstream's examples and scenarios A to I, all beside each other, while the host is killed",
+  needs: [],
+  crds: ["ours"],
+  cluster: {
+    nodes: 2,
+    nodeFlags: ["--capacity", "pods=200", "--capacity", "cpu=96", "--capacity", "nvidia.com/gpu=4"],
+    standIns: containers,
+  },
+  cases: ({ volcano: dir }) => ({
+    ...volcanoCases(dir === undefined ? undefined : join(dir, "examples")),
+    skipped: dir === undefined ? 1 : 0,
+  }),
+};
+
+export const families: Readonly<Record<string, Family>> = { main, spark, recovery, admission, tools, volcano };
 
 export const familyNames: readonly string[] = Object.keys(families);

@@ -11,14 +11,28 @@ export const killing = (scene: Scene, args: readonly string[] = [], mostMs = 5_0
   let kills = 0;
   let stopped = false;
   let host = startHost(scene.kubeconfig, scene.hostLog, args);
+  let turns: Promise<unknown> = Promise.resolve();
+  /** One at a time: a kill, or a time without a host. */
+  const turn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = turns.then(work);
+    turns = next.catch(() => {});
+    return next;
+  };
+  const without = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (host.exited()) throw new Error("the host ended of itself");
+    await host.kill();
+    kills += 1;
+    try {
+      return await work();
+    } finally {
+      host = startHost(scene.kubeconfig, scene.hostLog, args);
+    }
+  };
   const loop = (async () => {
     while (!stopped) {
       await sleep(scene.random() * mostMs);
       if (stopped) break;
-      if (host.exited()) throw new Error("the host ended of itself");
-      await host.kill();
-      kills += 1;
-      host = startHost(scene.kubeconfig, scene.hostLog, args);
+      await turn(() => without(async () => {}));
     }
   })();
   // Never resolves; rejects when the host ended before it was killed.
@@ -28,8 +42,11 @@ export const killing = (scene: Scene, args: readonly string[] = [], mostMs = 5_0
     kills: () => kills,
     /** The same, unless the host ended of itself: then that is what there is to say. */
     during: <T>(work: Promise<T>): Promise<T> => Promise.race([work, broken]),
+    /** Kills it, and starts another when the work is done. */
+    without: <T>(work: () => Promise<T>): Promise<T> => turn(() => without(work)),
     stop: async () => {
       stopped = true;
+      await turns;
       await host.stop();
       await loop.catch(() => {});
     },

@@ -13,8 +13,11 @@ export type Scene = {
   readonly random: () => number;
 };
 
-/** Throws what is wrong; gives lines worth knowing. */
-export type Case = { readonly name: string; readonly run: (scene: Scene) => Promise<readonly string[]> };
+/** Throws what is wrong; gives lines worth knowing, or what is missing for it to be tried at all. */
+export type Case = {
+  readonly name: string;
+  readonly run: (scene: Scene) => Promise<readonly string[] | { readonly missing: string }>;
+};
 
 /** Standard output of the real kubectl as admin; throws with what it said when it fails. */
 export const kubectl = async (cluster: Cluster, args: readonly string[]): Promise<string> => {

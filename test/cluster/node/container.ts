@@ -13,6 +13,7 @@ import { type Running, startProcess, tailOf } from "./process.ts";
 import { amount } from "./quantity.ts";
 import { isRefused } from "./refusals.ts";
 import { type BoundMount, baseEnvironment, commandLine, prepareRoot, type Sandbox, type User } from "./sandbox.ts";
+import { standInFor } from "./standins.ts";
 import { eitherStops, pauseFor } from "./stopper.ts";
 import { terminate } from "./terminate.ts";
 
@@ -24,13 +25,24 @@ const wait = ({ tracked, context }: Life, reason: string, message: string): void
 const tell = ({ context, tracked }: Life, type: "Normal" | "Warning", reason: string, message: string): void =>
   context.node.tell(context.pod(), type, reason, message, tracked.spec.name);
 
+/** This machine's software for the image, or what the table has in its place, after the time that it takes to come. */
+const found = async ({ context, tracked, stopping }: Life): Promise<Image | undefined> => {
+  const { image, command = [], args = [] } = tracked.spec;
+  const own = imageOf(context.node.cache, image);
+  if (own !== undefined) return own;
+  const known = { pod: nameOf(context.pod()), image, command: [...command, ...args] };
+  const standIn = standInFor(context.node.standIns, known);
+  if (standIn !== undefined) await pauseFor(standIn.startMs, stopping.signal);
+  return standIn?.image;
+};
+
 /** Waits as long as the image cannot be had: that may change. */
 const pulled = async (life: Life): Promise<Image> => {
   const { context, tracked, stopping } = life;
   const name = tracked.spec.image;
   for (let tries = 1; ; tries++) {
     const refused = isRefused(context.node.dir, nameOf(context.pod()));
-    const image = refused ? undefined : imageOf(context.node.cache, name);
+    const image = refused ? undefined : await found(life);
     if (image !== undefined) {
       tell(life, "Normal", "Pulled", `Container image "${name}" already present on machine`);
       return image;
@@ -87,6 +99,7 @@ const groupOf = ({ context, tracked }: Life): Group | undefined => {
 
 const commandOf = (life: Life, image: Image, env: ReadonlyMap<string, string>): string[] => {
   const { command, args } = life.tracked.spec;
+  if (image.instead !== undefined) return [...image.instead];
   const own = [...(command ?? image.entrypoint), ...(args ?? (command === undefined ? image.command : []))];
   if (own.length === 0) throw new NotThere("no command specified");
   return own.map((word) => expand(word, env));

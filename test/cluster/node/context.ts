@@ -5,6 +5,7 @@ import type { Tell } from "./events.ts";
 import type { Network, Networks } from "./network.ts";
 import type { Container, ContainerState, Pod, Terminated } from "./objects.ts";
 import type { Running } from "./process.ts";
+import type { StandIn } from "./standins.ts";
 import type { Stopper } from "./stopper.ts";
 
 export type Settings = {
@@ -24,6 +25,8 @@ export type NodeContext = {
   readonly groups: Groups;
   readonly tell: Tell;
   readonly settings: Settings;
+  /** What answers for images that this machine lacks. */
+  readonly standIns: readonly StandIn[];
   readonly log: (line: string) => void;
   /** Text of a pod's /etc/hosts as of now. */
   readonly hostsFor: (pod: Pod, ip: string) => string;

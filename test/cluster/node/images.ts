@@ -9,6 +9,8 @@ export type Image = {
   readonly id: string;
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
+  /** Runs in place of whatever the container names. */
+  readonly instead?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string;
   readonly user: number;
@@ -68,7 +70,8 @@ const sparkImage = (cache: string, version: string): Image | undefined => {
   };
 };
 
-const plain: Omit<Image, "id" | "command"> = {
+/** This machine's programs under root, and nothing else. */
+export const plain: Omit<Image, "id" | "command"> = {
   entrypoint: [],
   env: { PATH: path, LANG: "C.UTF-8" },
   workingDir: "/",

@@ -10,6 +10,7 @@ import { eventsOf } from "./events.ts";
 import { claimNodeAddress, openNetworks } from "./network.ts";
 import { joinCluster } from "./node.ts";
 import { serve } from "./server.ts";
+import { readStandIns } from "./standins.ts";
 
 const usage = `run.ts --kubeconfig FILE --name NODE --dir DIR --cache DIR --tls-cert FILE --tls-key FILE [--client-ca FILE]
 
@@ -24,6 +25,7 @@ const usage = `run.ts --kubeconfig FILE --name NODE --dir DIR --cache DIR --tls-
   --capacity NAME=AMOUNT  of the node; may be repeated (cpu=32, pods=110, this machine's memory)
   --heartbeat SECONDS     how often the node says that it lives (10)
   --backoff SECONDS       first pause of CrashLoopBackOff and ImagePullBackOff, doubled up to 30 times this (10)
+  --stand-ins FILE        what runs for images that this machine lacks: start, duration, exit code by image, command, pod
   --refresh SECONDS       how often files of config maps, secrets and tokens are read again (60)`;
 
 const options = {
@@ -41,6 +43,7 @@ const options = {
   heartbeat: { type: "string", default: "10" },
   backoff: { type: "string", default: "10" },
   refresh: { type: "string", default: "60" },
+  "stand-ins": { type: "string" },
 } as const;
 
 const pairs = (texts: readonly string[] = []): Record<string, string> =>
@@ -88,6 +91,7 @@ const main = async (): Promise<void> => {
     networks: openNetworks(number, dir),
     groups,
     tell: eventsOf(api, name),
+    standIns: values["stand-ins"] === undefined ? [] : readStandIns(values["stand-ins"]),
     settings: { backoffMs: Number(values.backoff) * 1000, refreshMs: Number(values.refresh) * 1000 },
     log,
   });

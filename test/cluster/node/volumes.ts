@@ -68,10 +68,15 @@ const emptyDir = async (
   await chmod(dir, group === undefined ? 0o777 : 0o2777);
 };
 
-const hostPath = async ({ path, type = "" }: NonNullable<Volume["hostPath"]>): Promise<string> => {
+/** What nobody checks and is missing, container runtimes make; here in the pod's own `dir`, so that this machine stays as it is. */
+const hostPath = async (dir: string, { path, type = "" }: NonNullable<Volume["hostPath"]>): Promise<string> => {
   if (type === "DirectoryOrCreate") await mkdir(path, { recursive: true });
   if (type === "FileOrCreate" && !existsSync(path)) await writeFile(path, "");
   const found = await stat(path).catch(() => undefined);
+  if (found === undefined && type === "") {
+    await mkdir(dir, { recursive: true });
+    return dir;
+  }
   if (found === undefined) throw new NotThere(`hostPath type check failed: ${path} does not exist`);
   if (type.startsWith("Directory") && !found.isDirectory())
     throw new NotThere(`hostPath type check failed: ${path} is not a directory`);
@@ -95,7 +100,7 @@ const claimed = async ({ api, pod }: SourceContext, name: string): Promise<strin
 };
 
 const mountOne = async (dir: string, volume: Volume, context: SourceContext): Promise<string> => {
-  if (volume.hostPath !== undefined) return hostPath(volume.hostPath);
+  if (volume.hostPath !== undefined) return hostPath(dir, volume.hostPath);
   if (volume.persistentVolumeClaim !== undefined) return claimed(context, volume.persistentVolumeClaim.claimName);
   if (await fill(dir, volume, context)) return dir;
   if (volume.emptyDir === undefined) throw new NotThere("this node agent knows no such kind of volume");

@@ -1,0 +1,269 @@
+/**
+ * `npm run bench -- job`: what Jobs cost the host on a real API server, under the shipped service account and without
+ * webhooks: a thousand pods of one, a pod of five hundred each, a thousand made anew, and one that is replaced. Pods and
+ * groups are stood in for (`standin.ts`); times and requests are of the API server's audit log.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { type Audit, openAudit, type Request, tableOf } from "../../cluster/audit.ts";
+import { type Cluster, startCluster } from "../../cluster/cluster.ts";
+import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
+import { type Book, openBook } from "../../e2e/volcano/book.ts";
+import { ensure } from "../../setup/ensure.ts";
+import type { Figure } from "../figures.ts";
+import { account } from "../submit.ts";
+
+const jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";
+const pods = "/api/v1/namespaces/default/pods";
+const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
+const merge = "application/merge-patch+json";
+
+type Bench = {
+  readonly cluster: Cluster;
+  readonly audit: Audit;
+  readonly book: Book;
+  readonly kubeconfig: string;
+  readonly dir: string;
+};
+
+/** Bare: no plugins, one small container. */
+const job = (name: string, replicas: number, action: string): object => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name, namespace: "default" },
+  spec: {
+    schedulerName: "volcano",
+    minAvailable: replicas,
+    maxRetry: 10_000,
+    policies: [{ event: "PodFailed", action }],
+    tasks: [
+      {
+        name: "w",
+        replicas,
+        template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "none" }] } },
+      },
+    ],
+  },
+});
+
+const must = async ({ cluster }: Bench, method: string, path: string, body?: unknown, type?: string): Promise<void> => {
+  const reply = await cluster.api.call(method, path, body, type);
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`);
+};
+
+/** Epoch ms when it held. */
+const awaited = async (what: string, holds: () => boolean): Promise<number> => {
+  const end = performance.now() + 240_000;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`not ${what} after four minutes`);
+    await sleep(5);
+  }
+  return Date.now();
+};
+
+const isUp = ({ book }: Bench, name: string, count: number, version: number): boolean => {
+  const status = book.of("default", name).last?.status;
+  return status?.state.phase === "Running" && status.running === count && status.version === version;
+};
+
+const failing = {
+  phase: "Failed",
+  containerStatuses: [
+    {
+      name: "c",
+      image: "none",
+      imageID: "",
+      restartCount: 0,
+      ready: false,
+      state: { terminated: { exitCode: 3, reason: "Error" } },
+    },
+  ],
+};
+
+/** Epoch ms when everybody could see it. */
+const failed = async (bench: Bench, pod: string): Promise<number> => {
+  await must(bench, "PATCH", `${pods}/${pod}/status`, { status: failing }, merge);
+  return Date.now();
+};
+
+type Measured = { readonly asked: readonly Request[]; readonly cpu: number; readonly peak: number };
+
+/** The host's account while the work is done, and until it has nothing left to do. */
+const metered = async (
+  { audit }: Bench,
+  host: HostProcess,
+  work: () => Promise<void>,
+): Promise<Measured & { readonly from: number }> => {
+  const [before, from] = [await account(host), Date.now()];
+  await work();
+  await sleep(3_000);
+  const after = await account(host);
+  const asked = (await audit.read()).filter(({ at, verb }) => at >= from && verb !== "watch");
+  return { asked, cpu: after.cpu - before.cpu, peak: after.peak, from };
+};
+
+const isPodPost = ({ verb, resource, code }: Request): boolean =>
+  verb === "create" && resource === "pods" && code === 201;
+
+const tellRequests = (name: string, { asked }: Measured): void => {
+  console.log(`${name}: API requests by verb`);
+  for (const [what, count] of tableOf(asked)) console.log(`  ${String(count).padStart(6)}  ${what}`);
+};
+
+/** Throws unless exactly so many pods were made. */
+const lastPost = ({ asked }: Measured, count: number): number => {
+  const posts = asked.filter(isPodPost);
+  if (posts.length !== count) throw new Error(`${posts.length} pods were made, not ${count}`);
+  return Math.max(...posts.map(({ at }) => at));
+};
+
+type Aims = { readonly created: number; readonly running: number; readonly cpu: number; readonly requests: number };
+
+const figuresOf = (name: string, measured: Measured & { from: number }, up: number, count: number, aims: Aims) => {
+  tellRequests(name, measured);
+  const seconds = (at: number): number => (at - measured.from) / 1_000;
+  return [
+    { name: `${name}.all-created`, value: seconds(lastPost(measured, count)), unit: "s", aim: aims.created },
+    { name: `${name}.all-Running`, value: seconds(up), unit: "s", aim: aims.running },
+    { name: `${name}.host-cpu`, value: measured.cpu, unit: "s", aim: aims.cpu },
+    { name: `${name}.host-peak-rss`, value: measured.peak, unit: "MiB", aim: 178 },
+    { name: `${name}.requests`, value: measured.asked.length, unit: "requests", aim: aims.requests },
+  ];
+};
+
+/** A thousand pods of one job, and then all of them anew. */
+const oneJob = async (bench: Bench, host: HostProcess, count: number): Promise<readonly Figure[]> => {
+  let up = 0;
+  const made = await metered(bench, host, async () => {
+    await must(bench, "POST", jobs, job("big", count, "RestartJob"));
+    up = await awaited(`${count} pods Running`, () => isUp(bench, "big", count, 0));
+  });
+  const first = figuresOf(`job.1x${count}`, made, up, count, { created: 1, running: 8.6, cpu: 6.2, requests: 1_050 });
+  const again = await metered(bench, host, async () => {
+    await failed(bench, "big-w-0");
+    up = await awaited(`${count} pods Running again`, () => isUp(bench, "big", count, 1));
+  });
+  const aims = { created: 11.8, running: 18.9, cpu: 8, requests: 3_221 };
+  return [...first, ...figuresOf(`job.restart-of-${count}`, again, up, count, aims)];
+};
+
+const manyJobs = async (bench: Bench, host: HostProcess, count: number): Promise<readonly Figure[]> => {
+  let up = 0;
+  const names = Array.from({ length: count }, (_, index) => `small-${index + 1}`);
+  const measured = await metered(bench, host, async () => {
+    const waiting = [...names];
+    const worker = async (): Promise<void> => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+        await must(bench, "POST", jobs, job(name, 1, "RestartJob"));
+    };
+    await Promise.all(Array.from({ length: 16 }, worker));
+    up = await awaited(`${count} jobs Running`, () => names.every((name) => isUp(bench, name, 1, 0)));
+  });
+  const aims = { created: 8.5, running: 10.1, cpu: 2, requests: Number.POSITIVE_INFINITY };
+  return figuresOf(`job.${count}x1`, measured, up, count, aims);
+};
+
+const quantile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(part * values.length) - 1] ?? Number.NaN;
+
+const replacements = 100;
+
+/** RestartPod: from the failure that everybody can see to the POST of the pod in its place. */
+const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
+  await must(bench, "POST", jobs, job("one", 10, "RestartPod"));
+  await awaited("ten pods Running", () => isUp(bench, "one", 10, 0));
+  await sleep(2_000);
+  const visible: number[] = [];
+  const measured = await metered(bench, host, async () => {
+    for (let index = 0; index < replacements; index++) {
+      visible.push(await failed(bench, `one-w-${index % 10}`));
+      const retries = index + 1;
+      await awaited(
+        `${retries} replaced`,
+        () => isUp(bench, "one", 10, 0) && bench.book.of("default", "one").last?.status?.retryCount === retries,
+      );
+      await sleep(100);
+    }
+  });
+  lastPost(measured, replacements);
+  const posts = measured.asked.filter(isPodPost).map(({ at }) => at);
+  const took = visible.map((at, index) => (posts[index] ?? Number.NaN) - at);
+  tellRequests(`job.failure-to-replacement (${replacements})`, measured);
+  return [
+    { name: "job.failure-to-replacement.p50", value: quantile(took, 0.5), unit: "ms", aim: 17.6 },
+    { name: "job.failure-to-replacement.p95", value: quantile(took, 0.95), unit: "ms", aim: 23.8 },
+    { name: "job.failure-to-replacement.host-cpu", value: (measured.cpu * 1_000) / replacements, unit: "ms" },
+    { name: "job.failure-to-replacement.requests", value: measured.asked.length / replacements, unit: "requests" },
+  ];
+};
+
+const startStandIn = (cluster: Cluster): ChildProcess =>
+  spawn(process.execPath, [join(import.meta.dirname, "standin.ts"), "--kubeconfig", cluster.adminKubeconfig], {
+    stdio: "inherit",
+  });
+
+/** As Volcano's scheduler makes them. */
+const openQueues = async (bench: Bench): Promise<void> => {
+  for (const name of ["root", "default"]) {
+    const body = {
+      apiVersion: "scheduling.volcano.sh/v1beta1",
+      kind: "Queue",
+      metadata: { name },
+      spec: { weight: 1 },
+    };
+    await must(bench, "POST", queues, body);
+  }
+};
+
+const deleted = async ({ cluster }: Bench): Promise<void> => {
+  const items = z.object({ items: z.array(z.unknown()) });
+  await cluster.api.call("DELETE", jobs, { propagationPolicy: "Background" });
+  const none = ({ body }: { body: unknown }): boolean => items.safeParse(body).data?.items.length === 0;
+  await cluster.api.until(pods, none, 120_000);
+};
+
+type Part = (bench: Bench, host: HostProcess) => Promise<readonly Figure[]>;
+
+/** With a host of its own, so that each has its own peak. */
+const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> => {
+  const log = join(bench.dir, "host.log");
+  const host = startHost(bench.kubeconfig, log, ["--log-level", "warn"]);
+  await sleep(5_000);
+  const figures = await part(bench, host);
+  const code = await host.stop();
+  if (code !== 0) throw new Error(`the host ended with ${code}; its log is ${log}`);
+  await deleted(bench);
+  return figures;
+};
+
+/** Throws when work was wrong or missing; slow is only slow. */
+export const benchJob = async (count: number): Promise<readonly Figure[]> => {
+  await ensure(["go"]);
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-job-"));
+  const audit = await openAudit(dir, "rekindle", "rekindle");
+  const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
+  const book = await openBook(cluster.adminKubeconfig);
+  let standIn: ChildProcess | undefined;
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    const bench = { cluster, audit, book, kubeconfig, dir };
+    await openQueues(bench);
+    standIn = startStandIn(cluster);
+    console.log("gang: with Volcano's scheduler, stood in for by a process that lets every group in; no webhooks");
+    const figures: Figure[] = [];
+    figures.push(...(await measured(bench, (...on) => oneJob(...on, count))));
+    figures.push(...(await measured(bench, (...on) => manyJobs(...on, count / 2))));
+    figures.push(...(await measured(bench, singles)));
+    await rm(dir, { recursive: true, force: true });
+    return figures;
+  } finally {
+    standIn?.kill();
+    book.stop();
+    await cluster.stop();
+  }
+};

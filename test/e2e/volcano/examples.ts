@@ -1,0 +1,132 @@
+/** A case per example file: applied as it is, beside all others, and held to its row. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { must } from "../scene.ts";
+import { phaseOf, until } from "./book.ts";
+import { expected, type Row, type Wanted } from "./expected.ts";
+import type { ExampleFile } from "./files.ts";
+import { applied, hasRight, namespaced, type Stage, serves } from "./stage.ts";
+
+const patienceMs = 240_000;
+/** The next fifth minute, and what a Job takes then. */
+const cronMs = 360_000;
+
+export const jobsPath = (namespace: string): string => `/apis/batch.volcano.sh/v1alpha1/namespaces/${namespace}/jobs`;
+const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
+const flowsPath = (namespace: string): string => `/apis/flow.volcano.sh/v1alpha1/namespaces/${namespace}`;
+
+type Placed = { readonly stage: Stage; readonly namespace: string };
+
+const holds = (wanted: Wanted, stage: Stage, namespace: string, name: string): boolean => {
+  const page = stage.book.of(namespace, name);
+  const status = page.last?.status;
+  return (
+    phaseOf(page) === wanted.phase &&
+    Object.entries(wanted.counted).every(([state, count]) => status?.[state] === count)
+  );
+};
+
+const comesTo = async ({ stage, namespace }: Placed, name: string, wanted: Wanted): Promise<string> => {
+  const page = stage.book.of(namespace, name);
+  await until(
+    `${name} ${wanted.phase} ${JSON.stringify(wanted.counted)}`,
+    () => holds(wanted, stage, namespace, name),
+    page,
+    patienceMs,
+  );
+  const { retryCount, version } = page.last?.status ?? { retryCount: -1, version: -1 };
+  must(retryCount === 0, `${name}: ${retryCount} retries, though nothing failed`);
+  // What completes a job ends its pods, and they are of an earlier version then.
+  must(version === (page.phases.includes("Completing") ? 1 : 0), `${name}: version ${version}`);
+  return `${name}: ${page.phases.join(" → ")} ${JSON.stringify(wanted.counted)}`;
+};
+
+/** No webhook answers while the host is dead: then the same words stand in the Job. */
+const isRefused = async ({ stage, namespace }: Placed, file: string, name: string, words: RegExp): Promise<string> => {
+  const { code, stderr } = await stage.scene.cluster.kubectl(["apply", "-n", namespace, "-f", file]);
+  if (code !== 0) {
+    must(words.test(stderr), `${name} is refused with "${stderr.trim()}"`);
+    return `${name}: refused by admission: ${stderr.trim()}`;
+  }
+  const page = stage.book.of(namespace, name);
+  const said = (): string => page.last?.status?.state.message ?? "";
+  await until(`told what is wrong with ${name}`, () => words.test(said()), page, patienceMs);
+  await sleep(3_000);
+  must(page.pods.size === 0, `${name}: ${page.pods.size} pods were made of it`);
+  return `${name}: stored, told in its message, no pod: ${said()}`;
+};
+
+const state = z.object({ status: z.looseObject({ state: z.unknown() }).optional() });
+
+const isOpen = async ({ stage }: Placed, name: string): Promise<string> => {
+  const { api } = stage.scene.cluster;
+  await api.until(`${queues}/${name}`, ({ body }) => state.safeParse(body).data?.status?.state === "Open", patienceMs);
+  return `Queue ${name}: Open`;
+};
+
+const flows = async (placed: Placed, name: string, phase: string): Promise<string> => {
+  const { api } = placed.stage.scene.cluster;
+  const shown = z.object({ status: z.object({ state: z.object({ phase: z.string() }) }) });
+  await api.until(
+    `${flowsPath(placed.namespace)}/jobflows/${name}`,
+    ({ body }) => shown.safeParse(body).data?.status.state.phase === phase,
+    patienceMs,
+  );
+  const made = placed.stage.book.within(placed.namespace).filter(([job]) => job.startsWith(`${name}-`));
+  const ends = made.map(([job, page]) => `${job} ${phaseOf(page)}`).toSorted();
+  must(made.length === 5 && made.every(([, page]) => phaseOf(page) === "Completed"), `JobFlow ${name}: ${ends}`);
+  return `JobFlow ${name}: ${phase} after ${ends.join(", ")}`;
+};
+
+const fires = async ({ stage, namespace }: Placed, name: string): Promise<string> => {
+  const end = performance.now() + cronMs;
+  const done = () =>
+    stage.book.within(namespace).find(([job, page]) => job.startsWith(`${name}-`) && phaseOf(page) === "Completed");
+  while (done() === undefined && performance.now() < end) await sleep(500);
+  const [job, page] = done() ?? [];
+  must(page !== undefined, `CronJob ${name}: no Job of it is Completed after ${cronMs / 1_000} s`);
+  const minutes = Number(job?.slice(name.length + 1));
+  must(minutes % 5 === 0, `${job} is not named after a fifth minute`);
+  return `CronJob ${name}: ${job} ${page?.phases.join(" → ")}`;
+};
+
+/** What nobody serves, or nobody acts on, yet; undefined when all of the file can be judged. */
+const lacks = async ({ scene }: Stage, row: Row): Promise<string | undefined> => {
+  const wanted = [
+    ...(row.flows || row.templates ? ["/apis/flow.volcano.sh/v1alpha1/jobflows"] : []),
+    ...(row.crons ? ["/apis/batch.volcano.sh/v1alpha1/cronjobs"] : []),
+  ];
+  for (const path of wanted) if (!(await serves(scene, path))) return `${path} is not among Rekindle's kinds`;
+  const mayOpen = row.queues === undefined || (await hasRight(scene, "patch", "queues.scheduling.volcano.sh/status"));
+  return mayOpen ? undefined : "queues are opened by nobody: the host has no right to their status";
+};
+
+/** Lines of what became of it, or what is missing for it to be judged. */
+export const judged = async (
+  stage: Stage,
+  { path, file, namespace }: ExampleFile,
+): Promise<readonly string[] | { readonly missing: string }> => {
+  const row = expected[path];
+  if (row === undefined) throw new Error(`${path} has no row`);
+  const missing = await lacks(stage, row);
+  if (missing !== undefined) return { missing };
+  await namespaced(stage.scene, namespace);
+  const placed = { stage, namespace };
+  if (row.refused !== undefined) {
+    const refusals = Object.entries(row.refused).map(([name, words]) => isRefused(placed, file, name, words));
+    return [...(await Promise.all(refusals)), row.why];
+  }
+  await applied(stage.scene, namespace, file);
+  const lines = await Promise.all([
+    ...Object.entries(row.jobs ?? {}).map(([name, wanted]) => comesTo(placed, name, wanted)),
+    ...(row.queues ?? []).map((name) => isOpen(placed, name)),
+    ...Object.entries(row.flows ?? {}).map(([name, phase]) => flows(placed, name, phase)),
+    ...(row.crons ?? []).map((name) => fires(placed, name)),
+    ...(row.templates ?? []).map((name) =>
+      stage.scene.cluster.api
+        .until(`${flowsPath(namespace)}/jobtemplates/${name}`, ({ status }) => status === 200, patienceMs)
+        .then(() => `JobTemplate ${name}: kept`),
+    ),
+  ]);
+  return [...lines, row.why];
+};

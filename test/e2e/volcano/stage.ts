@@ -1,0 +1,61 @@
+/** What all cases of the family share while they run beside each other: the scheduler's stand-in, the book, a host that is killed. */
+import { killing } from "../killing.ts";
+import { kubectl, must, type Scene } from "../scene.ts";
+import { type Book, openBook } from "./book.ts";
+import { startScheduler } from "./scheduler.ts";
+
+/** Lives of the host are up to so long; a start alone takes a second or two. */
+const longestLifeMs = 12_000;
+
+export type Stage = {
+  readonly scene: Scene;
+  readonly book: Book;
+  /** While this is done, no host lives; the one before was killed. */
+  readonly unseen: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+/** Works on a stage; what a case throws is told by the case, the host's own end by all of them. */
+export const staged = async <T>(
+  scene: Scene,
+  work: (stage: Stage, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
+): Promise<T> => {
+  const { cluster } = scene;
+  const scheduler = await startScheduler(
+    cluster.adminKubeconfig,
+    cluster.nodes.map(({ name }) => name),
+  );
+  const book = await openBook(cluster.adminKubeconfig);
+  const killer = killing(scene, [], longestLifeMs);
+  try {
+    return await work({ scene, book, unseen: killer.without }, killer.during);
+  } finally {
+    await killer.stop();
+    scene.say(`${killer.kills()} kills of the host; a stand-in for Volcano's scheduler let the groups in`);
+    book.stop();
+    await scheduler.stop();
+  }
+};
+
+/** A namespace in which pods can be made. */
+export const namespaced = async ({ cluster }: Scene, name: string): Promise<void> => {
+  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+  const { status } = await cluster.api.call("POST", "/api/v1/namespaces", body);
+  must(status === 201 || status === 409, `namespace ${name}: ${status}`);
+  const account = `/api/v1/namespaces/${name}/serviceaccounts/default`;
+  await cluster.api.until(account, (reply) => reply.status === 200, 30_000);
+};
+
+/** Whether the API server serves the resource at all. */
+export const serves = async ({ cluster }: Scene, path: string): Promise<boolean> =>
+  (await cluster.api.call("GET", `${path}?limit=1`)).status === 200;
+
+/** Whether the host's account may do this, by the API server's word. */
+export const hasRight = async ({ cluster }: Scene, verb: string, resource: string): Promise<boolean> => {
+  const [name, subresource] = resource.split("/");
+  const of = subresource === undefined ? [] : [`--subresource=${subresource}`];
+  const account = "--as=system:serviceaccount:rekindle:rekindle";
+  return (await cluster.kubectl(["auth", "can-i", verb, name ?? "", ...of, account])).stdout.trim() === "yes";
+};
+
+export const applied = ({ cluster }: Scene, namespace: string, file: string): Promise<string> =>
+  kubectl(cluster, ["apply", "-n", namespace, "-f", file]);

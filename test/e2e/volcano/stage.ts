@@ -20,6 +20,9 @@ export const staged = async <T>(
   work: (stage: Stage, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
 ): Promise<T> => {
   const { cluster } = scene;
+  // What has just been installed is listed a moment later.
+  for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
+    await cluster.api.until(path, ({ status }) => status === 200, 30_000);
   const scheduler = await startScheduler(
     cluster.adminKubeconfig,
     cluster.nodes.map(({ name }) => name),

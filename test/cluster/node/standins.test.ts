@@ -1,3 +1,4 @@
+/** Which row of the table answers for a container, and what runs then. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+/** The rows of upstream's example files: none without its file, no file without one. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

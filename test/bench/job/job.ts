@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- job`: what Jobs cost the host on a real API server, under the shipped service account and without
  * webhooks: a thousand pods of one, a pod of five hundred each, a thousand made anew, and one that is replaced. Pods and
- * groups are stood in for (`standin.ts`); times and requests are of the API server's audit log.
+ * groups are stood in for (`standins/run.ts`); times and requests are of the API server's audit log.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -202,7 +202,7 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
 };
 
 const startStandIn = (cluster: Cluster): ChildProcess =>
-  spawn(process.execPath, [join(import.meta.dirname, "standin.ts"), "--kubeconfig", cluster.adminKubeconfig], {
+  spawn(process.execPath, [join(import.meta.dirname, "standins", "run.ts"), "--kubeconfig", cluster.adminKubeconfig], {
     stdio: "inherit",
   });
 

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { type Api, openApi } from "../../cluster/node/api.ts";
+import { type Api, openApi } from "../../../cluster/node/api.ts";
 
 const metadata = z.object({
   name: z.string(),

@@ -7,11 +7,22 @@ const shape = z.object({
   history: z.array(z.object({ phase: z.string(), attempt: z.number(), at: z.number() })),
 });
 
+/** Of a Volcano job: the latest entry into each phase. */
+const entries = z.object({
+  conditions: z.array(z.object({ phase: z.string(), at: z.number() })),
+  retryCount: z.number(),
+});
+
 export type Passage = { readonly state: string; readonly attempt: number; readonly at: string };
 
 /** The latest states, the oldest first; none where none are kept. */
 export const historyOf = (record: RecordView | undefined): readonly Passage[] => {
   const read = shape.safeParse(record?.memory);
+  const entered = entries.safeParse(record?.memory);
+  if (entered.success) {
+    const { conditions, retryCount } = entered.data;
+    return conditions.map(({ phase, at }) => ({ state: phase, attempt: retryCount + 1, at: timeText(at) }));
+  }
   if (!read.success) return [];
   return read.data.history.map(({ phase, attempt, at }) => ({ state: phase, attempt, at: timeText(at) }));
 };

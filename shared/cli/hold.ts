@@ -41,7 +41,9 @@ export const suspend = async (session: Session, target: Target): Promise<string>
   const { kind } = target;
   if (!kind.suspends)
     throw new Refused(
-      `a ${kind.resource.kind} has no spec.suspend; delete it, or keep every step away: rekindle pause`,
+      kind.resource.kind === "Job"
+        ? `a Job has no spec.suspend; suspend it by a command: rekindle job suspend -n ${target.key.namespace} ${target.key.name}`
+        : `a ${kind.resource.kind} has no spec.suspend; delete it, or keep every step away: rekindle pause`,
     );
   const object = await objectOf(session, target);
   if (isSuspended(object)) return `${nameOf(target)} is suspended already`;

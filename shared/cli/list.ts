@@ -4,7 +4,7 @@ import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { notServed } from "./failure.ts";
-import { kinds } from "./kinds/all.ts";
+import { everyKind, kinds } from "./kinds/all.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { asJson, asYaml, nameText } from "./output.ts";
 import { type RecordView, recordId, recordsIn } from "./record.ts";
@@ -95,7 +95,7 @@ const cells = (item: Listed, now: number): readonly string[] => [
 
 /** One table, or one per kind when there are several. */
 const tables = (rows: readonly Listed[], now: number, isWide: boolean): string => {
-  const groups = kinds
+  const groups = everyKind
     .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
     .filter(({ own }) => own.length > 0);
   const table = (own: readonly Listed[]): string => {
@@ -108,7 +108,7 @@ const tables = (rows: readonly Listed[], now: number, isWide: boolean): string =
 };
 
 const resourceNamed = (kind: string): Resource =>
-  kinds.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
+  everyKind.find(({ resource }) => resource.kind === kind)?.resource ?? kinds[0].resource;
 
 /** As other commands take it. */
 const keyText = ({ kind, namespace, name }: Listed): string =>

@@ -12,7 +12,7 @@ import {
   validatingWebhooks,
 } from "../kube/resources.ts";
 import { ofDrivers, ours } from "./installation/marks.ts";
-import { kinds } from "./kinds/all.ts";
+import { everyKind } from "./kinds/all.ts";
 import type { Session } from "./tools.ts";
 
 const rbac = (plural: string, kind: string): Resource => ({
@@ -108,7 +108,7 @@ const reasonToStay = async (session: Session, resource: Resource, object: Stored
   }
   const within = holds(resource, object);
   if (within === undefined) return undefined;
-  for (const kind of kinds) {
+  for (const kind of everyKind) {
     if (await hasAny(session, kind.resource, within)) return `there are ${kind.resource.plural} in namespace ${within}`;
   }
   return undefined;

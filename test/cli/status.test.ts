@@ -145,7 +145,7 @@ describe("rekindle status", () => {
     [["a/b/c/d"], /^rekindle: "a\/b\/c\/d": write NAME, NAMESPACE\/NAME or KIND\/NAMESPACE\/NAME$/],
     [
       ["Deployment/default/x"],
-      /^rekindle: Deployment is no kind that Rekindle runs \(SparkApplication, ScheduledSparkApplication, SparkConnect\)$/,
+      /^rekindle: Deployment is no kind that Rekindle runs \(SparkApplication, ScheduledSparkApplication, SparkConnect, Job, CronJob, JobFlow\)$/,
     ],
     [["../x"], /is not a name|there is no/],
   ];

@@ -112,6 +112,8 @@ const plurals: Readonly<Record<string, string>> = {
   ScheduledSparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/scheduledsparkapplications",
   SparkConnect: "apis/sparkoperator.k8s.io/v1alpha1/namespaces/NS/sparkconnects",
   Job: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/jobs",
+  CronJob: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/cronjobs",
+  JobFlow: "apis/flow.volcano.sh/v1alpha1/namespaces/NS/jobflows",
   PodGroup: "apis/scheduling.volcano.sh/v1beta1/namespaces/NS/podgroups",
   Queue: "apis/scheduling.volcano.sh/v1beta1/queues",
   Event: "api/v1/namespaces/NS/events",

@@ -1,7 +1,7 @@
 /** `rekindle list` as people type it. */
 import type { Command } from "commander";
 import { Refused } from "../failure.ts";
-import { kindNamed, kindNames, kinds } from "../kinds/all.ts";
+import { everyKind, kindNamed, kindNames } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Asked, changedRows, type Listed, listed, listText } from "../list.ts";
 import { connected, onNamespace, outputOption, type Scoped } from "../options.ts";
@@ -15,7 +15,7 @@ type Options = Scoped & {
 };
 
 const kindsNamed = (names: readonly string[]): readonly Kind[] => {
-  if (names.length === 0) return kinds;
+  if (names.length === 0) return everyKind;
   return names.map((name) => {
     const kind = kindNamed(name);
     if (kind === undefined) throw new Refused(`${name} is no kind that Rekindle runs (${kindNames})`);

@@ -4,16 +4,20 @@ import { sparkConnect } from "./connect.ts";
 import type { Kind } from "./kind.ts";
 import { scheduledSparkApplication } from "./scheduled.ts";
 import { sparkApplication } from "./spark.ts";
+import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "./volcano.ts";
 
-/** The first is meant where none is named. */
+/** Spark's; the first is meant where none is named. */
 export const kinds = [sparkApplication, scheduledSparkApplication, sparkConnect] as const;
 
 export const [usual] = kinds;
 
+/** Those of all families. */
+export const everyKind: readonly Kind[] = [...kinds, volcanoJob, volcanoCronJob, volcanoJobFlow];
+
 /** A kind by its name, plural, short name, or a beginning of at least eight letters. */
 export const kindNamed = (text: string): Kind | undefined => {
   const word = text.toLowerCase();
-  return kinds.find(({ resource, shortNames }) => {
+  return everyKind.find(({ resource, shortNames }) => {
     const names = [resource.kind.toLowerCase(), resource.plural];
     return (
       names.includes(word) ||
@@ -25,6 +29,6 @@ export const kindNamed = (text: string): Kind | undefined => {
 
 /** The kind of an object, by what it says it is. */
 export const kindOf = ({ apiVersion, kind }: Pick<Obj, "apiVersion" | "kind">): Kind | undefined =>
-  kinds.find(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
+  everyKind.find(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
 
-export const kindNames: string = kinds.map(({ resource }) => resource.kind).join(", ");
+export const kindNames: string = everyKind.map(({ resource }) => resource.kind).join(", ");

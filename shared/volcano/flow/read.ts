@@ -3,6 +3,7 @@ import { isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { explain } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
+import { unstartable } from "../schema/dependencies.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
 import { subdomainErrors } from "../schema/names.ts";
 
@@ -22,20 +23,6 @@ const listed = (names: Iterable<string>): string => [...names].map((name) => JSO
 const duplicates = (flows: readonly Flow[]): ReadonlySet<string> =>
   new Set(flows.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at));
 
-/** Flows that can never come, each after those that it depends on. */
-const unreachable = (flows: readonly Flow[]): readonly string[] => {
-  const waiting = new Map(flows.map((flow) => [flow.name, targetsOf(flow)]));
-  const done = new Set<string>();
-  for (;;) {
-    const ready = [...waiting].filter(([, targets]) => targets.every((name) => done.has(name)));
-    if (ready.length === 0) return [...waiting.keys()];
-    for (const [name] of ready) {
-      done.add(name);
-      waiting.delete(name);
-    }
-  }
-};
-
 const dependencySaying = (flows: readonly Flow[]): string | undefined => {
   const twice = duplicates(flows);
   if (twice.size > 0) return `spec.flows: ${listed(twice)} stands there more than once; each template makes one job`;
@@ -43,7 +30,7 @@ const dependencySaying = (flows: readonly Flow[]): string | undefined => {
   const unknown = flows.flatMap((flow) => targetsOf(flow).filter((name) => !names.has(name)));
   if (unknown.length > 0)
     return `spec.flows: dependsOn.targets names ${listed(new Set(unknown))}, which is no flow of this JobFlow`;
-  const never = unreachable(flows);
+  const never = unstartable(new Map(flows.map((flow) => [flow.name, targetsOf(flow)])));
   return never.length === 0 ? undefined : `spec.flows: ${listed(never)} depend on each other in a circle`;
 };
 

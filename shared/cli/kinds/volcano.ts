@@ -1,0 +1,163 @@
+/** Volcano's kinds on the command line: jobs by their phases, and what makes jobs. */
+import * as z from "zod";
+import type { Obj } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { jobs, statusOf } from "../job/shape.ts";
+import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts";
+
+/** phase → what it waits for, and what to do. */
+const outlooks: Readonly<Record<string, Outlook>> = {
+  "": unseen,
+  Pending: { waitsFor: "its group to be let in, and its pods to start", todo: quiet },
+  Running: { waitsFor: "its pods to finish", todo: quiet },
+  Restarting: { waitsFor: "its pods to end, to begin anew", todo: quiet },
+  Aborting: { waitsFor: "its pods to end", todo: quiet },
+  Aborted: { waitsFor: "somebody to resume it", todo: "rekindle job resume it when it is to go on" },
+  Completing: { waitsFor: "its pods to end", todo: quiet },
+  Terminating: { waitsFor: "its pods to end", todo: quiet },
+  Completed: { waitsFor: "nothing, it has completed", todo: "nothing; delete it and create it again to run it again" },
+  Terminated: { waitsFor: "nothing, it was terminated", todo: "delete it and create it again to run it again" },
+  Failed: { waitsFor: "nothing, it has failed", todo: "mend the cause, delete it and create it again" },
+};
+
+const ends: Readonly<Record<string, Standing["ended"]>> = {
+  Completed: "well",
+  Terminated: "badly",
+  Failed: "badly",
+  Succeed: "well",
+};
+
+const since = (object: Obj, time: string | null | undefined): number | undefined =>
+  instantOf(time) ?? instantOf(object.metadata.creationTimestamp);
+
+const unknown = (state: string): Outlook => ({ waitsFor: `what comes after ${state}`, todo: quiet });
+
+export const volcanoJob: Kind = {
+  resource: jobs,
+  shortNames: ["vcjob", "vj"],
+  podLabels: (name) => ({ "volcano.sh/job-name": name }),
+  standingOf: (object) => {
+    const { state, retryCount, conditions } = statusOf(object);
+    const { phase = "", message } = state;
+    return {
+      state: phase === "" ? "NEW" : phase,
+      attempts: (retryCount ?? 0) + 1,
+      message: message === "" ? undefined : message,
+      since: since(object, conditions.find(({ status }) => status === phase)?.lastTransitionTime),
+      ended: ends[phase],
+      what: outlooks[phase] ?? unknown(phase),
+    };
+  },
+  mainPod: (_, pods) => pods.map(({ metadata }) => metadata.name).toSorted()[0],
+  wide: (object) => {
+    const { pending = 0, running = 0, succeeded = 0, failed = 0 } = statusOf(object);
+    return { PENDING: `${pending}`, RUNNING: `${running}`, SUCCEEDED: `${succeeded}`, FAILED: `${failed}` };
+  },
+  suspends: false,
+};
+
+const cronShape = z.object({
+  spec: z.object({ schedule: z.string().catch(""), suspend: z.boolean().optional().catch(undefined) }),
+  status: z
+    .object({
+      active: z.array(z.object({ name: z.string() })).catch([]),
+      lastScheduleTime: z.string().nullish(),
+      lastSuccessfulTime: z.string().nullish(),
+    })
+    .catch({ active: [] }),
+});
+
+type Cron = z.infer<typeof cronShape>;
+
+const cronOf = (object: Obj): Cron =>
+  cronShape.safeParse(object).data ?? { spec: { schedule: "" }, status: { active: [] } };
+
+const cronOutlook = ({ spec, status }: Cron): Outlook => {
+  if (spec.suspend === true)
+    return { waitsFor: "spec.suspend to become false", todo: "rekindle resume it when it is to run again" };
+  const [running] = status.active;
+  return { waitsFor: running === undefined ? "its next time" : `${running.name} and its next time`, todo: quiet };
+};
+
+export const volcanoCronJob: Kind = {
+  resource: { group: "batch.volcano.sh", version: "v1alpha1", plural: "cronjobs", kind: "CronJob" },
+  shortNames: ["cronvcjob", "cronvj"],
+  // Pods are known by their jobs, whose names are made of times.
+  podLabels: (name) => ({ "volcano.sh/cronjob": name }),
+  standingOf: (object) => {
+    const cron = cronOf(object);
+    const going = cron.status.active.length > 0 ? "Active" : "Scheduled";
+    return {
+      state: cron.spec.suspend === true ? "Suspended" : going,
+      attempts: undefined,
+      message: undefined,
+      since: since(object, cron.status.lastScheduleTime),
+      ended: undefined,
+      what: cronOutlook(cron),
+    };
+  },
+  mainPod: () => undefined,
+  wide: (object) => {
+    const { spec, status } = cronOf(object);
+    return {
+      SCHEDULE: spec.schedule,
+      SUSPEND: `${spec.suspend ?? ""}`,
+      ACTIVE: `${status.active.length}`,
+      "LAST SCHEDULE": status.lastScheduleTime ?? "",
+      "LAST SUCCESS": status.lastSuccessfulTime ?? "",
+    };
+  },
+  suspends: true,
+};
+
+const names = z.array(z.string()).catch([]);
+
+const flowShape = z.object({
+  state: z.object({ phase: z.string().catch("") }).catch({ phase: "" }),
+  ...{ pendingJobs: names, runningJobs: names, completedJobs: names, failedJobs: names },
+});
+
+const flowOf = (object: Obj): z.infer<typeof flowShape> => flowShape.parse(Object(object["status"]));
+
+const flowOutlooks: Readonly<Record<string, Outlook>> = {
+  "": unseen,
+  Pending: { waitsFor: "its first jobs to run", todo: quiet },
+  Running: { waitsFor: "its jobs to finish", todo: quiet },
+  Succeed: {
+    waitsFor: "nothing, all of its jobs have completed",
+    todo: "nothing; delete it and create it again to run it again",
+  },
+  Failed: {
+    waitsFor: "nothing, one of its jobs has failed",
+    todo: "see which with -o wide; mend it, delete the flow and create it again",
+  },
+};
+
+export const volcanoJobFlow: Kind = {
+  resource: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobflows", kind: "JobFlow" },
+  shortNames: ["jf"],
+  // Pods are known by their jobs.
+  podLabels: (name) => ({ "volcano.sh/createdByJobFlow": name }),
+  standingOf: (object) => {
+    const { phase } = flowOf(object).state;
+    return {
+      state: phase === "" ? "NEW" : phase,
+      attempts: undefined,
+      message: undefined,
+      since: since(object, undefined),
+      ended: ends[phase],
+      what: flowOutlooks[phase] ?? unknown(phase),
+    };
+  },
+  mainPod: () => undefined,
+  wide: (object) => {
+    const { pendingJobs, runningJobs, completedJobs, failedJobs } = flowOf(object);
+    return {
+      PENDING: pendingJobs.join(","),
+      RUNNING: runningJobs.join(","),
+      COMPLETED: completedJobs.join(","),
+      FAILED: failedJobs.join(","),
+    };
+  },
+  suspends: false,
+};

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { textAt } from "../sweep/fields.ts";
-import { type Agent, appPath, openAgent } from "./agent.ts";
+import { type Agent, appPath, openAgent, recordPath } from "./agent.ts";
 
 const minute = 60_000;
 const own = { "rekindle.dev/executors": "own" };
@@ -53,5 +53,40 @@ describe("KillTaskWithHTTPExecutor: an order that came while nobody was there", 
       agent.pass(minute);
       await agent.resync();
       assert.deepEqual([uidsOf(agent), uidsOf(agent, "other")], [[], others]);
+    });
+});
+
+const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
+
+describe("RegisterDisconnectedSlave: a run whose executors were made here, and whose record is lost", () => {
+  const losses: readonly (readonly [what: string, lose: (agent: Agent) => void])[] = [
+    ["altogether", (agent) => agent.ask("DELETE", recordPath("pi"))],
+    [
+      "in what tells of its executors",
+      (agent) => agent.ask("PATCH", recordPath("pi"), { ...unsealed, spec: { memory: { allotment: null } } }),
+    ],
+  ];
+  const idsOf = (agent: Agent): readonly number[] =>
+    agent.pods("pi", "executor").map(({ metadata }) => Number(metadata.labels?.["spark-exec-id"]));
+
+  for (const [what, lose] of losses)
+    test(`${what}: goes on to be given executors, under ids that nobody had, and may be scaled`, async () => {
+      const agent = await openAgent();
+      agent.apply("pi", {}, own);
+      await agent.settle("pi");
+      const driver = agent.pods("pi", "driver")[0]?.metadata.uid;
+      lose(agent);
+      agent.pass(minute);
+      await agent.resync();
+      await agent.settle("pi");
+      const [first = ""] = agent.pods("pi", "executor").map(({ metadata }) => metadata.name);
+      agent.simulator.killPod("default", first, { code: 137 });
+      await agent.settle("pi");
+      agent.ask("PATCH", appPath("pi"), { spec: { executor: { instances: 4 } } });
+      await agent.settle("pi");
+      const phases = agent.pods("pi", "executor").map((pod) => textAt(pod, "status", "phase"));
+      assert.equal(phases.filter((phase) => phase === "Running").length, 4);
+      assert.ok(new Set(idsOf(agent)).size === idsOf(agent).length && Math.max(...idsOf(agent)) > 10_000);
+      assert.equal(agent.pods("pi", "driver")[0]?.metadata.uid, driver);
     });
 });

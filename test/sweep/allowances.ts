@@ -100,6 +100,12 @@ export const allowances: readonly Allowance[] = [
       difference.got.includes('"type":"Warning"'),
   },
   {
+    name: "that no executor ran for a while is told",
+    reason: "who dies is followed by the next one after 90 s, and nobody made executors meanwhile: it is true",
+    allows: (difference) =>
+      isOf("events", difference) && isExtra(difference) && difference.got.includes('"reason":"ExecutorsGone"'),
+  },
+  {
     name: "a refusal is told in the words of the last one",
     reason: "a refused create is asked for twice, and this fault refuses the second time in words of its own",
     allows: ({ path }, family) => family === "422" && /\.(message|errorMessage|error)$/.test(path),

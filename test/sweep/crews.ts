@@ -1,5 +1,5 @@
 /** Executors are lost in every way, where the driver's own allocator makes them (assist) and where Rekindle does (own). */
-import { type Act, appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { type Act, appName, base, bothRun, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 const modes = [
   { mode: "assist", annotations: {} },
@@ -9,12 +9,18 @@ const modes = [
 /** By the order of their ids, which begin with 1 where Spark makes them, and with 1001 where Rekindle does: a fault costs ids. */
 const named = { first: { pod: /-exec-\d+$/ }, second: { pod: /-exec-\d+$/, nth: 1 } } as const;
 
-const dies = (afterMs: number, which: { readonly pod: RegExp; readonly nth?: number } = named.first): Act => ({
+const dies: Act = {
   says: "an executor dies",
   when: executorRuns,
-  afterMs,
-  do: { act: "kill", ...which, code: 137 },
-});
+  afterMs: 1_500,
+  do: { act: "kill", ...named.first, code: 137 },
+};
+
+/** Only when there are two can the second die. */
+const allDie: readonly Act[] = [
+  { ...dies, when: bothRun },
+  { ...dies, when: bothRun, do: { act: "kill", ...named.second, code: 137 } },
+];
 
 type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines">>;
 
@@ -22,14 +28,14 @@ const ways: readonly Way[] = [
   {
     name: "mass-loss",
     what: "all executors die at once",
-    acts: [dies(1_500), dies(1_500, named.second)],
+    acts: allDie,
     ends: "RUNNING",
   },
   {
     name: "loss-suspended",
     what: "an executor dies, and the application is suspended and resumed",
     acts: [
-      dies(1_500),
+      dies,
       { says: "suspend", when: executorRuns, afterMs: 1_600, do: { act: "patch", spec: { suspend: true } } },
       { says: "resume", when: stateIs("SUSPENDED"), afterMs: 20_000, do: { act: "patch", spec: { suspend: false } } },
     ],
@@ -38,25 +44,22 @@ const ways: readonly Way[] = [
   {
     name: "loss-deleted",
     what: "an executor dies, and the application is deleted",
-    acts: [dies(1_500), { says: "kubectl delete", when: executorRuns, afterMs: 1_600, do: { act: "delete" } }],
+    acts: [dies, { says: "kubectl delete", when: executorRuns, afterMs: 1_600, do: { act: "delete" } }],
     ends: "gone",
   },
   {
     name: "loss-driver-again",
     what: "an executor dies, and then the driver, which is tried again",
     acts: [
-      dies(1_500),
-      { says: "the driver dies", when: driverRuns, afterMs: 6_000, do: { act: "kill", pod: /-driver$/, code: 137 } },
+      dies,
+      { says: "the driver dies", when: executorRuns, afterMs: 6_000, do: { act: "kill", pod: /-driver$/, code: 137 } },
     ],
     ends: "RUNNING",
   },
   {
     name: "loss-unheard",
     what: "executors die while the watch is broken",
-    acts: [
-      { says: "the watch breaks", when: executorRuns, afterMs: 500, do: { act: "unhear", ms: 20_000 } },
-      dies(1_500),
-    ],
+    acts: [{ says: "the watch breaks", when: executorRuns, afterMs: 500, do: { act: "unhear", ms: 20_000 } }, dies],
     ends: "RUNNING",
   },
 ];
@@ -65,11 +68,11 @@ const spec = { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2,
 
 const away: Act = {
   says: "its machine stands still",
-  when: executorRuns,
+  when: bothRun,
   afterMs: 1_500,
   do: { act: "freeze", ...named.second },
 };
-const back = (afterMs: number): Act => ({ says: "machines go on", when: executorRuns, afterMs, do: { act: "thaw" } });
+const back = (afterMs: number): Act => ({ says: "machines go on", when: bothRun, afterMs, do: { act: "thaw" } });
 
 const machineWays: readonly Way[] = [
   {

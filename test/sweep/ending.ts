@@ -129,6 +129,9 @@ const nameless = (text: string): string =>
     .replace(/"id":1\d{3}\b/g, '"id":"own"')
     .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"');
 
+/** One that neither stands nor is told of in a status any more has no place in their order. */
+const gone = (text: string): string => text.replace(/(-exec-)1\d{3}\b/g, "$1own-gone");
+
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
@@ -185,10 +188,10 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
     const whole = nameless(unnumbered(JSON.stringify(canonical(object, counters[object.kind])), name));
-    const text = plain(whole, identities, parts);
+    const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isOfJob(object)))
       return [
-        `${table}/${namespace}/${plain(nameless(String(object["message"])), identities, parts)}`,
+        `${table}/${namespace}/${gone(plain(nameless(String(object["message"])), identities, parts))}`,
         text.replaceAll(name, "<event>"),
       ];
     if (!ofRun.test(text)) return [id, text];

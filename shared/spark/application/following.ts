@@ -14,6 +14,7 @@ import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionL
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
+import { regained } from "./mustering.ts";
 import { ahead, supplied } from "./owning.ts";
 import { isOwnRun } from "./relevant.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
@@ -187,11 +188,12 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
 };
 
-export const follow = (scene: Scene, ended: Ended): Decision<Memory> => {
-  const { memory, key } = scene;
+export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
+  const found = seenPods(given);
+  if (found === undefined) return { look: [podsOf(given.key)] };
+  const scene = regained(given, found);
+  const { memory } = scene;
   const { driver } = memory;
-  const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(key)] };
   if (driver === undefined)
     return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
   const sighting = sighted(scene, driver, found);

@@ -6,21 +6,23 @@ import { avoidedNodes, placedElsewhere } from "../executors/avoid.ts";
 import { executorOf } from "../executors/builder.ts";
 import { podLabels, reference } from "../submission/additions.ts";
 import type { Driver } from "./memory.ts";
+import { madeHere } from "./mustering.ts";
 import type { Scene } from "./scene.ts";
 import { creation, executorBasis } from "./submitting.ts";
 
-/** A claim is found, and told to be ours, as everything else of an attempt. */
+/** A claim is found, and told to be ours, as everything else of an attempt; a pod tells whose allocator made it. */
 const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Driver): Obj => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
   const owner: OwnerReference = reference(app);
-  const { labels, ownerReferences = [] } = object.metadata;
+  const { labels, annotations, ownerReferences = [] } = object.metadata;
   return {
     ...object,
     metadata: {
       ...object.metadata,
       namespace,
       labels: { ...labels, ...podLabels({ app, attempt, submissionId }) },
+      annotations: { ...annotations, ...madeHere },
       ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== view.uid), owner],
     },
   };

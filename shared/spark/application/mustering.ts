@@ -2,9 +2,10 @@
 import type { Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
-import type { Allotment } from "../executors/allotment.ts";
+import { type Allotment, beyond } from "../executors/allotment.ts";
 import { type Member, membersOf, missingOf } from "../executors/census.ts";
 import type { Pods } from "./evidence.ts";
+import { isOwnRun, relevant } from "./relevant.ts";
 import type { Scene } from "./scene.ts";
 
 type Look = { readonly look: readonly Query[] };
@@ -38,4 +39,25 @@ export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: 
   const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
   const found = membersOf(again).filter(({ id }) => missing.includes(id));
   return [...members, ...found].sort((a, b) => a.id - b.id);
+};
+
+/** On executors that Rekindle made, so that their run is known for its own also when its record is lost. */
+export const madeHere = { "rekindle.dev/executors": "own" } as const;
+
+const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
+  Object.entries(madeHere).every(([name, value]) => metadata.annotations?.[name] === value);
+
+/**
+ * A run of Rekindle's own whose allotment was lost shows by its executors: it goes on as their allocator. Whether the
+ * driver listens is asked again; how many crashed before is not known any more.
+ */
+export const regained = (scene: Scene, { executors }: Pods): Scene => {
+  const { memory, object } = scene;
+  const members = membersOf(executors).filter(isMadeHere);
+  const last = members.at(-1);
+  if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return scene;
+  const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
+  const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
+  const allotment: Allotment = { attempt: memory.attempt, prefix, next, alive: "", underway: [] };
+  return { ...scene, memory: { ...memory, spec: relevant(object, true), allotment } };
 };

@@ -7,6 +7,7 @@ import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Estate, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { labelOf } from "../../kube/pods.ts";
+import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -48,9 +49,6 @@ const taken = (
   generation === undefined || spec === undefined || normaliser === undefined
     ? { generation: base.generation, spec: "", normaliser: 0 }
     : { generation, spec, normaliser };
-
-/** Ids of executors are never used twice: with the count of them lost, they go on far beyond any that can be seen. */
-const beyond = 10_000;
 
 const idsAfter = (problems: readonly string[], pods: readonly Stored[]): Pick<Memory, "allotment"> => {
   if (!problems.some((one) => one.startsWith("allotment"))) return {};

@@ -9,6 +9,9 @@ import { idsPattern } from "./ids.ts";
 /** Ids of the driver's own allocator begin at 1 and never come so far in a run that asks for none. */
 export const firstId = 1001;
 
+/** Ids are never used twice: with the count of them lost, they go on far beyond any that can be seen. */
+export const beyond = 10_000;
+
 const ids = z.string().regex(idsPattern);
 
 /** Ids handed out by one save, epoch ms: until nothing of it can arrive any more, they may still be on their way. */

@@ -85,6 +85,7 @@ const ended = async (host: HostProcess, log: string): Promise<void> => {
 /** A host that takes all of them on, and one whose first resync looks once at what waits: then there is nothing left to say. */
 const prepare = async (api: Api, kubeconfig: string, log: string, count: number): Promise<void> => {
   const first = startHost(kubeconfig, log, ["--log-level", "warn"]);
+  await api.until(applications, ({ status }) => status === 200, 20_000);
   await createAll(api, count);
   await quiet(api);
   const shown = await told(api);

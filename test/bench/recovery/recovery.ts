@@ -259,6 +259,7 @@ const measured = async (bench: Bench): Promise<readonly Figure[]> => {
   const { api } = bench.cluster;
   const wants = (part: string): boolean => (bench.asked.part ?? part) === part;
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
+  await api.until(collection, ({ status }) => status === 200, 20_000);
   await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
   const seen = wants("single") || wants("mass") ? await seeing(bench, wants) : [];
   return [...seen, ...(wants("missed") ? shown(await missed(bench)) : [])];

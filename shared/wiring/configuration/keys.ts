@@ -58,7 +58,7 @@ export const keys = {
   queue: choice("embedded").prefault("embedded").describe("what carries the keys: a queue inside the process"),
   concurrency: count(256).prefault("16").describe("keys in work at once"),
   maxSubmissions: count(256).prefault("16").describe("submissions under way at once; more wait, in their order"),
-  parallel: count(64).prefault("8").describe("writes in flight at once within one step"),
+  parallel: count(64).prefault("24").describe("writes in flight at once within one step"),
   resyncMs: duration.prefault("5m").describe("how often everything is looked at again, event or not"),
   stepMs: duration.prefault("20s").describe("a step leaves before this"),
   fenceMs: duration.prefault("10s").describe("no write starts later than this after the save that planned it"),

@@ -58,7 +58,10 @@ const admission: Family = {
   needs: [],
   crds: ["ours"],
   cluster: { nodes: 0, extra: { "kube-apiserver": ["--enable-aggregator-routing=true"] } },
-  cases: () => ({ cases: admissionCases, skipped: 0 }),
+  cases: ({ recorded }) => ({
+    cases: admissionCases(recorded === undefined ? undefined : join(recorded, "..", "volcano", "admission-policies")),
+    skipped: 0,
+  }),
 };
 
 const tools: Family = {

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost } from "../installed.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
 import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
+import { isVolcanoAsked, openQueues, outdoes, volcanoRefuses } from "./volcano.ts";
 import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
@@ -132,4 +133,34 @@ const policies: Case = {
   },
 };
 
-export const admissionCases: readonly Case[] = [registeredHost, gone, byService, policies, removed];
+const volcano: Case = {
+  name: "Volcano's kinds are refused by the webhook, in upstream's words",
+  run: async (scene) => {
+    await openQueues(scene);
+    return await admitting(scene, admissionByUrl, async () => {
+      await until("the API server asks about Volcano's kinds", () => isVolcanoAsked(scene));
+      return [
+        await volcanoRefuses(scene, /admission webhook "volcano(-pods)?\.rekindle\.dev" denied the request/, true),
+      ];
+    });
+  },
+};
+
+/** `folder` holds upstream's policies, where they lie beside the project. */
+const volcanoPolicies = (folder: string | undefined): Case => ({
+  name: "Volcano's kinds are refused by the policies alone, and whatever upstream's refuse",
+  run: async (scene) => [
+    await volcanoRefuses(scene, /ValidatingAdmissionPolicy '[a-z]+\.volcano\.rekindle\.dev'/, false),
+    ...(folder === undefined ? [] : [await outdoes(scene, folder)]),
+  ],
+});
+
+export const admissionCases = (folder: string | undefined): readonly Case[] => [
+  registeredHost,
+  gone,
+  byService,
+  volcano,
+  policies,
+  volcanoPolicies(folder),
+  removed,
+];

@@ -161,5 +161,5 @@ export const statusOf = (object: Stored | undefined, field: string): unknown => 
 export const loose = (crd: Obj): Obj => {
   const everything = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   const changed = JSON.parse(JSON.stringify(crd), (key, value) => (key === "schema" ? everything : value));
-  return crd.metadata.name.startsWith("sparkapplications.") ? changed : crd;
+  return /^(sparkapplications|jobs)\./.test(crd.metadata.name) ? changed : crd;
 };

@@ -1,22 +1,16 @@
 /** A CronJob at the API server's door: upstream's rules of schedule, time zone and name, in its words. */
-import * as z from "zod";
 import { readSchedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
+import type { Named } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { explain } from "../../kube/explain.ts";
+import { longestName, readSpec } from "../cron/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
+import { cronSpecSchema } from "../schema/cron.ts";
 import { qualifiedNameErrors } from "../schema/names.ts";
 import { newJobSaying } from "./job.ts";
 
-const shape = z.looseObject({
-  schedule: z.string().optional(),
-  timeZone: z.string().optional(),
-  jobTemplate: z.looseObject({}).optional(),
-});
-
-/** Minutes since 1970 are added to the name of each job. */
-const longestSuffix = 11;
-const longest = 63 - longestSuffix;
+const shape = cronSpecSchema.partial();
 
 const scheduleSaying = (schedule: string): string => {
   if (schedule === "") return " schedule is required, but got empty";
@@ -42,8 +36,8 @@ const zoneSaying = (zone: string | undefined): string => {
 };
 
 const nameSaying = (name: string): string => {
-  if (name.length > longest)
-    return `cronJob name must be no more than ${longest} characters to accommodate job name suffix (max 63 total)`;
+  if (name.length > longestName)
+    return `cronJob name must be no more than ${longestName} characters to accommodate job name suffix (max 63 total)`;
   const errors = qualifiedNameErrors(name);
   return errors.length === 0 ? "" : `invalid cronJob name ${JSON.stringify(name)}: ${errors.join("; ")}`;
 };
@@ -56,8 +50,16 @@ export const cronSaying = (name: string, spec: unknown): string => {
   return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();
 };
 
-/** What its jobs would be told, which upstream only finds when it makes one. */
+/** What the jobs of a template would be told, which upstream only finds when it makes one. */
 export const templateWarnings = (name: string, template: unknown): readonly string[] => {
   const saying = newJobSaying(name, isRecord(template) ? template["spec"] : undefined);
   return saying === "" ? [] : [`its jobs will be refused: ${saying}`];
+};
+
+/** What upstream stores all the same, and reconcile tells later. */
+export const cronWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+  const metadata = { name, namespace, uid: "", resourceVersion: "" };
+  const read = readSpec({ apiVersion: "", kind: "CronJob", metadata, spec });
+  const template = isRecord(spec) ? spec["jobTemplate"] : undefined;
+  return read.ok ? templateWarnings(`${name}-00000000`, template) : [`it will not run: ${read.message}`];
 };

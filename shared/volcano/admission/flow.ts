@@ -1,25 +1,16 @@
-/** A JobFlow at the API server's door: its jobs must be startable in some order. The same rules hold in reconcile. */
-import * as z from "zod";
+/** A JobFlow at the API server's door: its jobs must be startable in some order; what else reconcile will say is a warning. */
+import type { Named } from "../../kube/admission.ts";
 import { explain } from "../../kube/explain.ts";
+import { readSpec } from "../flow/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { formsDag } from "../schema/dependencies.ts";
-
-const shape = z.looseObject({
-  flows: z
-    .array(
-      z.looseObject({
-        name: z.string(),
-        dependsOn: z.looseObject({ targets: z.array(z.string()).optional() }).optional(),
-      }),
-    )
-    .optional(),
-});
+import { flowSpecSchema } from "../schema/flow.ts";
 
 const notDag = "jobflow flow is not dag";
 
 /** Why the flow is refused; empty when it may be stored. */
 export const flowSaying = (spec: unknown): string => {
-  const parsed = shape.safeParse(withoutNulls(spec ?? {}));
+  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}));
   if (!parsed.success) return explain(parsed.error);
   const { flows = [] } = parsed.data;
   const names = new Set(flows.map(({ name }) => name));
@@ -31,4 +22,11 @@ export const flowSaying = (spec: unknown): string => {
   }
   const tasks = flows.map(({ name, dependsOn }) => ({ name, dependsOn: { name: dependsOn?.targets ?? [] } }));
   return formsDag(tasks) ? "" : notDag;
+};
+
+/** What upstream stores all the same, and reconcile tells in the flow's status. */
+export const flowWarnings = ({ name, namespace }: Named, spec: unknown): readonly string[] => {
+  const metadata = { name, namespace, uid: "", resourceVersion: "" };
+  const read = readSpec({ apiVersion: "", kind: "JobFlow", metadata, spec });
+  return read.ok ? [] : [`it will not run: ${read.message}`];
 };

@@ -10,11 +10,10 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { tooMuch } from "../schema/parse.ts";
 import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
-import { cronSaying, templateWarnings } from "./cron.ts";
-import { flowSaying } from "./flow.ts";
+import { cronSaying, cronWarnings, templateWarnings } from "./cron.ts";
+import { flowSaying, flowWarnings } from "./flow.ts";
 import { changedJobSaying, jobPatch, newJobSaying } from "./job.ts";
 import { podSaying } from "./pod.ts";
 import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgroup.ts";
@@ -90,16 +89,13 @@ const bare = (name: string): Queue => ({
   ...{ capability: none, deserved: none, guarantee: none, allocated: none },
 });
 
-const field = (object: AdmittedObject, name: string): unknown =>
-  isRecord(object["spec"]) ? object["spec"][name] : undefined;
-
 /** group/kind → what is done about it. */
 const known: Readonly<Record<string, Known>> = {
   "batch.volcano.sh/Job": { needs: "queues", patched: ({ object }) => jobPatch(object), says: jobSays },
   "batch.volcano.sh/CronJob": {
     needs: "nothing",
     says: (asked) => cronSaying(nameOf(asked), asked.object["spec"]),
-    warns: (asked) => templateWarnings(`${nameOf(asked)}-00000000`, field(asked.object, "jobTemplate")),
+    warns: ({ object, request }) => cronWarnings(namedAs(object, request), object["spec"]),
   },
   "scheduling.volcano.sh/Queue": { needs: "queues", patched: ({ object }) => queuePatch(object), says: queueSays },
   "scheduling.volcano.sh/PodGroup": {
@@ -108,7 +104,11 @@ const known: Readonly<Record<string, Known>> = {
     says: ({ object, request, around }) =>
       request.operation === "CREATE" ? groupSaying(object, finderOf(around)) : "",
   },
-  "flow.volcano.sh/JobFlow": { needs: "nothing", says: ({ object }) => flowSaying(object["spec"]) },
+  "flow.volcano.sh/JobFlow": {
+    needs: "nothing",
+    says: ({ object }) => flowSaying(object["spec"]),
+    warns: ({ object, request }) => flowWarnings(namedAs(object, request), object["spec"]),
+  },
   "flow.volcano.sh/JobTemplate": {
     needs: "nothing",
     says: () => "",

@@ -149,10 +149,12 @@ const volcano: Case = {
 /** `folder` holds upstream's policies, where they lie beside the project. */
 const volcanoPolicies = (folder: string | undefined): Case => ({
   name: "Volcano's kinds are refused by the policies alone, and whatever upstream's refuse",
-  run: async (scene) => [
-    await volcanoRefuses(scene, /ValidatingAdmissionPolicy '[a-z]+\.volcano\.rekindle\.dev'/, false),
-    ...(folder === undefined ? [] : [await outdoes(scene, folder)]),
-  ],
+  run: async (scene) => {
+    await openQueues(scene);
+    await until("the policies of Volcano's kinds are in force", () => isVolcanoAsked(scene));
+    const own = await volcanoRefuses(scene, /ValidatingAdmissionPolicy '[a-z]+\.volcano\.rekindle\.dev'/, false);
+    return folder === undefined ? [own] : [own, await outdoes(scene, folder)];
+  },
 });
 
 export const admissionCases = (folder: string | undefined): readonly Case[] => [

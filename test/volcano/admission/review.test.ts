@@ -125,6 +125,11 @@ describe("a JobFlow", () => {
     ["after itself", { flows: [flow("a", "a")] }, /^jobflow flow is not dag: flow 'a' has self-dependency$/],
     ["after nobody", { flows: [flow("a", "z")] }, /^jobflow flow is not dag: vertex is not defined: z$/],
     ["of no shape", { flows: {} }, /^spec\.flows must be an array/],
+    [
+      "one template twice",
+      { flows: [{ name: "a" }, { name: "a" }] },
+      /^warning: it will not run: spec\.flows: "a" stands there more than once/,
+    ],
   ];
   for (const [what, spec, says] of rows) test(what, () => assert.match(said(creating("JobFlow", spec)), says));
 });
@@ -153,6 +158,11 @@ describe("a CronJob", () => {
       "of jobs that will be refused",
       { ...nightly, jobTemplate: { spec: {} } },
       /^warning: its jobs will be refused: No task specified/,
+    ],
+    [
+      "of a policy of its own",
+      { ...nightly, concurrencyPolicy: "Queue" },
+      /^warning: it will not run: spec\.concurrencyPolicy must be/,
     ],
     ["of no shape", { ...nightly, schedule: 3 }, /^spec\.schedule must be a string/],
   ];

@@ -1,14 +1,22 @@
 /** The rules of Volcano's kinds that CEL can say: no look at other objects, and no walk through a graph. */
 import { jobPolicy } from "./jobs.ts";
-import type { Policy, Rule } from "./policy.ts";
+import type { Policy, Rule, Variable } from "./policy.ts";
 
 const noTwoTiers = (owner: string, told: string): Rule => ({
   expression: `!has(${owner}.networkTopology) || !has(${owner}.networkTopology.highestTierAllowed) || !has(${owner}.networkTopology.highestTierName) || ${owner}.networkTopology.highestTierName == ''`,
   message: `${told}must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously`,
 });
 
-const listOf = (field: string): string =>
-  `request.operation != 'DELETE' && has(object.spec) && has(object.spec.${field}) ? dyn(object.spec.${field}) : dyn({})`;
+/** Part of an object as it is now, whatever its schema knows of it; nothing of one that is deleted. */
+const part = (name: string): Variable => ({
+  name,
+  expression: `request.operation != 'DELETE' && has(object.${name}) ? dyn(object.${name}) : dyn({})`,
+});
+
+const within = (name: string, path: string): Variable => ({
+  name,
+  expression: `has(variables.${path}) ? variables.${path} : dyn({})`,
+});
 
 const isAmount = (field: string, told: string): readonly Rule[] => [
   {
@@ -45,13 +53,12 @@ const queuePolicy: Policy = {
     },
   ],
   variables: [
-    { name: "capability", expression: listOf("capability") },
-    { name: "deserved", expression: listOf("deserved") },
-    {
-      name: "guarantee",
-      expression:
-        "request.operation != 'DELETE' && has(object.spec) && has(object.spec.guarantee) && has(object.spec.guarantee.resource) ? dyn(object.spec.guarantee.resource) : dyn({})",
-    },
+    part("spec"),
+    part("status"),
+    within("capability", "spec.capability"),
+    within("deserved", "spec.deserved"),
+    within("guaranteed", "spec.guarantee"),
+    within("guarantee", "guaranteed.resource"),
     { name: "path", expression: annotation("volcano.sh/hierarchy") },
     { name: "weights", expression: annotation("volcano.sh/hierarchy-weights") },
   ],
@@ -61,8 +68,7 @@ const queuePolicy: Policy = {
       messageExpression: "'`' + oldObject.metadata.name + '` queue can not be deleted'",
     },
     {
-      expression:
-        "request.operation == 'DELETE' || !has(object.status) || !has(object.status.state) || object.status.state in ['', 'Open', 'Closed']",
+      expression: "!has(variables.status.state) || variables.status.state in ['', 'Open', 'Closed']",
       message: "status.state: queue state must be in [Open Closed]",
     },
     ...isAmount("capability", "spec.capability"),
@@ -83,8 +89,7 @@ const queuePolicy: Policy = {
       message: "metadata.annotations: every weight of volcano.sh/hierarchy-weights must be a number larger than 0",
     },
     {
-      expression:
-        "request.operation == 'DELETE' || !has(object.spec) || !has(object.spec.parent) || object.spec.parent != object.metadata.name",
+      expression: "!has(variables.spec.parent) || variables.spec.parent != object.metadata.name",
       message: "spec.parent: a queue cannot use itself as parent",
     },
   ],
@@ -97,16 +102,11 @@ const groupPolicy: Policy = {
   resource: "podgroups",
   operations: ["CREATE"],
   variables: [
-    {
-      name: "parts",
-      expression: "has(object.spec) && has(object.spec.subGroupPolicy) ? dyn(object.spec.subGroupPolicy) : dyn([])",
-    },
+    part("spec"),
+    { name: "parts", expression: "has(variables.spec.subGroupPolicy) ? variables.spec.subGroupPolicy : dyn([])" },
   ],
   rules: [
-    {
-      ...noTwoTiers("object.spec", "spec.networkTopology: "),
-      expression: `!has(object.spec) || ${noTwoTiers("object.spec", "").expression}`,
-    },
+    noTwoTiers("variables.spec", "spec.networkTopology: "),
     {
       ...noTwoTiers("part", "spec.subGroupPolicy: "),
       expression: `variables.parts.all(part, ${noTwoTiers("part", "").expression})`,

@@ -8,7 +8,7 @@ import { same } from "../../shared/core/json.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { rows } from "../volcano/input/catalogue.ts";
 import type { Row } from "../volcano/input/row.ts";
-import { loose, queue, volcanoJob } from "./objects.ts";
+import { home, loose, queue, volcanoJob } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 /** What JSON can carry and an API server takes, under a name of its own. */
@@ -34,12 +34,13 @@ describe("bad Volcano jobs, all at once", () => {
     "each is told what is wrong, a good one runs beside them, and mended all run",
     onStand(
       async (stand) => {
+        await stand.create(home);
         await stand.create(queue);
         stand.simulator.subscribe(({ type, table, object }) => {
           if (type !== "ADDED" || table !== "podgroups.scheduling.volcano.sh") return;
           void stand.patch("PodGroup", object.metadata.name, { status: { phase: "Inqueue" } });
         });
-        await stand.host();
+        await stand.host({ gang: "scheduler" });
         for (const [name, { spec }] of numbered) await stand.create({ ...volcanoJob(name, {}), spec });
         await stand.create(volcanoJob("neighbour", { runMs: 5_000 }));
         const told = (): boolean => numbered.every(([name]) => state(stand, name).reason === "InvalidSpec");

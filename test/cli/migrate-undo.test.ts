@@ -67,4 +67,23 @@ describe("migrate --undo", () => {
     assert.match(out, /^its namespaces\n {2}a, b$/m);
     assert.match(out, /--namespaces=a,b +give it to rekindle host, too\n +--enable-metrics +ignored/);
   });
+
+  const selections: readonly (readonly [what: string, given: readonly string[], says: string])[] = [
+    ["a selector of namespaces", ["--namespace-selector=spark=yes"], "team-a, team-b"],
+    ["names and a selector", ["--namespaces=default", "--namespace-selector=spark=yes"], "default, team-a, team-b"],
+    ["a selector that selects none", ["--namespace-selector=spark=no"], "none with spark=no"],
+  ];
+  for (const [what, given, says] of selections)
+    it(`${what}: its namespaces are those that are meant`, async () => {
+      const terminal = openTerminal();
+      for (const name of ["team-a", "team-b"])
+        await make(terminal.simulator, {
+          apiVersion: "v1",
+          kind: "Namespace",
+          metadata: { name, labels: { spark: "yes" } },
+        });
+      await install(terminal.simulator, { flags: [...given, ...flags.slice(1)] });
+      const { out } = await terminal.run("migrate");
+      assert.match(out, new RegExp(`^its namespaces\\n {2}${says}$`, "m"));
+    });
 });

@@ -125,7 +125,7 @@ const flagViews = async (tools: Tools, { workloads }: Installed) => {
 export const examine = async (session: Session, tools: Tools): Promise<Report> => {
   const installed = await findInstalled(session);
   const saved = (await loadSaved(session))?.saved;
-  const watched = saved?.watched ?? watchedBy(installed.workloads);
+  const watched = saved?.watched ?? watchedBy(installed);
   const objects: Record<string, Readonly<Record<string, number>>> = {};
   const still: string[] = [];
   let applications: readonly Stored[] = [];

@@ -115,7 +115,7 @@ export const savedOf = (installed: Installed, before: Saved | undefined): Saved 
       hookText(a) < hookText(b) ? -1 : 1,
     ),
     leases: [...leases, ...(before?.leases ?? []).filter((one) => !leases.some((two) => same(one, two)))],
-    watched: before?.watched ?? [...watchedBy(installed.workloads)],
+    watched: before?.watched ?? [...watchedBy(installed)],
   };
 };
 

@@ -44,6 +44,8 @@ export type Installed = {
   readonly workloads: readonly Workload[];
   readonly leases: readonly Stored[];
   readonly hooks: readonly Hook[];
+  /** The namespaces that a selector of its controllers selects now, by the selector. */
+  readonly selected: Readonly<Record<string, readonly string[]>>;
   /** The API server's clock, epoch ms. */
   readonly now: number;
 };
@@ -141,6 +143,21 @@ export const all = async (
 export const clockOf = async ({ transport }: Session): Promise<number> =>
   (await openCluster(transport).get({ resource: namespaces, name: "kube-system" })).date;
 
+const controllers = (workloads: readonly Workload[]): readonly Workload[] =>
+  workloads.filter(({ part }) => part === "controller");
+
+const selectorOf = ({ args }: Workload): string => flagIn(args, "namespace-selector") ?? "";
+
+/** What every selector of namespaces selects. */
+const selectedBy = async (session: Session, workloads: readonly Workload[]): Promise<Installed["selected"]> => {
+  const selectors = [...new Set(controllers(workloads).map(selectorOf))].filter((selector) => selector !== "");
+  const found = selectors.map(async (selector): Promise<readonly [string, readonly string[]]> => {
+    const objects = await all(session, namespaces, selector);
+    return [selector, objects.map(({ metadata }) => metadata.name)];
+  });
+  return Object.fromEntries(await Promise.all(found));
+};
+
 /** Looks at everything that belongs to an installation; nothing is written. */
 export const findInstalled = async (session: Session): Promise<Installed> => {
   const workloads = (await all(session, deployments)).flatMap(workloadOf);
@@ -153,15 +170,25 @@ export const findInstalled = async (session: Session): Promise<Installed> => {
     workloads,
     leases: (await all(session, leases)).filter(({ metadata }) => names.has(metadata.name)),
     hooks: (await Promise.all(hookResources.map(hooksOf))).flat(),
+    selected: await selectedBy(session, workloads),
     now: await clockOf(session),
   };
 };
 
-/** The namespaces that its controllers watch; empty: all of them. */
-export const watchedBy = (workloads: readonly Workload[]): readonly string[] => {
-  const each = workloads
-    .filter(({ part }) => part === "controller")
-    .map(({ args }) => (flagIn(args, "namespaces") ?? "").split(",").map((name) => name.trim()));
+/** Stands for namespaces where there are none: no namespace is called so, and an empty list would mean all. */
+const nowhere = (selector: string): string => `none with ${selector}`;
+
+const chosenBy = (controller: Workload, selected: Installed["selected"]): readonly string[] => {
+  const names = (flagIn(controller.args, "namespaces") ?? "").split(",").map((name) => name.trim());
+  const selector = selectorOf(controller);
+  if (selector === "") return names;
+  const both = [...names.filter((name) => name !== ""), ...(selected[selector] ?? [])];
+  return both.length > 0 ? both : [nowhere(selector)];
+};
+
+/** The namespaces that its controllers watch, by their names and by what their selectors select; empty: all of them. */
+export const watchedBy = ({ workloads, selected }: Pick<Installed, "workloads" | "selected">): readonly string[] => {
+  const each = controllers(workloads).map((controller) => chosenBy(controller, selected));
   const names = each.flat();
   return names.includes("") || each.length === 0 ? [] : [...new Set(names)].sort();
 };

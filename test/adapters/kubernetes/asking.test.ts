@@ -64,6 +64,30 @@ describe("a question to a pod", () => {
     assert.equal(answer.heard, false);
   });
 
+  const headers: readonly (readonly [name: string, value: string, sent: boolean])[] = [
+    ["X-Probe", "me", true],
+    ["accept", "text/plain", true],
+    ["Authorization", "Bearer x", false],
+    ["Impersonate-User", "admin", false],
+    ["X-Remote-User", "admin", false],
+    ["X-Forwarded-For", "10.0.0.1", false],
+    ["Host", "elsewhere", false],
+    ["X-Probe", "one\r\nX-Two: two", false],
+  ];
+  for (const [name, value, sent] of headers)
+    it(`header ${name}: ${JSON.stringify(value)} ${sent ? "is" : "is not"} sent through the API server`, async () => {
+      const transport = scripted({ body: [] });
+      await ask(transport, { ...question, header: { name, value } });
+      const wanted = sent ? { [name.toLowerCase()]: value } : {};
+      assert.deepEqual(transport.asked[0]?.headers, wanted);
+    });
+
+  it("carries what stands behind the question mark, and nothing that would end the line", async () => {
+    const transport = scripted({ body: [] });
+    await ask(transport, { ...question, path: ["ready"], query: "full=1&a=b c\r\n" });
+    assert.match(transport.asked[0]?.path ?? "", /\/proxy\/ready\?full=1&a=b\+c%0D%0A$/);
+  });
+
   it("a fault of ours stays one", async () => {
     const broken: Transport = { ...scripted(), send: () => Promise.reject(new TypeError("ours")) };
     await assert.rejects(ask(broken, question), TypeError);

@@ -79,9 +79,10 @@ const dependencies = (scene: Scene, flow: Flow): Verdict => {
   if (first === undefined) return { met: true };
   const probe = flow.dependsOn?.probe;
   if (!isProbe(probe)) return { met: false, why: `${nameOf(scene, first)} to be complete` };
-  const there = open.flatMap((target) => scene.made.get(nameOf(scene, target)) ?? []);
-  if (there.length < open.length) return { met: false, why: `${nameOf(scene, first)} to be there` };
-  return probed(scene.view, there, probe);
+  if (open.some((target) => !scene.made.has(nameOf(scene, target))))
+    return { met: false, why: `${nameOf(scene, first)} to be there` };
+  const jobsOfAll = targetsOf(flow).map((target) => scene.made.get(nameOf(scene, target)));
+  return probed(scene.view, jobsOfAll, probe);
 };
 
 const isProbed = (flow: Flow): boolean => isProbe(flow.dependsOn?.probe);

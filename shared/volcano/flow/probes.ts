@@ -150,12 +150,13 @@ const wishesOf = (probe: Probe): readonly Wish[] => [
 /** A probe that asks for nothing is none. */
 export const isProbe = (probe: Probe | undefined): probe is Probe => isRecord(probe) && wishesOf(probe).length > 0;
 
-/** Whether the jobs that are depended on show what the probe wants; all of them are there. */
-export const probed = (view: View<Memory>, targets: readonly Stored[], probe: Probe): Verdict => {
-  const open = targets.filter((job) => phaseOf(job) !== "Completed");
+/** Whether the jobs that are depended on show what the probe wants; undefined is one that was complete and is gone. */
+export const probed = (view: View<Memory>, targets: readonly (Stored | undefined)[], probe: Probe): Verdict => {
+  const there = targets.filter((job) => job !== undefined);
+  const open = there.filter((job) => phaseOf(job) !== "Completed");
   const verdicts = wishesOf(probe).map(({ taskName = "", judge }): Verdict => {
-    if (!targets.some((job) => tasksNamed(job, taskName).length > 0))
-      return unmet(`none of its jobs has a task ${JSON.stringify(taskName)}: mend dependsOn.probe`);
+    const isKnown = there.length < targets.length || there.some((job) => tasksNamed(job, taskName).length > 0);
+    if (!isKnown) return unmet(`none of its jobs has a task ${JSON.stringify(taskName)}: mend dependsOn.probe`);
     return allOf(open.flatMap((job) => tasksNamed(job, taskName).map((task) => judge({ view, job }, task))));
   });
   return allOf(verdicts);

@@ -11,13 +11,13 @@ const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
 
 const minute = 60_000;
 
-const nightly = (spec: object = {}, time = "08:00:30", status: object = {}) =>
+const nightly = (spec: object = {}, time = "08:00:30", { status = {}, metadata = {} } = {}) =>
   new Stage(
     operator,
     {
       apiVersion: "batch.volcano.sh/v1alpha1",
       kind: "CronJob",
-      metadata: { name: "nightly", generation: 1 },
+      metadata: { name: "nightly", generation: 1, ...metadata },
       spec: {
         schedule: "*/5 * * * *",
         jobTemplate: { metadata: { labels: { a: "b" }, annotations: { c: "d" } }, spec: { minAvailable: 1 } },
@@ -91,6 +91,26 @@ describe("a time of a CronJob", () => {
     assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
   });
 
+  test("that was decided on and not begun before its deadline is over, too", () => {
+    const stage = nightly({ startingDeadlineSeconds: 30 }).run();
+    stage.now = at("08:05:00");
+    stage.step(true);
+    stage.now = at("08:06:00");
+    stage.run();
+    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
+  });
+
+  const zones = [
+    ["America/New_York", "2026-11-02T03:05:00-05:00"],
+    ["Asia/Kolkata", "2026-11-02T13:35:00+05:30"],
+    ["UTC", "2026-11-02T08:05:00Z"],
+  ] as const;
+  for (const [timeZone, text] of zones)
+    test(`is told on the clocks of ${timeZone}`, () => {
+      const { annotations } = begun({ timeZone }).get("jobs", nameAt("08:05:00")).metadata;
+      assert.equal(annotations?.["volcano.sh/cronjob-scheduled-timestamp"], text);
+    });
+
   test("is none while it is suspended, and the last one is made up for afterwards, as upstream does", () => {
     const stage = nightly({ suspend: true }).run();
     assert.equal(stage.last?.rests, true);
@@ -111,9 +131,11 @@ describe("a time of a CronJob", () => {
   });
 
   test("that upstream took is not taken again", () => {
-    const stage = nightly({}, "08:07:00", { lastScheduleTime: "2026-11-02T08:05:00Z" });
-    stage.change("cronjobs", "nightly", { metadata: { creationTimestamp: "2026-11-02T07:00:00Z" } });
-    stage.run();
+    const [status, metadata] = [
+      { lastScheduleTime: "2026-11-02T08:05:00Z" },
+      { creationTimestamp: "2026-11-02T07:00:00Z" },
+    ];
+    const stage = nightly({}, "08:07:00", { status, metadata }).run();
     assert.deepEqual(stage.deeds, []);
   });
 
@@ -175,6 +197,25 @@ describe("jobs of a CronJob", () => {
     assert.equal(stage.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
   });
 
+  test("on their way out are active no more, but still hold others back under Forbid", () => {
+    const stage = begun({ concurrencyPolicy: "Forbid" });
+    stage.change("jobs", nameAt("08:05:00"), { metadata: { deletionTimestamp: "2026-11-02T08:06:00Z" } });
+    stage.now = at("08:10:00");
+    stage.run();
+    assert.deepEqual([activeIn(stage.status()), stage.deeds.length], [[], 1]);
+  });
+
+  test("on their way out are no history: another is not deleted for them", () => {
+    const stage = begun({ successfulJobsHistoryLimit: 1 });
+    stage.job(nameAt("08:05:00"), "Completed");
+    stage.now = at("08:10:00");
+    stage.run();
+    stage.job(nameAt("08:10:00"), "Completed");
+    stage.change("jobs", nameAt("08:10:00"), { metadata: { deletionTimestamp: "2026-11-02T08:10:10Z" } });
+    stage.turn(minute).run();
+    assert.deepEqual(stage.names("jobs"), [nameAt("08:05:00"), nameAt("08:10:00")]);
+  });
+
   test("that somebody deleted are said to be gone", () => {
     const stage = begun();
     stage.remove("jobs", nameAt("08:05:00"));
@@ -225,5 +266,6 @@ describe("a CronJob that cannot be followed", () => {
     const stage = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
     assert.match(stage.told.join(), /UnsupportedSchedule/);
     assert.equal(stage.last?.wakeAt, at("09:00:00"));
+    assert.deepEqual(stage.step().stages, []);
   });
 });

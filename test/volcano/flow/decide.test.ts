@@ -81,6 +81,23 @@ describe("a flow", () => {
       assert.deepEqual([phaseOf(stage), stage.deeds], ["Failed", ["create jobs f-a"]]);
     });
 
+  test("begins nothing in the step that it fails in", () => {
+    const stage = flowOf([{ name: "a" }, { name: "c" }], { templates: ["a"] }).run();
+    stage.put({ plural: "jobtemplates" }, { ...stage.get("jobtemplates", "a"), metadata: { name: "c" } });
+    stage.job("f-a", "Failed");
+    stage.run();
+    assert.deepEqual([phaseOf(stage), stage.deeds], ["Failed", ["create jobs f-a"]]);
+  });
+
+  test("takes no stranger's job for its own, whatever its labels", () => {
+    const stage = flowOf([{ name: "a" }, after("b", "a")], { templates: [] });
+    const metadata = { name: "f-a", labels: { "volcano.sh/createdByJobFlow": "ns.f" } };
+    stage.put({ plural: "jobs" }, { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata });
+    stage.job("f-a", "Completed");
+    stage.run();
+    assert.deepEqual([phaseOf(stage), stage.status()["completedJobs"]], ["Pending", undefined]);
+  });
+
   test("does not make a job again that was complete and is gone, but one that was not", () => {
     const stage = flowOf([{ name: "a" }, { name: "b" }, after("c", "a")]).run();
     stage.job("f-a", "Completed");
@@ -152,6 +169,15 @@ describe("jobs of a flow that has succeeded", () => {
     assert.deepEqual([stage.names("jobs"), stage.last?.wakeAt], [["f-a"], Date.UTC(2026, 10, 2, 8, 0, 16)]);
     stage.turn(6_000).run();
     assert.deepEqual(stage.names("jobs"), []);
+  });
+
+  test("are deleted once, and waited for", () => {
+    const stage = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: "delete" } }).run();
+    stage.turn(10_000).job("f-a", "Completed");
+    stage.run();
+    stage.change("jobs", "f-a", { metadata: { deletionTimestamp: "2026-11-02T08:00:12Z" } });
+    const { stages, waitsFor } = stage.turn(minute).step();
+    assert.deepEqual([stages, waitsFor], [[], "its jobs to be deleted"]);
   });
 
   test("a flow that has failed keeps its jobs whatever its policy", () => {

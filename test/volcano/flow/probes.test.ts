@@ -104,6 +104,30 @@ describe("a probe", () => {
     assert.ok(stage.deeds.includes("create jobs f-b"));
   });
 
+  test("is of those jobs that have such a task, complete or not", () => {
+    const stage = flowOf([
+      { name: "a" },
+      { name: "c" },
+      {
+        name: "b",
+        dependsOn: { targets: ["a", "c"], probe: { taskStatusList: [{ taskName: "ps", phase: "Running" }] } },
+      },
+    ]).run();
+    stage.change("jobs", "f-a", { spec: { tasks: [{ name: "ps", replicas: 1 }] } });
+    stage.job("f-a", "Completed");
+    stage.run();
+    assert.ok(stage.deeds.includes("create jobs f-b"));
+  });
+
+  test("asks no pods of an earlier job of the name", () => {
+    const stage = probing(tcp);
+    stage.hears = () => ({ heard: true, value: {} });
+    const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f-a", uid: "earlier" };
+    stage.change("pods", "f-a-w-0", { metadata: { ownerReferences: [owner] } });
+    stage.run();
+    assert.match(stage.last?.waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+  });
+
   test("of a task that there is not is told", () => {
     const stage = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
     assert.match(stage.told.join(), /none of its jobs has a task "ps": mend dependsOn.probe/);

@@ -7,6 +7,8 @@ import { runHost } from "../shared/wiring/process.ts";
 export const host = (args: readonly string[]): Promise<number> => {
   // A burst of events must not make the young generation grow for good: that is a third of the host's memory.
   setFlagsFromString("--semi-space-growth-factor=1");
+  // The old one is collected when it has grown by half, not when it has grown fourfold: another third, for a tenth more CPU.
+  setFlagsFromString("--heap-growing-percent=50");
   return runHost({
     args,
     env: process.env,

@@ -63,8 +63,9 @@ const jobIn = ({ theatre }: Stage) => ({
   uid: theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`)?.metadata.uid ?? "",
 });
 
-const queued = (stage: Stage, state: string): void => {
-  for (const [method, path, body] of queueAt(state, stage.theatre.simulator.store)) asked(stage, method, path, body);
+const queued = (stage: Stage, { queue, state }: { readonly queue: string; readonly state: string }): void => {
+  for (const [method, path, body] of queueAt(queue, state, stage.theatre.simulator.store))
+    asked(stage, method, path, body);
 };
 
 const unhear = (stage: Stage, ms: number): void => {
@@ -141,7 +142,7 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       asked(stage, "PATCH", groupOf(jobIn(stage)), { status: { phase: what.phase } });
       break;
     case "queue":
-      queued(stage, what.state);
+      queued(stage, what);
       break;
     case "evict":
       simulator.evictPod(namespace, podOf(stage, what)?.metadata.name ?? "");

@@ -9,7 +9,7 @@ import type { Scenario } from "./plot.ts";
 
 const relistMs = 500;
 /** Events that a gap takes, at most; the longest of all begin or end with the run. */
-const gaps = { whole: 8, part: 3, thin: 2 } as const;
+const gaps = { whole: 8, part: 3, thin: 2, sparse: 1 } as const;
 const longestDeaf = 3;
 /** Revisions that a read may be behind: a few, and far enough to be from before the driver. */
 const behindBy = [1, 2, 5, 16, 40] as const;
@@ -18,7 +18,7 @@ const fewBehindBy = [2, 16] as const;
 
 /*
  * Breadths. `thin`: deaths everywhere, one refusal of a few kinds per place, and races at the saves. `whole`: everything
- * everywhere. `part`, for what other scenarios show already but for the state that it happens in: one refusal, outage
+ * everywhere. `sparse`: of what thin ones show, the least. `part`, for what other scenarios show already but for the state that it happens in: one refusal, outage
  * and pause of a kind per place, and two invocations against each other at every fifth call of the second.
  */
 
@@ -28,9 +28,16 @@ const thinly: ReadonlySet<string> = new Set([
   ...["read-only-5m", "message-twice", "message-lost", "gap", "pair"],
 ]);
 
+/** What a sparse one is: a death at each place, an answer to each write that asks to look again, and messages that are lost. */
+const sparsely: ReadonlySet<string> = new Set(["crash-after", "409", "message-lost"]);
+
+const chosenFor = { thin: thinly, sparse: sparsely } as const;
+
+const isWide = (breadth: Scenario["breadth"]): breadth is "whole" | "part" => breadth === "whole" || breadth === "part";
+
 /** The families that a scenario of this breadth is put to. */
 export const isPutTo = ({ breadth, also = [] }: Pick<Scenario, "breadth" | "also">, family: string): boolean =>
-  breadth !== "thin" || thinly.has(family) || also.includes(family);
+  isWide(breadth) || chosenFor[breadth].has(family) || also.includes(family);
 
 const atCalls = (making: Making): readonly Case[] => {
   const { rehearsal, name, breadth, without } = making;
@@ -97,7 +104,7 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
   const isOuter = (first: number, last: number): boolean => first === 1 || last === events;
   const windows = all.flatMap((first) =>
     all
-      .filter((last) => last >= first && (last - first < longest || (breadth !== "thin" && isOuter(first, last))))
+      .filter((last) => last >= first && (last - first < longest || (isWide(breadth) && isOuter(first, last))))
       .map((last) => [first, last] as const),
   );
   return windows.flatMap(([first, last]): readonly Case[] => {
@@ -157,7 +164,7 @@ export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number
   );
   const series = seriesOf(making).map((batch): Sized => ({ kind: "pairs", batch }));
   const all: readonly Sized[] = [...singles, ...series];
-  const wanted = breadth === "thin" ? all.flatMap((sized) => thinned(scenario, sized)) : all;
+  const wanted = isWide(breadth) ? all : all.flatMap((sized) => thinned(scenario, sized));
   if (seed === undefined) return wanted;
   const some = wanted.map(
     (sized): Sized =>

@@ -15,7 +15,12 @@ const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
 const furthest = 20;
 
 /** How many are drawn: fewer where a run is long, for each plays the rest of it. */
-const manyFor: Readonly<Record<Making["breadth"], number>> = { whole: 6_000_000, part: 4_000_000, thin: 5_000_000 };
+const manyFor: Readonly<Record<Making["breadth"], number>> = {
+  whole: 6_000_000,
+  part: 4_000_000,
+  thin: 5_000_000,
+  sparse: 600_000,
+};
 const most = 2_600;
 
 const howMany = ({ rehearsal, breadth }: Making): number =>

@@ -39,6 +39,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.memory.executors.marks and .untold",
     reason: "parts of pods' UIDs, which the server draws; and what a next step tells again, if there is one",
   },
+  { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
   {
     what: "the order of a job's tasks whose end was an event",
     reason: "their pods end at one time, and who comes late sees both",
@@ -143,6 +144,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "metadata.generation",
     "spec.memory.history",
     "spec.memory.conditions",
+    "spec.memory.commands",
     "spec.memory.untold",
     "spec.memory.allotment",
     seal,

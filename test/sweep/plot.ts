@@ -42,8 +42,8 @@ export type Act = {
     | { readonly act: "command"; readonly action: string }
     /** The scheduler says of the job's group that it is in this phase. */
     | { readonly act: "group"; readonly phase: string }
-    /** The queue of all jobs is made, or its state set. */
-    | { readonly act: "queue"; readonly state: string };
+    /** A queue is made, or its state set. */
+    | { readonly act: "queue"; readonly queue: string; readonly state: string };
 };
 
 export type Scenario = {
@@ -67,16 +67,16 @@ export type Scenario = {
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** What can be read of a record that cannot be read whole is kept. */
   readonly lenient?: true;
-  /** The queue of the jobs is not there from the beginning. */
-  readonly queueless?: true;
+  /** Nobody lets groups of pods in but Rekindle; a stand-in for Volcano's scheduler does, where this is absent. */
+  readonly gang?: "here";
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */
   readonly without?: readonly string[];
   /** Families that a thin scenario is put to besides. */
   readonly also?: readonly string[];
-  /** Everything everywhere, or of what others show already only a part, or a thin one: see `cases.ts`. */
-  readonly breadth: "whole" | "part" | "thin";
+  /** Everything everywhere, or of what others show already only a part, a thin one, or a sparse one: see `cases.ts`. */
+  readonly breadth: "whole" | "part" | "thin" | "sparse";
 };
 
 /** The application under test, and a namesake's that nobody may touch. */

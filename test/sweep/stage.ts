@@ -5,6 +5,7 @@
 import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
 import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
+import type { Operator } from "../../shared/core/operator.ts";
 import { take } from "../../shared/engine/batch.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
@@ -31,11 +32,17 @@ export type Appointment = { readonly at: number; readonly order: number; readonl
 /** Lets everything that waits on nothing but promises go on until nothing moves any more. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Queues are nobody's business where Volcano's scheduler is meant to be. */
+const operatorsOf = ({ gang }: Theatre["scenario"]): readonly Operator<unknown>[] =>
+  operatorsFor(timing, { ...defaultOptions, driverPdb: true }, gang === undefined ? "scheduler" : "auto").filter(
+    ({ kind }) => kind !== "Queue" || gang !== undefined,
+  );
+
 export class Stage {
   readonly theatre: Theatre;
   fault: Fault;
   readonly levers: Levers;
-  readonly operators = operatorsFor(timing, { ...defaultOptions, driverPdb: true });
+  readonly operators: readonly Operator<unknown>[];
   oracle: Scene["oracle"];
   post: Post;
   watching: Watching;
@@ -77,6 +84,7 @@ export class Stage {
   ) {
     const { simulator } = theatre;
     this.theatre = theatre;
+    this.operators = operatorsOf(theatre.scenario);
     this.fault = fault;
     theatre.audience = (change) => this.hear(change);
     simulator.restore(scene.simulator);

@@ -202,8 +202,8 @@ export const openTheatre = (scenario: Scenario): Theatre => {
     guests: guestsFor(scenario),
   });
   for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
-  const queues = scenario.queueless === true ? [] : queueAt("Open", simulator.store);
-  for (const [method, path, body] of queues) write(simulator, method, path, body);
+  for (const queue of ["root", "default"])
+    for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
   const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });

@@ -83,9 +83,13 @@ export const recalled = (known: readonly string[] = [], orders: readonly Order[]
 export const waitingOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
   orders.filter(({ uid }) => !known.includes(uid));
 
+/** Orders that were taken, and whose objects nobody has asked to go yet. */
+export const takenOrders = (orders: readonly Order[], known: readonly string[] = []): readonly Order[] =>
+  orders.filter(({ uid, object }) => known.includes(uid) && !isEnding(object));
+
 /** Objects of orders that were taken go. */
 export const cleared = (orders: readonly Order[], known: readonly string[] = []): readonly Effect[] =>
-  orders.filter(({ uid, object }) => known.includes(uid) && !isEnding(object)).map(({ object }) => removal(object));
+  takenOrders(orders, known).map(({ object }) => removal(object));
 
 /** What is told of an order: upstream's words when it is obeyed; what is wrong with it when it is not. */
 export const orderWord = ({ action, object, stale }: Order, actions: readonly string[]) => {

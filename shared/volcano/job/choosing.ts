@@ -1,5 +1,5 @@
 /** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
-import { type Order, remembered, waitingOrders } from "../command/order.ts";
+import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
 import { type Arm, armed, dueOf, recovered, type Target } from "./delays.ts";
 import { type EventName, type Happening, happeningsOf } from "./happenings.ts";
@@ -17,8 +17,6 @@ export type Chosen = {
   readonly because?: { readonly event: string; readonly exitCodes: readonly number[] };
   /** What must be asked again before the action is taken. */
   readonly witness?: Happening["witness"];
-  /** The command that is taken. */
-  readonly order?: Order;
   /** When a pod will have waited for too long, epoch ms. */
   readonly wakeAt?: number;
 };
@@ -118,7 +116,7 @@ const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen 
 const orderedOf = ({ orders, memory: { commands } }: Scene, memory: Memory): Chosen | undefined => {
   const [order] = waitingOrders(orders, commands);
   if (order === undefined) return undefined;
-  const taken = { memory: { ...memory, commands: remembered(commands, order) }, target: job, order };
+  const taken = { memory: { ...memory, commands: remembered(commands, order) }, target: job };
   const action = commandActions.find((one) => one === order.action);
   if (action === undefined || order.stale) return { ...taken, action: "SyncJob" };
   const idle = moveFor(memory.phase, action) === moveFor(memory.phase, "SyncJob");

@@ -89,7 +89,6 @@ const act = (scene: Scene): Decision<Memory> => {
   return planOf(next, {
     told,
     prioritiesOf: prioritiesOf(scene),
-    ...(choice.order === undefined ? {} : { order: choice.order }),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
   });
 };

@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
-import { cleared, type Order, orderWord, waitingOrders } from "../command/order.ts";
+import { cleared, orderWord, takenOrders, waitingOrders } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { jobs } from "../resource.ts";
@@ -48,8 +48,6 @@ type Told = {
   /** What may clear the way. */
   readonly first?: readonly Effect[];
   readonly wakeAt?: number;
-  /** The command that is taken with this step. */
-  readonly order?: Order;
 };
 
 const earliest = (...instants: readonly (number | undefined)[]): number | undefined => {
@@ -57,12 +55,12 @@ const earliest = (...instants: readonly (number | undefined)[]): number | undefi
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** What was ordered, told by whoever takes it. */
-const issued = ({ object }: Scene, order: Order | undefined): readonly Effect[] => {
-  if (order === undefined) return [];
-  const { type, ...word } = orderWord(order, commandActions);
-  return [told(object, `command ${order.uid}`, word, type)];
-};
+/** What was ordered, told until its object goes: each under its own name, so that a repeat is none. */
+const issued = ({ object, orders, memory: { commands } }: Scene): readonly Effect[] =>
+  takenOrders(orders, commands).map((order) => {
+    const { type, ...word } = orderWord(order, commandActions);
+    return told(object, `command ${order.uid}`, word, type);
+  });
 
 /** Commands that are still to be taken. */
 const isOrdered = ({ orders, memory }: Scene): boolean => waitingOrders(orders, memory.commands).length > 0;
@@ -133,10 +131,11 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const word = lacks === undefined ? undefined : { reason, message: lacks };
   const warned = word === undefined ? [] : [told(scene.object, `${reason} ${lacks}`, word)];
   const stages = [
-    [...cleared(next.orders, memory.commands), ...pods.ends],
+    pods.ends,
     [...kept.effects, ...group],
     pods.creates,
-    [...issued(next, asked.order), ...events(next), ...warned],
+    [...issued(next), ...events(next), ...warned],
+    cleared(next.orders, memory.commands),
   ];
   const busy = pods.ends.length + kept.effects.length + group.length > 0;
   const waits = waitsOf(next, asked, busy);

@@ -23,6 +23,8 @@ export type Saved = {
   readonly retry: number;
   readonly keeps: boolean;
   readonly doomed: readonly string[];
+  /** Commands that were taken. */
+  readonly taken: readonly string[];
 };
 
 export type Facts = {

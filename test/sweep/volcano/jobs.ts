@@ -75,6 +75,12 @@ export const runningIs =
   (change) =>
     phaseIs("Running")(change) && numberAt(change.object, "status", "running") === many;
 
+/** The same of a later version of the job. */
+export const runningIn =
+  (version: number, many: number): When =>
+  (change) =>
+    runningIs(many)(change) && numberAt(change.object, "status", "version") === version;
+
 export const succeededIs =
   (many: number): When =>
   (change) =>
@@ -99,13 +105,13 @@ export const remove = (name: string, when: When, afterMs = 1_000): Act => ({
 
 type Told = Pick<Scenario, "name" | "what" | "ends"> & Partial<Scenario>;
 
-/** A scenario about a job of these tasks and policies, which is played thinly unless it says otherwise. */
+/** A scenario about a job of these tasks and policies, which is played sparsely unless it says otherwise. */
 export const job = (told: Told): Scenario => ({
   kind: "Job",
   scripts: {},
   lives: { "*": [done] },
   acts: [],
-  breadth: "thin",
+  breadth: "sparse",
   ...told,
   spec: { maxRetry: 3, tasks: [master, workers], ...told.spec },
 });

@@ -6,7 +6,8 @@
  * V6. The version and the retries never go back. A retry is spent by every way into Restarting and by nothing else; the
  *     version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
  * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
- * I5. Nothing is touched but what this job owns, and commands that are for it.
+ * V8. A command is removed when a record says that it was taken, and not before.
+ * I5. Nothing is touched but what this job owns, commands that are for it, and what queues say of themselves.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  */
@@ -30,16 +31,21 @@ const shared: ReadonlySet<string> = new Set([
 /** What a job may consist of. */
 const accompanying: ReadonlySet<string> = new Set([...shared, "pods", "persistentvolumeclaims", groups]);
 
+const textsAt = (value: unknown, name: string): readonly string[] => {
+  const found = at(value, name);
+  return Array.isArray(found) ? found.map(String) : [];
+};
+
 const recordOf = (object: Item): Saved => {
   const memory = at(object, "spec", "memory");
-  const doomed = at(memory, "doomed");
   return {
     job: textAt(object, "spec", "uid") ?? "",
     phase: textAt(memory, "phase") ?? "",
     version: numberAt(memory, "version") ?? 0,
     retry: numberAt(memory, "retryCount") ?? 0,
     keeps: at(memory, "keeps") === true,
-    doomed: Array.isArray(doomed) ? doomed.map(String) : [],
+    doomed: textsAt(memory, "doomed"),
+    taken: textsAt(memory, "commands"),
   };
 };
 
@@ -140,10 +146,13 @@ export const openJobOracle = (
 
   /** What a step may do to objects of a table; of all others, what the job owns and consists of. */
   const permits: Readonly<Record<string, (change: Change) => boolean>> = {
-    [checkpoints]: ({ object }) => isRecord(object),
+    [checkpoints]: ({ object }) => isRecord(object) || object.metadata.name.startsWith("queue."),
     [jobs]: (change) =>
       isSubject(change.object) && (change.type === "DELETED" ? isExpired(change) : sameButStatus(change)),
-    events: ({ type, object }) => type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid,
+    events: ({ type, object }) =>
+      type === "ADDED" &&
+      (textAt(object, "involvedObject", "uid") === facts.uid || textAt(object, "involvedObject", "kind") === "Queue"),
+    "queues.scheduling.volcano.sh": ({ type }) => type === "MODIFIED",
     "commands.bus.volcano.sh": ({ type, object }) =>
       type === "DELETED" && textAt(object, "target", "name") === subject.name,
   };
@@ -160,10 +169,18 @@ export const openJobOracle = (
     if (table === groups) hearGroup(change, actor);
   };
 
+  /** V8. */
+  const hearCommand = ({ type, object }: Change, actor: Actor): void => {
+    if (type !== "DELETED" || actor !== "engine" || facts.gone) return;
+    if (facts.record?.taken.includes(object.metadata.uid) !== true)
+      blame(`V8: ${object.metadata.name} is removed, and no record says that it was taken`);
+  };
+
   const hears: Readonly<Record<string, (change: Change, actor: Actor) => void>> = {
     [jobs]: (change) => (isSubject(change.object) ? hearJob(change) : undefined),
     [checkpoints]: (change, actor) => (isRecord(change.object) ? hearRecord(change, actor) : undefined),
     pods: (change, actor) => hearPod(facts, change, { actor, blame, job: seen.job }),
+    "commands.bus.volcano.sh": hearCommand,
     events: ({ object }, actor) => (actor === "engine" ? checkSecret(object, "an event") : undefined),
   };
 

@@ -102,6 +102,8 @@ const processes =
     tasks: { "processes.end": (task) => apart(server, task) },
   });
 
+type Playing = { readonly lives?: Lives; readonly gang?: "here" };
+
 /** Those who play along in a scenario. */
-export const guestsFor = ({ lives }: { readonly lives?: Lives }): readonly ((server: Server) => Part)[] =>
-  lives === undefined ? [] : [scheduler, processes(lives)];
+export const guestsFor = ({ lives, gang }: Playing): readonly ((server: Server) => Part)[] =>
+  lives === undefined ? [] : [...(gang === "here" ? [] : [scheduler]), processes(lives)];

@@ -1,5 +1,6 @@
 /** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
 import type { Scenario } from "../plot.ts";
+import { commands } from "./commands.ts";
 import {
   applied,
   done,
@@ -33,7 +34,7 @@ const policies: readonly Scenario[] = [
     spec: { plugins, policies: [policy("PodFailed", "RestartJob")] },
     lives: worker1Fails,
     ends: "Completed",
-    breadth: "part",
+    breadth: "thin",
   }),
   job({
     name: "job-restart-task",
@@ -52,6 +53,7 @@ const policies: readonly Scenario[] = [
     spec: { plugins, policies: [policy("PodFailed", "RestartPod")] },
     lives: living({ "worker-1": [fails, done], "*": [{ runMs: 20_000 }] }),
     ends: "Completed",
+    breadth: "thin",
   }),
   job({
     name: "job-restart-partition",
@@ -180,7 +182,7 @@ const shapes: readonly Scenario[] = [
     what: "a job of two tasks runs to its end, and nothing but its pods is left",
     spec: { plugins },
     ends: "Completed",
-    breadth: "part",
+    breadth: "thin",
   }),
   job({
     name: "job-scale-up",
@@ -270,8 +272,18 @@ const shapes: readonly Scenario[] = [
   job({
     name: "job-queue-missing",
     what: "its queue is made only after a while",
-    queueless: true,
-    acts: [{ says: "the queue is made", when: applied, afterMs: 20_000, do: { act: "queue", state: "Open" } }],
+    spec: { queue: "late" },
+    acts: [
+      { says: "the queue is made", when: applied, afterMs: 20_000, do: { act: "queue", queue: "late", state: "Open" } },
+    ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-gang-here",
+    what: "nobody keeps Volcano's scheduler's lease: its group is let in here, and again after a restart",
+    gang: "here",
+    spec: { policies: [policy("PodFailed", "RestartJob")] },
+    lives: worker1Fails,
     ends: "Completed",
   }),
   job({
@@ -284,11 +296,11 @@ const shapes: readonly Scenario[] = [
         says: "the queue closes",
         when: podIs("worker-0", "Running"),
         afterMs: 500,
-        do: { act: "queue", state: "Closing" },
+        do: { act: "queue", queue: "default", state: "Closing" },
       },
     ],
     ends: "Completed",
   }),
 ];
 
-export const volcano: readonly Scenario[] = [...shapes, ...policies, ...timers, ...volcanoBugs];
+export const volcano: readonly Scenario[] = [...shapes, ...policies, ...timers, ...commands, ...volcanoBugs];

@@ -8,12 +8,13 @@ const namespace = "default";
 const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const group = "scheduling.volcano.sh/v1beta1";
 
-/** The writes that bring the default queue into a state; made, if it is not there. */
-export const queueAt = (state: string, store: Store): readonly Written[] => {
-  const made = store.get("queues.scheduling.volcano.sh", "default") !== undefined;
-  const body = { apiVersion: group, kind: "Queue", metadata: { name: "default" }, spec: { parent: "root" } };
+/** The writes that bring a queue into a state; it is made, if it is not there. */
+export const queueAt = (name: string, state: string, store: Store): readonly Written[] => {
+  const made = store.get("queues.scheduling.volcano.sh", name) !== undefined;
+  const spec = { weight: 1, ...(name === "root" ? {} : { parent: "root" }) };
+  const body = { apiVersion: group, kind: "Queue", metadata: { name }, spec };
   const first: readonly Written[] = made ? [] : [["POST", queues, body]];
-  return [...first, ["PATCH", `${queues}/default/status`, { status: { state } }]];
+  return [...first, ["PATCH", `${queues}/${name}/status`, { status: { state } }]];
 };
 
 type Job = { readonly name: string; readonly uid: string };
@@ -50,6 +51,7 @@ const core = `/api/v1/namespaces/${namespace}`;
 
 /** Objects of others with the labels, the annotations and nearly the names of a job's own. */
 export const ofJobs: readonly Made[] = [
+  ["/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } }],
   [
     `${core}/pods`,
     {
@@ -62,6 +64,12 @@ export const ofJobs: readonly Made[] = [
   [`${core}/configmaps`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "pi", namespace, labels } }],
   [
     `/apis/${group}/namespaces/${namespace}/podgroups`,
-    { apiVersion: group, kind: "PodGroup", metadata: { name: "pi-others", namespace, labels }, spec: { minMember: 1 } },
+    {
+      apiVersion: group,
+      kind: "PodGroup",
+      metadata: { name: "pi-others", namespace, labels },
+      spec: { minMember: 1 },
+      status: { phase: "Running" },
+    },
   ],
 ];

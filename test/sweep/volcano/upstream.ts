@@ -37,6 +37,7 @@ export const volcanoBugs: readonly Scenario[] = [
     scripts: { "*": [{ stopMs: 5_000 }] },
     lives: living({ "worker-1": [fails, done], "*": [long, done] }),
     ends: "Completed",
+    breadth: "thin",
   }),
   job({
     name: "U20-failed-unheard",
@@ -50,6 +51,7 @@ export const volcanoBugs: readonly Scenario[] = [
       { says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 2_000, do: { act: "restart" } },
     ],
     ends: "Completed",
+    also: ["gap", "host-crash-after"],
   }),
   job({
     name: "U21-deleted-at-birth",
@@ -81,6 +83,7 @@ export const volcanoBugs: readonly Scenario[] = [
       { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 1_600, do: { act: "apply" } },
     ],
     ends: "Completed",
+    breadth: "thin",
   }),
   job({
     name: "U23-called-thrice",
@@ -113,6 +116,7 @@ export const volcanoBugs: readonly Scenario[] = [
     spec: { policies: [policy("PodFailed", "RestartTask")] },
     lives: living({ "worker-1": [fails, done], "worker-0": [long, done], "*": [{ runMs: 20_000 }] }),
     ends: "Completed",
+    also: ["timeout-applied", "pause-12s"],
   }),
   job({
     name: "U26-timer",
@@ -122,6 +126,7 @@ export const volcanoBugs: readonly Scenario[] = [
     lives: living({ "worker-1": [fails, done], "*": [{ runMs: 120_000 }, done] }),
     acts: [{ says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 20_000, do: { act: "restart" } }],
     ends: "Completed",
+    also: ["host-crash-after"],
     // The others would have ended meanwhile.
     without: ["read-only-5m"],
   }),

@@ -8,8 +8,9 @@ import { conclude } from "../../infra/tally.ts";
 import { mutants as engineMutants, type Mutant, type Swept, type Tested } from "./mutants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
+import { volcanoMutants } from "./volcano.ts";
 
-const mutants: readonly Mutant[] = [...engineMutants, ...upstreamMutants, ...updateMutants];
+const mutants: readonly Mutant[] = [...engineMutants, ...upstreamMutants, ...updateMutants, ...volcanoMutants];
 const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
 
 const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]

@@ -136,7 +136,7 @@ export const volcanoBugs: readonly Scenario[] = [
     what: "the API is in trouble for longer than upstream would bear it, and the job goes on as if it had not been",
     lives: living({ "*": [{ runMs: 8_000 }] }),
     ends: "Completed",
-    also: ["outage-20m", "quota-5m", "500", "403"],
+    also: ["outage-20m", "quota-5m", "500", "403", "422"],
   }),
   job({
     name: "U28-done-and-removed",

@@ -7,17 +7,15 @@ import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import { take } from "../../shared/engine/batch.ts";
-import { timing } from "../../shared/engine/settings.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
 import type { Change } from "../../shared/simulator/store.ts";
-import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { operatorsFor } from "../../shared/wiring/operators.ts";
 import { resync } from "../../shared/wiring/resync.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
 import { identityOf } from "./ending.ts";
 import type { Call, Fault, Levers, Posted } from "./fault.ts";
 import { openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
+import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import type { Count, Scene } from "./scene.ts";
 import type { Theatre } from "./theatre.ts";
@@ -31,12 +29,6 @@ export type Appointment = { readonly at: number; readonly order: number; readonl
 
 /** Lets everything that waits on nothing but promises go on until nothing moves any more. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Queues are nobody's business where Volcano's scheduler is meant to be. */
-const operatorsOf = ({ gang }: Theatre["scenario"]): readonly Operator<unknown>[] =>
-  operatorsFor(timing, { ...defaultOptions, driverPdb: true }, gang === undefined ? "scheduler" : "auto").filter(
-    ({ kind }) => kind !== "Queue" || gang !== undefined,
-  );
 
 export class Stage {
   readonly theatre: Theatre;

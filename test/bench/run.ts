@@ -9,7 +9,8 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
   bundle     per function: bytes and milliseconds before the first event, all chunks, the first event's extra time
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
-  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced: time, CPU, memory, requests
+  job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced;
+             --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does)
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
@@ -20,12 +21,13 @@ type Sizes = {
   readonly many: number | undefined;
   readonly burst: number | undefined;
   readonly admission: boolean;
+  readonly gang: "scheduler" | "none";
   readonly recovery: { readonly part: string | undefined; readonly profile: string | undefined };
 };
 
 const measure = async (
   name: string | undefined,
-  { many, burst, admission, recovery }: Sizes,
+  { many, burst, admission, recovery, gang }: Sizes,
 ): Promise<readonly Figure[] | undefined> => {
   if (name === "bundle") return (await import("./bundle.ts")).benchBundle();
   if (name === "recovery")
@@ -34,7 +36,7 @@ const measure = async (
       ...recovery,
     });
   if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
-  if (name === "job") return (await import("./job/job.ts")).benchJob(many ?? 1_000);
+  if (name === "job") return (await import("./job/job.ts")).benchJob(many ?? 1_000, gang);
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);
@@ -51,13 +53,15 @@ const main = async (): Promise<number> => {
       profile: { type: "string" },
       part: { type: "string" },
       admission: { type: "boolean", default: false },
+      gang: { type: "string", default: "scheduler" },
       help: { type: "boolean", short: "h" },
     },
   });
   const burst = values.burst === undefined ? undefined : Number(values.burst);
   const many = values.count === undefined ? undefined : Number(values.count);
   const { admission, part, profile } = values;
-  const sizes = { many, burst, admission, recovery: { part, profile } };
+  const gang: Sizes["gang"] = values.gang === "none" ? "none" : "scheduler";
+  const sizes = { many, burst, admission, gang, recovery: { part, profile } };
   const figures = values.help ? undefined : await measure(positionals[0], sizes);
   if (figures === undefined) {
     console.log(help);

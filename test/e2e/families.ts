@@ -14,6 +14,7 @@ import { scalesUp } from "./spark/scaled.ts";
 import { tools as toolCases } from "./tools.ts";
 import { volcanoCases } from "./volcano/cases.ts";
 import { containers } from "./volcano/containers.ts";
+import type { Gang } from "./volcano/stage.ts";
 
 /** Whose CRDs are installed. */
 export type Which = "ours" | "upstream";
@@ -104,21 +105,39 @@ const recovery: Family = {
   cases: () => ({ cases: [recovered], skipped: 0 }),
 };
 
-const volcano: Family = {
-  about: "Volcano's kinds: upstream's examples and scenarios A to I, all beside each other, while the host is killed",
+const volcanoBy = (gang: Gang, about: string): Family => ({
+  about,
   needs: [],
   crds: ["ours"],
   cluster: {
     nodes: 2,
-    nodeFlags: ["--capacity", "pods=200", "--capacity", "cpu=96", "--capacity", "nvidia.com/gpu=4"],
+    nodeFlags: ["pods=200", "cpu=96", "nvidia.com/gpu=4"].flatMap((amount) => ["--capacity", amount]),
     standIns: containers,
   },
   cases: ({ volcano: dir }) => ({
-    ...volcanoCases(dir === undefined ? undefined : join(dir, "examples")),
+    ...volcanoCases(dir === undefined ? undefined : join(dir, "examples"), gang),
     skipped: dir === undefined ? 1 : 0,
   }),
-};
+});
 
-export const families: Readonly<Record<string, Family>> = { main, spark, recovery, admission, tools, volcano };
+const volcano = volcanoBy(
+  "here",
+  "Volcano's kinds without its scheduler: upstream's examples and scenarios A to I at once, while the host is killed",
+);
+
+const withScheduler = volcanoBy(
+  "scheduler",
+  "the same beside a stand-in for Volcano's scheduler, which keeps its lease",
+);
+
+export const families: Readonly<Record<string, Family>> = {
+  main,
+  spark,
+  recovery,
+  admission,
+  tools,
+  volcano,
+  "volcano-scheduler": withScheduler,
+};
 
 export const familyNames: readonly string[] = Object.keys(families);

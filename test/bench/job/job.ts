@@ -22,12 +22,21 @@ const pods = "/api/v1/namespaces/default/pods";
 const queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const merge = "application/merge-patch+json";
 
+/** The host's own flag. */
+export type Gang = "scheduler" | "none";
+
+const letters: Readonly<Record<Gang, string>> = {
+  scheduler: "groups are let in by a process that stands in for Volcano's scheduler",
+  none: "groups are let in by the host itself",
+};
+
 type Bench = {
   readonly cluster: Cluster;
   readonly audit: Audit;
   readonly book: Book;
   readonly kubeconfig: string;
   readonly dir: string;
+  readonly gang: Gang;
 };
 
 /** Bare: no plugins, one small container. */
@@ -201,10 +210,11 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
   ];
 };
 
-const startStandIn = (cluster: Cluster): ChildProcess =>
-  spawn(process.execPath, [join(import.meta.dirname, "standins", "run.ts"), "--kubeconfig", cluster.adminKubeconfig], {
-    stdio: "inherit",
-  });
+const startStandIn = ({ adminKubeconfig }: Cluster, gang: Gang): ChildProcess => {
+  const script = join(import.meta.dirname, "standins", "run.ts");
+  const args = ["--kubeconfig", adminKubeconfig, ...(gang === "scheduler" ? ["--groups"] : [])];
+  return spawn(process.execPath, [script, ...args], { stdio: "inherit" });
+};
 
 /** As Volcano's scheduler makes them. */
 const openQueues = async (bench: Bench): Promise<void> => {
@@ -231,7 +241,7 @@ type Part = (bench: Bench, host: HostProcess) => Promise<readonly Figure[]>;
 /** With a host of its own, so that each has its own peak. */
 const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> => {
   const log = join(bench.dir, "host.log");
-  const host = startHost(bench.kubeconfig, log, ["--log-level", "warn"]);
+  const host = startHost(bench.kubeconfig, log, ["--log-level", "warn", "--gang", bench.gang]);
   await sleep(5_000);
   const figures = await part(bench, host);
   const code = await host.stop();
@@ -241,20 +251,22 @@ const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> =>
 };
 
 /** Throws when work was wrong or missing; slow is only slow. */
-export const benchJob = async (count: number): Promise<readonly Figure[]> => {
+export const benchJob = async (count: number, gang: Gang): Promise<readonly Figure[]> => {
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-job-"));
   const audit = await openAudit(dir, "rekindle", "rekindle");
   const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
-  const book = await openBook(cluster.adminKubeconfig);
+  let book: Book | undefined;
   let standIn: ChildProcess | undefined;
   try {
     const kubeconfig = await install(cluster, undefined);
-    const bench = { cluster, audit, book, kubeconfig, dir };
+    await cluster.api.until(jobs, ({ status }) => status === 200, 30_000);
+    book = await openBook(cluster.adminKubeconfig);
+    const bench = { cluster, audit, book, kubeconfig, dir, gang };
     await openQueues(bench);
-    standIn = startStandIn(cluster);
-    console.log("gang: with Volcano's scheduler, stood in for by a process that lets every group in; no webhooks");
+    standIn = startStandIn(cluster, gang);
+    console.log(`--gang ${gang}: ${letters[gang]}; no webhooks`);
     const figures: Figure[] = [];
     figures.push(...(await measured(bench, (...on) => oneJob(...on, count))));
     figures.push(...(await measured(bench, (...on) => manyJobs(...on, count / 2))));
@@ -263,7 +275,7 @@ export const benchJob = async (count: number): Promise<readonly Figure[]> => {
     return figures;
   } finally {
     standIn?.kill();
-    book.stop();
+    book?.stop();
     await cluster.stop();
   }
 };

@@ -4,12 +4,12 @@ import { judged } from "./examples.ts";
 import { expected } from "./expected.ts";
 import { accounted, examplesIn } from "./files.ts";
 import { scenarios } from "./scenarios.ts";
-import { type Stage, staged } from "./stage.ts";
+import { type Gang, type Stage, staged } from "./stage.ts";
 
 type Act = (stage: Stage) => ReturnType<Case["run"]>;
 
 /** The cases, and what has to be around them while they run. `dir` holds upstream's examples; undefined: only the scenarios. */
-export const volcanoCases = (dir: string | undefined) => {
+export const volcanoCases = (dir: string | undefined, gang: Gang) => {
   let here: { stage: Stage; during: <R>(one: Promise<R>) => Promise<R> } | undefined;
   const on = (act: Act) => (): ReturnType<Case["run"]> => {
     if (here === undefined) throw new Error("there is no stage");
@@ -28,7 +28,7 @@ export const volcanoCases = (dir: string | undefined) => {
     })),
   ];
   const around = <T>(scene: Scene, work: () => Promise<T>): Promise<T> =>
-    staged(scene, (stage, during) => {
+    staged(scene, gang, (stage, during) => {
       here = { stage, during };
       return work();
     });

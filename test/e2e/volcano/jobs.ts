@@ -23,7 +23,21 @@ export type Task = {
   /** A shell's words per container. */
   readonly runs: readonly string[];
   readonly policies?: readonly object[];
+  /** Labels of the nodes that it may be on. */
+  readonly on?: Readonly<Record<string, string>>;
 };
+
+export type Scenario = {
+  readonly letter: string;
+  readonly name: string;
+  readonly run: (stage: Stage, namespace: string) => Promise<readonly string[] | { readonly missing: string }>;
+};
+
+export const workers = (runs: readonly string[], replicas = 2): Task => ({ name: "w", replicas, runs });
+
+export const onEvent = (event: string, action: string, more: object = {}) => ({
+  policies: [{ event, action, ...more }],
+});
 
 export type Plan = {
   readonly name: string;
@@ -32,7 +46,7 @@ export type Plan = {
   readonly spec?: Readonly<Record<string, unknown>>;
 };
 
-const taskOf = (gates: string, { name, replicas, runs, policies }: Task): object => ({
+const taskOf = (gates: string, { name, replicas, runs, policies, on }: Task): object => ({
   name,
   replicas,
   ...(policies === undefined ? {} : { policies }),
@@ -40,6 +54,7 @@ const taskOf = (gates: string, { name, replicas, runs, policies }: Task): object
     spec: {
       restartPolicy: "Never",
       terminationGracePeriodSeconds: 15,
+      ...(on === undefined ? {} : { nodeSelector: on }),
       volumes: [{ name: "gates", hostPath: { path: gates, type: "Directory" } }],
       containers: runs.map((script, at) => ({
         name: `c${at}`,
@@ -116,3 +131,6 @@ export const countedAs = ({ page }: Started, retryCount: number, version: number
     `retryCount ${status?.retryCount}, version ${status?.version}; expected ${retryCount}, ${version}`,
   );
 };
+
+/** The phases that it showed. */
+export const shown = ({ page }: Started): string => page.phases.join(" → ");

@@ -12,24 +12,18 @@ import {
   created,
   endless,
   lingering,
+  onEvent,
+  type Scenario,
   type Started,
+  shown,
   through,
   untilPhase,
   untilPods,
   untilUp,
+  workers,
 } from "./jobs.ts";
 import { type Stage, serves } from "./stage.ts";
-
-export type Scenario = {
-  readonly letter: string;
-  readonly name: string;
-  readonly run: (stage: Stage, namespace: string) => Promise<readonly string[] | { readonly missing: string }>;
-};
-
-const shown = ({ page }: Started): string => page.phases.join(" → ");
-
-const workers = (runs: readonly string[], replicas = 2) => ({ name: "w", replicas, runs });
-const onEvent = (event: string, action: string, more: object = {}) => ({ policies: [{ event, action, ...more }] });
+import { unknownTwice } from "./unknown.ts";
 
 /** None of these is there any more: every pod is another. */
 const allNew = (before: readonly string[], { page }: Started): void => {
@@ -115,33 +109,6 @@ const healthy: Scenario = {
     must(job.page.phases.join() === "Pending,Running", shown(job));
     countedAs(job, 0, 0);
     return [shown(job), "upstream: restarted by its own restart"];
-  },
-};
-
-const group = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string(), uid: z.string() }) })) });
-
-/** As the scheduler does when a gang has lost some of its pods and they find no place. */
-const makeUnknown = async ({ scene }: Stage, namespace: string): Promise<void> => {
-  const path = `/apis/scheduling.volcano.sh/v1beta1/namespaces/${namespace}/podgroups`;
-  const [found] = group.parse((await scene.cluster.api.call("GET", path)).body).items;
-  must(found !== undefined, "the job has no group");
-  const patch = { status: { phase: "Unknown" } };
-  await scene.cluster.api.call("PATCH", `${path}/${found?.metadata.name}`, patch, "application/merge-patch+json");
-};
-
-const unknownTwice: Scenario = {
-  letter: "E",
-  name: "a group that becomes Unknown restarts its job, in every version of it",
-  run: async (stage, namespace) => {
-    const spec = { ...onEvent("Unknown", "RestartJob"), maxRetry: 5 };
-    const job = await created(stage, namespace, { name: "e", tasks: [workers([endless])], spec });
-    for (const version of [0, 1]) {
-      await untilUp(job, 2, version);
-      await makeUnknown(stage, namespace);
-    }
-    await untilUp(job, 2, 2);
-    countedAs(job, 2, 2);
-    return [shown(job), "upstream: ignored from version 1 on"];
   },
 };
 

@@ -1,4 +1,5 @@
 /** What all cases of the family share while they run beside each other: the scheduler's stand-in, the book, a host that is killed. */
+import { admissionByUrl, installAdmission } from "../installed.ts";
 import { killing } from "../killing.ts";
 import { kubectl, must, type Scene } from "../scene.ts";
 import { type Book, openBook } from "./book.ts";
@@ -7,35 +8,47 @@ import { startScheduler } from "./scheduler.ts";
 /** Lives of the host are up to so long; a start alone takes a second or two. */
 const longestLifeMs = 12_000;
 
+/** Who lets groups in: the host, which finds no lease of Volcano's scheduler, or a stand-in for that scheduler, which keeps one. */
+export type Gang = "here" | "scheduler";
+
+const letters = { here: "by the host (--gang auto)", scheduler: "by a stand-in for Volcano's scheduler (--gang auto)" };
+
 export type Stage = {
   readonly scene: Scene;
+  readonly gang: Gang;
   readonly book: Book;
   /** While this is done, no host lives; the one before was killed. */
   readonly unseen: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
+/** Without Volcano's scheduler the host lets groups in, and the cluster's own scheduler places their pods. */
+const letIn = async ({ cluster }: Scene, gang: Gang): Promise<() => Promise<void>> => {
+  if (gang === "here") return async () => {};
+  const nodes = cluster.nodes.map(({ name }) => name);
+  return (await startScheduler(cluster.adminKubeconfig, nodes)).stop;
+};
+
 /** Works on a stage; what a case throws is told by the case, the host's own end by all of them. */
 export const staged = async <T>(
   scene: Scene,
+  gang: Gang,
   work: (stage: Stage, during: <R>(one: Promise<R>) => Promise<R>) => Promise<T>,
 ): Promise<T> => {
   const { cluster } = scene;
   // What has just been installed is listed a moment later.
   for (const path of ["/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"])
     await cluster.api.until(path, ({ status }) => status === 200, 30_000);
-  const scheduler = await startScheduler(
-    cluster.adminKubeconfig,
-    cluster.nodes.map(({ name }) => name),
-  );
+  const stopped = await letIn(scene, gang);
   const book = await openBook(cluster.adminKubeconfig);
-  const killer = killing(scene, [], longestLifeMs);
+  await installAdmission(cluster);
+  const killer = killing(scene, admissionByUrl, longestLifeMs);
   try {
-    return await work({ scene, book, unseen: killer.without }, killer.during);
+    return await work({ scene, gang, book, unseen: killer.without }, killer.during);
   } finally {
     await killer.stop();
-    scene.say(`${killer.kills()} kills of the host; a stand-in for Volcano's scheduler let the groups in`);
+    scene.say(`${killer.kills()} kills of the host; groups were let in ${letters[gang]}`);
     book.stop();
-    await scheduler.stop();
+    await stopped();
   }
 };
 

@@ -1,5 +1,5 @@
 /**
- * A process of its own that stands in for Volcano's scheduler and for kubelets: groups are let in, pods that have come are
+ * A process of its own that stands in for Volcano's scheduler and for kubelets: groups are let in when it is told to (--groups), pods that have come are
  * Running at once, those that are told to leave are gone. It only sets statuses; nothing is bound, and nothing runs.
  */
 import { parseArgs } from "node:util";
@@ -60,11 +60,13 @@ const scheduler = async (api: Api, { metadata: meta, status }: Seen): Promise<vo
   await asked(api, "PATCH", path, { status: { phase: "Inqueue" } }, merge);
 };
 
-const { values } = parseArgs({ options: { kubeconfig: { type: "string", default: "" } } });
+const { values } = parseArgs({
+  options: { kubeconfig: { type: "string", default: "" }, groups: { type: "boolean", default: false } },
+});
 const api = await openApi(values.kubeconfig);
 const each = (act: (api: Api, one: Seen) => Promise<void>) => {
   const put = (one: Followed): void => void act(api, seen.parse(one)).catch((error: unknown) => console.error(error));
   return { put, gone: () => {}, all: (all: readonly Followed[]) => all.forEach(put) };
 };
-api.follow<Followed>("/apis/scheduling.volcano.sh/v1beta1/podgroups", each(scheduler));
+if (values.groups) api.follow<Followed>("/apis/scheduling.volcano.sh/v1beta1/podgroups", each(scheduler));
 api.follow<Followed>("/api/v1/pods", each(kubelet));

@@ -3,8 +3,12 @@
 /** A queue as far as its users care. */
 export type QueueView = { readonly name: string; readonly state: string; readonly children: number };
 
+/** The queue that every cluster has: where Volcano's scheduler does not make it, the first job brings it, and waits for it. */
+const usual = "default";
+
 /** `queue` undefined: there is none of this name. */
 export const jobQueueSaying = (name: string, queue: QueueView | undefined): string => {
+  if (name === usual && (queue === undefined || queue.state === "")) return "";
   if (queue === undefined) return ` unable to find job queue: queue.scheduling.volcano.sh "${name}" not found;`;
   const closed = ` can only submit job to queue with state \`Open\`, queue \`${name}\` status is \`${queue.state}\`;`;
   const told = queue.state === "Open" ? "" : closed;

@@ -17,6 +17,7 @@ describe("a job's queue", () => {
     ["child", /^$/],
     ["shut", /^can only submit job to queue with state `Open`, queue `shut` status is `Closed`;$/],
     ["gone", /^unable to find job queue: queue\.scheduling\.volcano\.sh "gone" not found;$/],
+    ["default", /^$/],
     ["parent", /can only submit job to leaf queue, queue `parent` has 1 child queues;$/],
   ];
   for (const [queue, says] of rows)

@@ -1,7 +1,7 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
 import type { Key } from "./key.ts";
 import type { Measure } from "./measure.ts";
-import type { Obj, Resource, Stored } from "./object.ts";
+import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { Word } from "./outbox.ts";
 import type { Decision, Plan, View } from "./plan.ts";
 import type { Recovery } from "./recovery.ts";
@@ -11,6 +11,8 @@ export type Watch = {
   readonly resource: Resource;
   /** Label selector sent to the server, as `k=v,k2`. */
   readonly selector?: string;
+  /** Field selector sent to the server, as `spec.x=y`. */
+  readonly field?: string;
   /**
    * What the functions below need of an object; a forwarder keeps nothing else, and shows them nothing else. Absent:
    * metadata, and of the status its phase, its reason and how its containers are.
@@ -39,6 +41,12 @@ export type Operator<Memory> = {
   readonly optional?: boolean;
   /** Its objects stand in no namespace: only who looks after all namespaces runs them, whatever labels they have. */
   readonly scope?: "Cluster";
+  /** The API group of the controllers that it stands aside for, where its resource is nobody's. */
+  readonly family?: string;
+  /** Field selector of its objects, as `spec.schedulerName=x`; absent: all are its. */
+  readonly field?: string;
+  /** True of an object whose metadata alone tells that nothing is to be done about it: a resync passes by. */
+  readonly settled?: (metadata: Metadata) => boolean;
   readonly watches: readonly Watch[];
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */

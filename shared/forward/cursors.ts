@@ -35,7 +35,8 @@ export const cursorKey = (cluster: string, namespace: string | undefined, name: 
 /** How far a resource was forwarded. What a selector leaves out, another one's cursor has not passed. */
 export const loopKey = (cluster: string, { subject, namespace }: Loop): Key => {
   const { group, plural } = subject.resource;
-  const chosen = subject.selector === undefined ? "" : `.${digest(subject.selector).slice(0, 10)}`;
+  const parts = [subject.selector, subject.field].filter((part) => part !== undefined);
+  const chosen = parts.length === 0 ? "" : `.${digest(...parts).slice(0, 10)}`;
   return cursorKey(cluster, namespace, `${plural}${group === "" ? "" : `.${group}`}${chosen}`);
 };
 

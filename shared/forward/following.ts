@@ -12,6 +12,7 @@ export type Following = {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   readonly selector: string | undefined;
+  readonly field?: string | undefined;
   readonly trim: (object: Stored) => Stored;
   readonly changed: (change: Change) => void;
   /** After every full list; `blind` when it could not tell what had vanished before. */
@@ -54,6 +55,7 @@ export const getting = (following: Following, query: Readonly<Record<string, str
   method: "GET",
   path: withQuery(collectionPath(following.resource, following.namespace), {
     labelSelector: following.selector,
+    fieldSelector: following.field,
     ...query,
   }),
   headers: {},

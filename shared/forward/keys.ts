@@ -5,7 +5,10 @@ import type { Operator, Watch } from "../core/operator.ts";
 import { trim } from "../kube/trim.ts";
 
 /** What a forwarder needs to know of an operator. */
-export type Watcher = Pick<Operator<unknown>, "kind" | "resource" | "watches" | "optional" | "scope">;
+export type Watcher = Pick<
+  Operator<unknown>,
+  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "settled"
+>;
 
 /** A message and the id under which a second copy of it vanishes. */
 export type Sending = { readonly message: Message; readonly dedupeId: string; readonly urgent?: true };
@@ -16,6 +19,7 @@ type Interest = { readonly kind: string; readonly scope: Watcher["scope"]; reado
 export type Subject = {
   readonly resource: Resource;
   readonly selector: string | undefined;
+  readonly field: string | undefined;
   readonly interests: readonly Interest[];
   /** Nobody minds when the server does not serve it. */
   readonly optional: boolean;
@@ -30,8 +34,8 @@ export type Change =
 
 const sameResource = (a: Resource, b: Resource): boolean => a.group === b.group && a.plural === b.plural;
 
-const idOf = (resource: Resource, selector: string | undefined): string =>
-  JSON.stringify([resource.group, resource.version, resource.plural, selector ?? ""]);
+const idOf = ({ group, version, plural }: Resource, selector: string | undefined, field: string | undefined): string =>
+  JSON.stringify([group, version, plural, selector ?? "", field ?? ""]);
 
 const bothSelectors = (a: string | undefined, b: string | undefined): string | undefined =>
   [a, b].filter((part) => part !== undefined && part !== "").join(",") || undefined;
@@ -43,11 +47,13 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
     for (const watch of watches) {
       const own = sameResource(watch.resource, resource);
       const wanted = bothSelectors(watch.selector, own && scope === undefined ? selector : undefined);
-      const id = idOf(watch.resource, wanted);
+      const { field } = watch;
+      const id = idOf(watch.resource, wanted, field);
       const known = subjects.get(id);
       const interests = [...(known?.interests ?? []), { kind, scope, watch }];
       const optional = spared && (own || watch.optional === true) && (known?.optional ?? true);
-      subjects.set(id, { resource: watch.resource, selector: wanted, interests, optional, trim: trimFor(interests) });
+      const { resource: watched } = watch;
+      subjects.set(id, { resource: watched, selector: wanted, field, interests, optional, trim: trimFor(interests) });
     }
   }
   return [...subjects.values()];

@@ -114,7 +114,7 @@ const following = (
 ): Following => {
   const { transport, report, now, random, cluster, pause = realPause } = settings;
   const { loop, trail } = course;
-  const { resource, selector, trim } = loop.subject;
+  const { resource, selector, field, trim } = loop.subject;
   const what = { resource: resource.plural, namespace: loop.namespace };
   const told = openTold(now);
   let troubled = false;
@@ -124,7 +124,7 @@ const following = (
     told.forget();
   };
   return {
-    ...{ transport, resource, selector, trim, now, random, pause, signal },
+    ...{ transport, resource, selector, field, trim, now, random, pause, signal },
     namespace: loop.namespace,
     synced: (objects, blind) => {
       well();

@@ -3,14 +3,16 @@ import type { Operator } from "../core/operator.ts";
 import { type Delivered, longestBody } from "../engine/intake.ts";
 import { readMessage } from "../engine/message.ts";
 import { settledMs, timing } from "../engine/settings.ts";
+import { pods } from "../kube/resources.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
-import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../volcano/resource.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../volcano/resource.ts";
 import { inCluster } from "./world.ts";
 
 const laterWith = (gang: GangMode): Readonly<Record<string, () => Promise<Operator<unknown>>>> => ({
   [queues.kind]: async () => (await import("../volcano/queue/operator.ts")).volcanoQueue(gang),
+  [pods.kind]: async () => (await import("../volcano/podgroup/grouping.ts")).volcanoPod,
   [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
   [cronJobs.kind]: async () =>
     (await import("../volcano/cron/operator.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
@@ -31,8 +33,11 @@ const places = [...ofVolcano, scheduledSparkApplications, sparkConnects].map((re
   resource,
 }));
 
+/** A pod's group is Volcano's. */
+const pod = { kind: pods.kind, resource: pods, family: podGroups.group };
+
 export type Families = {
-  readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource">[];
+  readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
   /** Of a kind that messages have been prepared for. */
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
   prepare(delivered: readonly Delivered[]): Promise<void>;
@@ -47,7 +52,7 @@ export const openFamilies = (first: readonly Operator<unknown>[], gang: GangMode
     if (loader !== undefined) known.set(kind, await loader());
   };
   return {
-    kinds: [...first, ...places],
+    kinds: [...first, ...places, pod],
     operatorOf: (kind) => known.get(kind),
     prepare: async (delivered) => {
       const short = delivered.filter(({ body }) => body.length <= longestBody);

@@ -100,7 +100,8 @@ const stepping =
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
     const about = first === undefined ? undefined : (subjectOf(first) ?? first);
-    const group = operators.find(({ kind }) => kind === about?.kind)?.resource.group;
+    const operator = operators.find(({ kind }) => kind === about?.kind);
+    const group = operator?.family ?? operator?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
     const ending = await metering.step(messages, () => take(world, messages));
     world.report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });

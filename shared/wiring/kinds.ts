@@ -1,4 +1,5 @@
 /** The names of all kinds that Rekindle runs, for those who only pass keys on and need none of their decisions. */
+import { pods } from "../kube/resources.ts";
 import { sparkApplications } from "../spark/application/resource.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
@@ -6,5 +7,5 @@ import { cronJobs, jobFlows, jobs, jobTemplates, queues } from "../volcano/resou
 
 export const kindNames: readonly string[] = [
   ...[sparkApplications, scheduledSparkApplications, sparkConnects],
-  ...[jobs, cronJobs, jobFlows, jobTemplates, queues],
+  ...[jobs, cronJobs, jobFlows, jobTemplates, queues, pods],
 ].map(({ kind }) => kind);

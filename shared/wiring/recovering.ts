@@ -144,7 +144,8 @@ const refusalOf = (ending: Ending, finding: Finding | undefined): string | undef
  */
 const leadersOf = async ({ transport, world, key, how }: Stage) => {
   if (how.coexist) return { signs: [], blind: [] };
-  const group = world.operatorOf(key.kind)?.resource.group ?? "";
+  const operator = world.operatorOf(key.kind);
+  const group = operator?.family ?? operator?.resource.group ?? "";
   const known = upstreams.filter(({ groups }) => groups.includes(group));
   return await findLeaders(openCluster(transport), [], known);
 };

@@ -16,7 +16,10 @@ import type { Territory } from "./territory.ts";
 export type ResyncScope = Scope & {
   readonly transport: Transport;
   readonly queue: Pick<Queue, "send">;
-  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "optional" | "scope">[];
+  readonly operators: readonly Pick<
+    Operator<unknown>,
+    "kind" | "resource" | "optional" | "scope" | "field" | "settled"
+  >[];
   /** Narrows `namespaces`; absent: not. */
   readonly within?: Territory["within"];
   /** Somebody delivers status updates: those that wait are sent for, too. */
@@ -39,12 +42,12 @@ export type Swept = { readonly sent: number; readonly left: number; readonly nex
 const metadataOf = async (
   { transport, namespaces }: Pick<ResyncScope, "transport" | "namespaces">,
   resource: Resource,
-  selector: string | undefined,
+  chosen: { readonly selector?: string | undefined; readonly field?: string | undefined },
   late: () => boolean = () => false,
 ): Promise<readonly Metadata[]> => {
   const found: Metadata[] = [];
   for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
-    const paging = { transport, resource, namespace, selector, metadataOnly: true };
+    const paging = { transport, resource, namespace, ...chosen, metadataOnly: true };
     for await (const page of pages(transport, paging)) {
       found.push(...page.items.map((item) => item.metadata));
       if (late()) throw new Error(`the time of a resync is over before ${resource.plural} are listed: give it more`);
@@ -58,19 +61,21 @@ export const hintsIn = async (
   where: Pick<ResyncScope, "transport" | "namespaces">,
   late?: () => boolean,
 ): Promise<readonly Hint[]> =>
-  (await metadataOf(where, checkpointResource, undefined, late)).map(hintOf).filter((hint) => hint !== undefined);
+  (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
 
 const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
 
 /** The objects of a kind; undefined when the server does not serve it, and need not. */
 const objectsOf = async (
   scope: ResyncScope,
-  { resource, optional = false, scope: reach }: ResyncScope["operators"][number],
+  { resource, optional = false, scope: reach, field, settled }: ResyncScope["operators"][number],
   late: () => boolean,
 ): Promise<readonly Metadata[] | undefined> => {
   if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
   try {
-    return await metadataOf(scope, resource, reach === "Cluster" ? undefined : scope.selector, late);
+    const selector = reach === "Cluster" ? undefined : scope.selector;
+    const found = await metadataOf(scope, resource, { selector, field }, late);
+    return settled === undefined ? found : found.filter((one) => !settled(one));
   } catch (cause) {
     if (optional && isUnserved(cause)) return undefined;
     throw cause;

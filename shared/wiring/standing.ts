@@ -11,7 +11,7 @@ type Settings = {
   readonly cluster: Cluster;
   /** Names of leader leases; empty: nobody is looked for. */
   readonly leases: readonly string[];
-  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource">[];
+  readonly operators: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
   readonly report: Report;
   /** Ms that only grow. */
   readonly now: () => number;
@@ -25,7 +25,7 @@ export type FunctionStanding = {
 const ageMs = 10_000;
 
 export const openStanding = ({ cluster, leases, operators, report, now }: Settings): FunctionStanding => {
-  const groupOf = new Map(operators.map(({ kind, resource }) => [kind, resource.group]));
+  const groupOf = new Map(operators.map(({ kind, resource, family }) => [kind, family ?? resource.group]));
   const groups = new Set(groupOf.values());
   const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.has(group)));
   const told = new Set<string>();

@@ -6,6 +6,7 @@ import { volcanoJobFlow } from "../volcano/flow/operator.ts";
 import { volcanoJobTemplate } from "../volcano/flow/template.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { volcanoJob } from "../volcano/job/operator.ts";
+import { volcanoPod } from "../volcano/podgroup/grouping.ts";
 import { volcanoQueue } from "../volcano/queue/operator.ts";
 
 export const volcanoOperators = (timing: Timing, gang: GangMode): readonly Operator<unknown>[] => [
@@ -14,4 +15,5 @@ export const volcanoOperators = (timing: Timing, gang: GangMode): readonly Opera
   volcanoJobFlow({ settledMs: settledMs(timing) }),
   volcanoJobTemplate,
   volcanoQueue(gang),
+  volcanoPod,
 ];

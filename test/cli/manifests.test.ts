@@ -135,6 +135,7 @@ describe("rekindle manifests", () => {
       '"jobflows/status","jobtemplates/status"',
       '"queues"',
       '"queues/status"',
+      '"pods"',
       '"services","configmaps"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);

@@ -137,6 +137,34 @@ describe("a Volcano job beside Volcano's scheduler", () => {
   );
 
   it(
+    "shares the queues with pods that nobody has grouped, of which nothing is remembered",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang: "none" });
+        await stand.create({
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "bare", namespace: "default" },
+          spec: { schedulerName: "volcano", containers: [{ name: "main", image: "busybox" }] },
+        });
+        const grouped = (): unknown => stand.get("Pod", "bare")?.metadata.annotations?.["scheduling.k8s.io/group-name"];
+        await stand.until("it is in a group", () => grouped() !== undefined, 10_000);
+        const [group] = stand.all("PodGroup");
+        assert.deepEqual([group?.metadata.name, at(group, "spec", "minMember")], [grouped(), 1]);
+        await stand.create(queue("any", {}));
+        await stand.until("it is let in", () => at(stand.all("PodGroup")[0], "status", "phase") === "Inqueue", 60_000);
+        const records = stand.all("Checkpoint").map(({ metadata }) => metadata.name);
+        assert.deepEqual(
+          records.filter((name) => name.startsWith("pod.")),
+          [],
+        );
+      },
+      { schedulers: ["volcano"] },
+    ),
+  );
+
+  it(
     "is let in all the same when the setting says that there is none",
     onStand(async (stand) => {
       await stand.create(home);

@@ -121,6 +121,34 @@ const rich = {
   },
 };
 
+const controllers = [
+  ["apps/v1", "ReplicaSet"],
+  ["apps/v1", "StatefulSet"],
+  ["apps/v1", "DaemonSet"],
+  ["batch/v1", "Job"],
+] as const;
+
+/** A controller, and a pod of Volcano's scheduler that it has made. */
+const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: string): Promise<void> => {
+  const path = `/apis/${apiVersion}/namespaces/default/${kind.toLowerCase()}s`;
+  const body = JSON.stringify({ apiVersion, kind, metadata: { name: "web", namespace: "default" }, spec: {} });
+  const answer = simulator.handle({ method: "POST", path, headers: {}, body });
+  assert.equal(answer.status, 201, answer.body);
+  const { uid } = JSON.parse(answer.body).metadata;
+  await create({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `bare-${kind.toLowerCase()}`,
+      namespace: "default",
+      ownerReferences: [{ apiVersion, kind, name: "web", uid, controller: true }],
+    },
+    spec: { schedulerName: "volcano", containers: [{ name: "main", image: "busybox" }] },
+  });
+};
+
+const isBare = ({ metadata }: Obj): boolean => metadata.name.startsWith("bare-");
+
 const isPair = ({ metadata }: Obj): boolean => metadata.name.startsWith("pair-");
 
 /** A job of so many pods that has a claim made, priorities to look up, and not long to live afterwards. */
@@ -152,6 +180,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   );
   await stand.create(connect("server"));
   await stand.create(queue);
+  for (const [apiVersion, kind] of controllers) await bare(stand, apiVersion, kind);
   await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
   await stand.create(cronJob("minutely", { runMs: 1_000 }));
   for (const object of jobFlow("flow", ["one"], { runMs: 1_000 })) await stand.create(object);
@@ -190,6 +219,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.remove("JobFlow", "flow");
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);
+  for (const { metadata } of stand.all("Pod").filter(isBare)) await stand.remove("Pod", metadata.name);
   for (const name of ["root", "default"]) {
     if (stand.get("Queue", name, "") !== undefined) await stand.remove("Queue", name, "");
     await stand.turn(2_000);

@@ -21,7 +21,7 @@ test("a kind is known once a message for it has come, and poison loads nothing",
   assert.equal(families.operatorOf("Job")?.resource.plural, "jobs");
   assert.deepEqual(
     families.kinds.map(({ kind }) => kind),
-    ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "ScheduledSparkApplication", "SparkConnect"],
+    ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "ScheduledSparkApplication", "SparkConnect", "Pod"],
   );
 });
 

@@ -49,11 +49,11 @@ const open = async () => {
 describe("the forward function", () => {
   test("keeps its cursors as checkpoints in its own namespace", async () => {
     const { transport, run } = await open();
-    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 14 });
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 15 });
     const list = await request(transport, "GET", "/apis/rekindle.dev/v1alpha1/namespaces/rekindle/checkpoints");
     const names = JSON.stringify(list).match(/"name":"cursor\.[^"]+"/g) ?? [];
-    assert.equal(new Set(names).size, 14, names.join(" "));
-    assert.equal((await run()).resumed, 14);
+    assert.equal(new Set(names).size, 15, names.join(" "));
+    assert.equal((await run()).resumed, 15);
   });
 
   test("asks for applications that vanished when nobody can tell any more", async () => {
@@ -95,6 +95,6 @@ describe("the forward function", () => {
       report: () => {},
       send: async () => {},
     });
-    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 14 });
+    assert.deepEqual(await windows.run(1_000, raised), { sent: true, resumed: 0, loops: 15 });
   });
 });

@@ -88,6 +88,7 @@ export type Paging = {
   readonly limit?: number;
   /** Where an earlier run of pages stopped. */
   readonly from?: string | undefined;
+  readonly field?: string | undefined;
   /** Only metadata is asked for: `spec` and `status` stay at the server. */
   readonly metadataOnly?: boolean;
 };
@@ -100,6 +101,7 @@ export async function* pages(transport: Transport, paging: Paging): AsyncGenerat
   do {
     const path = withQuery(collectionPath(resource, namespace), {
       labelSelector: selector,
+      fieldSelector: paging.field,
       limit: String(limit),
       continue: next,
     });

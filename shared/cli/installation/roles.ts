@@ -62,6 +62,10 @@ export const hostRules: readonly Rule[] = [
   rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"]),
   rule("scheduling.volcano.sh", ["queues"], ["patch"]),
   rule("scheduling.volcano.sh", ["queues/status"], ["patch"]),
+  // Pods of Volcano's scheduler that nobody has put into a group: its name is written down, and their controllers say how large it is.
+  rule("", ["pods"], ["patch"]),
+  rule("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"]),
+  rule("batch", ["jobs"], ["get"]),
   rule("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   // The keys by which the pods of a job reach each other: each by its name, none is ever listed.
   rule("", ["secrets"], ["get", "create", "delete"]),

@@ -1,5 +1,6 @@
 /** One pod of a job as upstream makes it, before its plugins: template, ownership, and what others know it by. */
 import type { Metadata } from "../../core/object.ts";
+import { volcanoScheduler } from "../podgroup/watches.ts";
 import { keys } from "../resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
 import { type Draft, withVolume } from "./draft.ts";
@@ -81,14 +82,11 @@ const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
   ownerReferences: [ownerReference(making.owner)],
 });
 
-/** As upstream's scheduler is called, unless somebody has given it another name. */
-const volcano = "volcano";
-
 const unset = (value: unknown): boolean => value === undefined || value === "";
 
 const placedBy = (name: unknown, { placer }: Making): Draft["spec"] => {
   if (unset(name)) return {};
-  return { schedulerName: name === volcano && placer !== undefined ? placer : name };
+  return { schedulerName: name === volcanoScheduler && placer !== undefined ? placer : name };
 };
 
 const scheduled = (task: Task, making: Making): Draft["spec"] => {

@@ -12,9 +12,21 @@ const canonical = (value: unknown): unknown => {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, canonical(item)]));
 };
 
+const definedIn = (value: Record<string, unknown>): readonly string[] =>
+  Object.keys(value).filter((key) => value[key] !== undefined);
+
+const sameRecords = (a: Record<string, unknown>, b: Record<string, unknown>): boolean => {
+  const keys = definedIn(a);
+  return keys.length === definedIn(b).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+};
+
 /** Equal as JSON: the order of keys and absent against undefined make no difference. */
-export const same = (a: unknown, b: unknown): boolean =>
-  a === b || JSON.stringify(canonical(a)) === JSON.stringify(canonical(b));
+export const same = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => same(item, b[at]));
+  if (isRecord(a) && isRecord(b)) return sameRecords(a, b);
+  return JSON.stringify(a) === JSON.stringify(b);
+};
 
 /** Hex digest of a JSON value, independent of the order of its keys. */
 export const digestOf = (value: unknown): string => digest(JSON.stringify(canonical(value)) ?? "");

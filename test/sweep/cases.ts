@@ -152,6 +152,15 @@ const drawn = (cases: readonly Case[], seed: number): readonly Case[] => {
   });
 };
 
+/** One of so many series of a scenario that would be played whole. */
+const seriesShare = 0.25;
+
+const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized[] => {
+  const { batch } = sized;
+  if (!isSeries(batch)) return [{ ...sized, batch: drawn(batch, seed) }];
+  return scenario.drawn !== true || openChance(`${seed} ${batch.at(1).id}`).is(seriesShare) ? [sized] : [];
+};
+
 /**
  * All cases of a scenario, in an order that never changes. With a seed, single faults outside of the scenarios that are
  * played whole are drawn, and pairs of faults everywhere; without, there is every single fault and no pair of faults.
@@ -166,10 +175,8 @@ export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number
   const all: readonly Sized[] = [...singles, ...series];
   const wanted = isWide(breadth) ? all : all.flatMap((sized) => thinned(scenario, sized));
   if (seed === undefined) return wanted;
-  const some = wanted.map(
-    (sized): Sized =>
-      breadth === "whole" || isSeries(sized.batch) ? sized : { ...sized, batch: drawn(sized.batch, seed) },
-  );
+  const isWhole = breadth === "whole" && scenario.drawn !== true;
+  const some = isWhole ? wanted : wanted.flatMap((sized) => drawnOf(sized, scenario, seed));
   return [...some, { kind: "pairs", batch: doublesOf(making, seed) }];
 };
 

@@ -3,6 +3,7 @@
  * is left out but what `forgotten` names, each with its reason.
  */
 
+import { createHash } from "node:crypto";
 import type { Change, Store } from "../../shared/simulator/store.ts";
 import { at, textAt } from "./fields.ts";
 
@@ -151,6 +152,8 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 const none: ReadonlySet<string> = new Set();
+/** Nobody decides by where it has been. */
+const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
 /** Events of a job are named after the time when their phase began. */
 const isOfJob = (event: Item): boolean => textAt(event, "involvedObject", "kind") === "Job";
@@ -212,6 +215,18 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     return [nth === 1 ? id : `${id} #${nth}`, text];
   });
   return new Map(named);
+};
+
+/** What stands and is read by whoever steps, whole but for times, drawn names and counts of saves, as one digest. */
+export const gistOf = (store: Store, identities: Identities): string => {
+  const parts = partsOf(identities);
+  const records = store
+    .list("checkpoints.rekindle.dev")
+    .map((record) => plain(JSON.stringify(canonical(record, unread)), identities, parts));
+  const rest = [...endingOf(store, identities)].filter(([id]) => !id.startsWith("events/"));
+  return createHash("sha1")
+    .update(JSON.stringify([rest, records]))
+    .digest("hex");
 };
 
 const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {

@@ -75,6 +75,8 @@ export type Scenario = {
   readonly without?: readonly string[];
   /** Families that a thin scenario is put to besides. */
   readonly also?: readonly string[];
+  /** Whole only when it is chosen by name: of a sweep of all it would be a third. */
+  readonly drawn?: true;
   /** Everything everywhere, or of what others show already only a part, a thin one, or a sparse one: see `cases.ts`. */
   readonly breadth: "whole" | "part" | "thin" | "sparse";
 };

@@ -40,6 +40,7 @@ const first: readonly Scenario[] = [
     acts: [],
     ends: "COMPLETED",
     breadth: "whole",
+    drawn: true,
   },
   {
     name: "deletion",

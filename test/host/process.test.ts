@@ -217,7 +217,7 @@ describe("a running host", () => {
         [await triggered(url, secret, path, time), 202],
         [await triggered(url, "another secret of sixteen", path), 401],
         [await triggered(url, secret, path, time - 301), 401],
-        [await triggered(url, secret, "/reconcile/Pod/default/spark-pi"), 404],
+        [await triggered(url, secret, "/reconcile/Secret/default/spark-pi"), 404],
       ] as const;
       assert.deepEqual(
         rows.map(([got]) => got),

@@ -24,6 +24,8 @@ export type Watch = {
   readonly optional?: boolean;
   /** False when an update from `before` to `after` cannot matter to anybody's decision. `before` is undefined on ADDED. */
   readonly matters: (before: Obj | undefined, after: Obj) => boolean;
+  /** Its objects wait for their owner to take them up, however long it rests: a resync looks for those that nobody told of. */
+  readonly errand?: true;
   /** True of what is to be acted on at once, also when its key has just had a message; `after` is undefined when it is gone. */
   readonly urgent?: (before: Obj | undefined, after: Obj | undefined) => boolean;
 };

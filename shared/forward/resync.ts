@@ -22,21 +22,25 @@ export type Census = {
   readonly kind: string;
   readonly objects: readonly Metadata[];
   readonly hints: readonly Hint[];
+  /** Places of objects for which something waits to be taken up: see `Watch.errand`. */
+  readonly errands?: ReadonlySet<string>;
   /** Epoch ms. */
   readonly now: number;
 };
 
 export type Due = { readonly message: Message; readonly dedupeId: string };
 
-const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
+/** Where an object stands, as text. */
+export const place = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
 /** Why an object deserves a step; undefined when it may be passed by. */
-const reasonFor = (object: Metadata, hint: Hint | undefined, now: number): string | undefined => {
+const reasonFor = (object: Metadata, hint: Hint | undefined, { now, errands }: Census): string | undefined => {
   if (hint === undefined) return "unrecorded";
   if (hint.uid !== object.uid) return "replaced";
   if (object.deletionTimestamp !== undefined) return "ending";
   if (hint.generation !== object.generation) return "drifted";
   if (!hint.rests) return "unfinished";
+  if (errands?.has(place(object.namespace, object.name)) === true) return "errand";
   return hint.pruneAt !== undefined && hint.pruneAt <= now ? "retention" : undefined;
 };
 
@@ -45,7 +49,7 @@ const reasonFor = (object: Metadata, hint: Hint | undefined, now: number): strin
  * unfinished application gets; `sweep` names this run, so that its messages cannot be taken for another's.
  */
 export const dueOf = (census: Census, sweep: string): readonly Due[] => {
-  const { cluster, kind, now } = census;
+  const { cluster, kind } = census;
   const hints = new Map(census.hints.map((hint) => [place(hint.namespace, hint.name), hint]));
   const message = (namespace: string, name: string, reason: string): Due => {
     const key: Key = { cluster, kind, namespace, name };
@@ -53,7 +57,7 @@ export const dueOf = (census: Census, sweep: string): readonly Due[] => {
   };
   const present = new Set(census.objects.map((object) => place(object.namespace, object.name)));
   const living = census.objects.flatMap((object) => {
-    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)), now);
+    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)), census);
     return reason === undefined ? [] : [message(object.namespace ?? "", object.name, reason)];
   });
   const orphans = census.hints

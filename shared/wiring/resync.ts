@@ -4,10 +4,10 @@ import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { textOf } from "../core/key.ts";
-import type { Metadata, Resource } from "../core/object.ts";
-import type { Operator } from "../core/operator.ts";
+import type { Metadata, Resource, Stored } from "../core/object.ts";
+import type { Operator, Watch } from "../core/operator.ts";
 import type { Queue } from "../engine/ports.ts";
-import { type Due, dueOf, type Hint } from "../forward/resync.ts";
+import { type Due, dueOf, type Hint, place } from "../forward/resync.ts";
 import { undeliveredOf } from "../forward/undelivered.ts";
 import type { Scope } from "./charge.ts";
 import type { Territory } from "./territory.ts";
@@ -16,10 +16,12 @@ import type { Territory } from "./territory.ts";
 export type ResyncScope = Scope & {
   readonly transport: Transport;
   readonly queue: Pick<Queue, "send">;
-  readonly operators: readonly Pick<
+  readonly operators: readonly (Pick<
     Operator<unknown>,
     "kind" | "resource" | "optional" | "scope" | "field" | "settled"
-  >[];
+  > & {
+    readonly watches?: readonly Watch[];
+  })[];
   /** Narrows `namespaces`; absent: not. */
   readonly within?: Territory["within"];
   /** Somebody delivers status updates: those that wait are sent for, too. */
@@ -63,7 +65,15 @@ export const hintsIn = async (
 ): Promise<readonly Hint[]> =>
   (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
 
-const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
+/** What a listing gives; undefined where the server does not serve the kind. */
+const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefined> => {
+  try {
+    return await listing;
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return undefined;
+    throw cause;
+  }
+};
 
 /** The objects of a kind; undefined when the server does not serve it, and need not. */
 const objectsOf = async (
@@ -72,14 +82,36 @@ const objectsOf = async (
   late: () => boolean,
 ): Promise<readonly Metadata[] | undefined> => {
   if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
-  try {
-    const selector = reach === "Cluster" ? undefined : scope.selector;
-    const found = await metadataOf(scope, resource, { selector, field }, late);
-    return settled === undefined ? found : found.filter((one) => !settled(one));
-  } catch (cause) {
-    if (optional && isUnserved(cause)) return undefined;
-    throw cause;
-  }
+  const selector = reach === "Cluster" ? undefined : scope.selector;
+  const listing = metadataOf(scope, resource, { selector, field }, late);
+  const found = await (optional ? ifServed(listing) : listing);
+  return settled === undefined ? found : found?.filter((one) => !settled(one));
+};
+
+const itemsOf = async (
+  { transport }: Pick<ResyncScope, "transport">,
+  resource: Resource,
+  namespace: string,
+): Promise<readonly Stored[]> => {
+  const found: Stored[] = [];
+  for await (const { items } of pages(transport, { resource, namespace })) found.push(...items);
+  return found;
+};
+
+/** Owners of what waits to be taken up: one that rests, and whom nobody told, would not come to see it. */
+const errandsOf = async (
+  scope: ResyncScope,
+  { scope: reach, watches = [] }: ResyncScope["operators"][number],
+): Promise<ReadonlySet<string>> => {
+  const found = new Set<string>();
+  const waiting = watches.filter(({ errand }) => errand);
+  const namespaces = scope.namespaces.length === 0 ? [""] : scope.namespaces;
+  for (const { resource, ownerName, namespace } of waiting.flatMap((one) =>
+    namespaces.map((namespace) => ({ ...one, namespace })),
+  ))
+    for (const item of (await ifServed(itemsOf(scope, resource, namespace))) ?? [])
+      found.add(place(reach === "Cluster" ? "" : item.metadata.namespace, ownerName(item) ?? ""));
+  return found;
 };
 
 /** Everything due, in the order of keys. */
@@ -93,7 +125,8 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     const objects = await objectsOf(scope, operator, late);
     if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
-    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine, now }, sweep));
+    const errands = await errandsOf(scope, operator);
+    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine, errands, now }, sweep));
   }
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due

@@ -106,6 +106,16 @@ describe("a resync", () => {
     });
   }
 
+  test("sends what rests and for which something waits to be taken up, in its namespace", () => {
+    const errands = new Set(["ns/pi", "other/pi", "ns/gone"]);
+    const census = { cluster: "here", kind: "SparkApplication", objects: [object()], hints: [hint()], now: 1_000 };
+    const due = dueOf({ ...census, errands }, "s1");
+    assert.deepEqual(
+      due.map(({ message }) => `${message.namespace}/${message.name} ${message.reason}`),
+      ["ns/pi resync: errand"],
+    );
+  });
+
   test("sends whole keys, one message each", () => {
     const [due, ...more] = sweep([object()], []);
     assert.deepEqual(due?.message, {

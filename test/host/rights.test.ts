@@ -147,9 +147,7 @@ const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: stri
   });
 };
 
-const isBare = ({ metadata }: Obj): boolean => metadata.name.startsWith("bare-");
-
-const isPair = ({ metadata }: Obj): boolean => metadata.name.startsWith("pair-");
+const begins = (prefix: string, { metadata }: Obj): boolean => metadata.name.startsWith(prefix);
 
 /** A job of so many pods that has a claim made, priorities to look up, and not long to live afterwards. */
 const gang = (replicas: number): Readonly<Record<string, unknown>> => {
@@ -185,12 +183,13 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.create(cronJob("minutely", { runMs: 1_000 }));
   for (const object of jobFlow("flow", ["one"], { runMs: 1_000 })) await stand.create(object);
   await stand.turn(5_000);
-  for (const { metadata } of stand.all("PodGroup").filter(isPair))
+  for (const { metadata } of stand.all("PodGroup").filter((one) => begins("pair-", one)))
     await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
   await stand.turn(15_000);
-  const pair = stand.get("Job", "pair");
-  if (pair !== undefined) await stand.patch("Job", "pair", { spec: gang(3) });
-  if (pair !== undefined) await stand.create(command("nothing", "SyncJob", pair));
+  for (const pair of stand.all("Job").filter((one) => one.metadata.name === "pair")) {
+    await stand.patch("Job", "pair", { spec: gang(3) });
+    await stand.create(command("nothing", "SyncJob", pair));
+  }
   await stand.turn(25_000);
   await stand.patch("SparkConnect", "server", {
     spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },
@@ -219,7 +218,8 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.remove("JobFlow", "flow");
   await stand.remove("JobTemplate", "one");
   await stand.pass(0.5);
-  for (const { metadata } of stand.all("Pod").filter(isBare)) await stand.remove("Pod", metadata.name);
+  for (const { metadata } of stand.all("Pod").filter((one) => begins("bare-", one)))
+    await stand.remove("Pod", metadata.name);
   for (const name of ["root", "default"]) {
     if (stand.get("Queue", name, "") !== undefined) await stand.remove("Queue", name, "");
     await stand.turn(2_000);
@@ -227,8 +227,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
 };
 
 const options = {
-  rbac: true,
-  guardsOwners: true,
+  ...{ rbac: true, guardsOwners: true },
   crds: [...crds, ...podGroups],
   schedulers: ["default-scheduler", "volcano", "gangs"],
   scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
@@ -258,18 +257,14 @@ const without = (right: Right): readonly Rule[] =>
     })),
   );
 
-/** What was to be shown is shown: the rest of the life need not be lived. */
 class Refused extends Error {}
 
-const stretchMs = 2_500;
-
-/** The stand, whose time ends with the first refusal. */
+/** The stand, whose time ends with the first refusal: what was to be shown is shown. */
 const untilRefused = (stand: Stand, { refused }: Way): Stand => {
   const turn = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= stretchMs) {
-      if (refused.length > 0) throw new Refused(refused.join(", "));
-      await stand.turn(Math.min(left, stretchMs));
-    }
+    if (refused.length > 0) throw new Refused(refused.join(", "));
+    await stand.turn(Math.min(ms, 2_500));
+    if (ms > 2_500) await turn(ms - 2_500);
   };
   return { ...stand, turn };
 };

@@ -5,6 +5,7 @@ import { kubernetesCheckpoints } from "../../shared/adapters/checkpoints/kuberne
 import { memoryCheckpoints } from "../../shared/adapters/checkpoints/memory.ts";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Message } from "../../shared/core/key.ts";
+import type { Obj } from "../../shared/core/object.ts";
 import { openCursors } from "../../shared/forward/cursors.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
 import { resync } from "../../shared/wiring/resync.ts";
@@ -118,5 +119,15 @@ describe("a sweep", () => {
     await store.save({ ...key, kind: "Cursor", name: "configmaps" }, record, undefined);
     await resync(scope, "run-1");
     assert.deepEqual(shown(sent), ["app-001", "app-gone"]);
+    // Something waits for it to be taken up, which its name tells.
+    sent.length = 0;
+    const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+    await request(transport, "POST", "/api/v1/namespaces/default/secrets", {
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `to.${first}` } },
+    });
+    const ownerName = ({ metadata }: Obj): string | undefined => metadata.name.split("to.")[1];
+    const watches = [{ resource: secrets, errand: true, ownerName, matters: () => true }] as const;
+    await resync({ ...scope, operators: [{ kind: "ConfigMap", resource: configMaps, watches }] }, "run-2");
+    assert.deepEqual(shown(sent), ["app-000", "app-001", "app-gone"]);
   });
 });

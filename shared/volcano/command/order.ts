@@ -109,6 +109,7 @@ export const orderWord = ({ action, object, stale }: Order, actions: readonly st
 export const commandWatch = (resource: Resource): Watch => ({
   resource: commands,
   optional: true,
+  errand: true,
   trim: (command) => ({ ...trim(command), target: command["target"] }),
   ownerName: (command) => targetOf(command, resource)?.name,
   matters: (before) => before === undefined,

@@ -47,11 +47,18 @@ export const hasFinished = ({ phase }: Pick<Member, "phase">): boolean => phase 
 const isMarked = ({ pod }: Member): boolean => pod.metadata.annotations?.[keys.outOfSync] === "true";
 
 /** True in phases in which nothing goes on: what has not finished is ended. */
-const endsUnfinished = ({ phase }: Memory): boolean => moveFor(phase, "SyncJob").pods === "killUnfinished";
+export const endsUnfinished = ({ phase }: Memory): boolean => moveFor(phase, "SyncJob").pods === "killUnfinished";
 
-/** To be ended by right: asked for, of an earlier version, or of a job that goes on no more. */
+const isAsked = (member: Member, { doomed }: Memory): boolean =>
+  doomed.includes(member.pod.metadata.uid) || isMarked(member);
+
+/** To be ended whatever has become of it meanwhile. */
+export const isOverByRight = (member: Member, memory: Memory): boolean =>
+  isAsked(member, memory) || member.version < memory.version;
+
+/** To be ended: asked for, of an earlier version, or not finished in a job that goes on no more. */
 export const isOver = (member: Member, memory: Memory): boolean => {
-  if (memory.doomed.includes(member.pod.metadata.uid) || isMarked(member)) return true;
+  if (isAsked(member, memory)) return true;
   if (hasFinished(member)) return member.version < memory.version && !memory.keeps;
   return member.version < memory.version || endsUnfinished(memory);
 };

@@ -4,7 +4,7 @@ import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { isOver, isReady, type Member } from "./crew.ts";
+import { isOver, isOverByRight, isReady, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import { ofTask } from "./ordinals.ts";
 import { removedOf } from "./removed.ts";
@@ -65,7 +65,7 @@ const creation = (scene: Scene, { task, index }: Missing): Effect => {
   return { do: "create", object: { apiVersion: "v1", kind: "Pod", ...draft }, resource: pods, owner: uid };
 };
 
-/** Too many, by what the job asks for now: only if nothing about them has changed since. */
+/** By judgement of how it stands: only if nothing about it has changed since. */
 const dismissal = ({ pod }: Member): Effect => ({
   do: "delete",
   ref: refOf(pods, pod),
@@ -86,7 +86,9 @@ export const podEffects = (scene: Scene, ready: boolean): Pods => {
   const excess = isKept(scene)
     ? scene.members.filter((member) => isExcess(scene, member) && !member.ending && !over.includes(member))
     : [];
-  const ends = [...over.map(({ pod }) => removal(pods, pod)), ...excess.map(dismissal)];
+  const ended = (member: Member): Effect =>
+    isOverByRight(member, scene.memory) ? removal(pods, member.pod) : dismissal(member);
+  const ends = [...over.map(ended), ...excess.map(dismissal)];
   const wanted = isKept(scene) && ready && isAdmitted(scene) ? missing(scene) : [];
   const creates = wanted.slice(0, mostAtOnce).map((one) => creation(scene, one));
   return { ends, creates, more: wanted.length > mostAtOnce };

@@ -1,7 +1,7 @@
 /** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
 import { recalled } from "../command/order.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { hasFinished, isOver } from "./crew.ts";
+import { endsUnfinished, hasFinished, isOver } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
@@ -53,7 +53,8 @@ export const witnessed = (scene: Scene): Memory => {
     ...rest,
     ...bits(scene),
     doomed: memory.doomed.filter((uid) => there.has(uid)),
-    completed: memory.completed.filter((task) => isWhole(scene, task)),
+    // Where nothing goes on, what looks unfinished is of a look that is behind.
+    completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),
     exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),
     ...(retired === undefined ? {} : { retired }),
     ...(known ? { unknown } : {}),

@@ -1,4 +1,5 @@
 /** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
+import { same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
@@ -109,12 +110,16 @@ const restOf = (scene: Scene, act: Act, turn: Turn | undefined): Partial<Plan<Qu
   return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last groups of pods to go" } : rest;
 };
 
+/** What was told in this very step already is not told again. */
+const untold = ({ done = [] }: Seeing, effects: readonly Effect[]): readonly Effect[] =>
+  effects.filter((effect) => !done.some((one) => same(one, effect)));
+
 const planOf = (scene: Scene, act: Act, turn: Turn | undefined): Plan<QueueMemory> => {
   const memory = memoryOf(scene, act, turn);
   const stages = [
     [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
     [...(turn?.effects ?? [])],
-    [...told(scene, act), ...finding(scene, turn)],
+    [...told(scene, act)],
   ];
   const status = { ...statusOf(scene.object), state: act.state };
   return { memory, stages: stages.filter((stage) => stage.length > 0), status, ...restOf(scene, act, turn) };
@@ -159,5 +164,8 @@ export const decideWith =
     if (turn !== undefined && !("found" in turn)) return { look: turn };
     const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
     const scene: Scene = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
+    const news = untold(view, finding(scene, turn));
+    // Said before it is remembered as said: whoever dies in between says the same again.
+    if (news.length > 0) return { memory, stages: [news], more: true };
     return planOf(scene, actOf(scene, nextOrder(found, memory)), turn);
   };

@@ -53,6 +53,18 @@ describe("a pod that succeeded and was removed", () => {
 });
 
 describe("a job that is over", () => {
+  test("takes nothing back for a look that is behind, and ends nobody by it", () => {
+    const loop = running();
+    loop.pods("Succeeded");
+    loop.run();
+    const { completed } = loop.memory ?? {};
+    loop.pods("Running");
+    const { memory, stages } = loop.step();
+    const ends = stages.flat().filter((effect) => effect.do === "delete");
+    assert.deepEqual([ends.length, ends.every(({ resourceVersion }) => resourceVersion !== undefined)], [2, true]);
+    assert.deepEqual([completed, memory.completed], [["w"], ["w"]]);
+  });
+
   test("counts what has finished, also beyond the size that it has now", () => {
     const loop = new Loop({ minAvailable: 1, minSuccess: 1, tasks: [task("w", 2)] }).running();
     loop.pods("Succeeded");

@@ -111,6 +111,12 @@ describe("queues below another one", () => {
 });
 
 describe("who lets groups in", () => {
+  test("is said although whoever found it died once it was remembered", () => {
+    const hall = new Hall({ root: {} });
+    hall.step("root", true);
+    assert.match(hall.run().told("root").join(), /GangAdmission/);
+  });
+
   test("says so, and again only when it changes", () => {
     const hall = new Hall({ q: {} }).run();
     hall.group("g", "q").run();

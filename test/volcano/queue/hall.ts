@@ -142,7 +142,7 @@ export class Hall {
     return this.all(query.resource.plural).filter(({ metadata }) => named === undefined || metadata.name === named);
   }
 
-  private decided(name: string): Plan<QueueMemory> {
+  private decided(name: string, done: readonly Effect[]): Plan<QueueMemory> {
     const { decide } = volcanoQueue(this.mode);
     const seen = new Map<string, readonly Stored[]>();
     for (let round = 0; round < 8; round += 1) {
@@ -154,6 +154,7 @@ export class Hall {
         seen,
         now: this.now,
         refused: [],
+        done,
       };
       const decision = decide({ cluster: "here", kind: "Queue", namespace: "", name }, view);
       if (!("look" in decision)) return decision;
@@ -174,11 +175,12 @@ export class Hall {
   }
 
   /** One step of a queue; `dies`: after the save, before anything is done. */
-  step(name: string, dies = false): Plan<QueueMemory> {
-    const plan = this.decided(name);
+  step(name: string, dies = false, done: readonly Effect[] = []): Plan<QueueMemory> {
+    const plan = this.decided(name, done);
     this.memories.set(name, plan.memory);
     if (dies) return plan;
     for (const effect of plan.stages.flat()) this.perform(effect);
+    if (plan.more === true) return this.step(name, false, [...done, ...plan.stages.flat()]);
     const status = JSON.stringify(plan.status);
     if (status !== JSON.stringify(this.at("queues", name)["status"] ?? {}))
       this.put("queues", { ...this.at("queues", name), status: plan.status });

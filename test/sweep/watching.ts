@@ -4,6 +4,7 @@ import type { Change as Known, Sending } from "../../shared/forward/keys.ts";
 import { type Subject, sendingsOf, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
 import { openKnown } from "../../shared/forward/known.ts";
 import { selectorOf } from "../../shared/kube/selector.ts";
+import { fieldSelector } from "../../shared/simulator/selectors.ts";
 import type { Change, Store } from "../../shared/simulator/store.ts";
 
 export type Watching = {
@@ -26,13 +27,14 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     subject,
     table: tableOf(subject),
     selects: selectorOf(subject.selector ?? "") ?? (() => false),
+    shows: fieldSelector(tableOf(subject), subject.field ?? ""),
     known: openKnown(subject.trim),
   }));
   type Loop = (typeof loops)[number];
   const sendings = ({ subject }: Loop, changes: readonly Known[]): readonly Sending[] =>
     changes.flatMap((change) => sendingsOf(cluster, subject, change));
-  const selected = ({ selects }: Loop, object: Change["object"] | undefined): boolean =>
-    object !== undefined && selects(object.metadata.labels ?? {});
+  const selected = ({ selects, shows }: Loop, object: Change["object"] | undefined): boolean =>
+    object !== undefined && selects(object.metadata.labels ?? {}) && shows(object);
   /** An object that a selector no longer selects is gone for its watch. */
   const told = (loop: Loop, { type, object, before }: Change): readonly Known[] => {
     if (type !== "DELETED" && selected(loop, object)) return loop.known.seen(stored(object));

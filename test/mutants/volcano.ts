@@ -63,6 +63,16 @@ export const volcanoMutants: readonly Swept[] = [
     fault: "crash-.*",
   },
   {
+    name: "U23-twice-is-trouble",
+    promise: "a pod that an older list did not show, and so is made twice, is no trouble (U23: volcano#385)",
+    file: "shared/engine/apply.ts",
+    find: 'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;',
+    replace:
+      'if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return refused(effect, { status: 409, reason: "AlreadyExists", message: "already exists" });',
+    scenarios: ["U23-called-thrice"],
+    fault: "stale",
+  },
+  {
     name: "U24-heir-taken-for-it",
     promise: "another object of the name is another job, with nothing of the first one's memory (U24: volcano#1241)",
     file: "shared/engine/observe.ts",
@@ -99,6 +109,20 @@ export const volcanoMutants: readonly Swept[] = [
       'if (view.refused.length > 0) return act({ ...scene, memory: { ...scene.memory, phase: "Terminating", version: scene.memory.version + 1 } });',
     scenarios: ["U27-trouble"],
     fault: "403|422|quota-.*",
+  },
+  {
+    name: "U27-limit-ends-it",
+    promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
+    file: "shared/engine/return.ts",
+    find: "const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;",
+    replace: `const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;
+  const { record } = held;
+  if (record !== undefined && (run.message.tries ?? 0) >= 5) {
+    const memory = { ...Object(record.memory), phase: "Terminating", version: Object(record.memory).version + 1 };
+    await run.world.checkpoints.save(run.message, { ...record, saves: record.saves + 1, memory }, held.version);
+  }`,
+    scenarios: ["U27-trouble"],
+    fault: "quota-.*",
   },
   {
     name: "U28-done-again",

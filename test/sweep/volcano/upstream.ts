@@ -1,5 +1,6 @@
 /** Where Volcano's controller went wrong, by the numbers of the catalogue of its bugs: each a scenario that must go well. */
-import type { Scenario } from "../plot.ts";
+import { textAt } from "../fields.ts";
+import { type Act, appName, type Scenario } from "../plot.ts";
 import {
   applied,
   done,
@@ -17,6 +18,9 @@ import {
 } from "./jobs.ts";
 
 const restarts = [policy("PodFailed", "RestartJob")];
+/** Everybody is told that a pod is not to be had. */
+const isRefused: Act["when"] = ({ table, object }) =>
+  table === "jobs.batch.volcano.sh" && textAt(object, "status", "state", "reason") === "FailedCreate";
 const deafFor = (ms: number) => ({ act: "unhear", ms }) as const;
 
 export const volcanoBugs: readonly Scenario[] = [
@@ -93,7 +97,9 @@ export const volcanoBugs: readonly Scenario[] = [
       { says: "POST /reconcile", when: applied, afterMs: 0, do: { act: "trigger", times: 3 } },
       { says: "POST /reconcile", when: podIs("master-0", "Pending"), afterMs: 0, do: { act: "trigger", times: 3 } },
     ],
-    ends: "Completed",
+    lives: living({ "*": [long] }),
+    // Also who comes when all run makes nothing.
+    ends: "Running",
     also: ["stale"],
   }),
   job({
@@ -133,8 +139,10 @@ export const volcanoBugs: readonly Scenario[] = [
   job({
     name: "U27-trouble",
     upstream: "U27 volcano#1029",
-    what: "the API is in trouble for longer than upstream would bear it, and the job goes on as if it had not been",
+    what: "a pod is refused, for its name is taken, and the API is in trouble for longer than upstream would bear it: the job goes on",
     lives: living({ "*": [{ runMs: 8_000 }] }),
+    strangers: [`${appName}-worker-1`],
+    acts: [remove("worker-1", isRefused)],
     ends: "Completed",
     also: ["outage-20m", "quota-5m", "500", "403", "422"],
   }),

@@ -223,7 +223,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   if ("look" in findings) return findings;
   const { ledger, lost, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
   const { mended, executors } = findings;
-  const over = uselessNow(scene, ledger.over ?? "", executors);
+  const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
   const question = questionAt(scene, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= scene.view.now;
   const busy = unclear > 0 || over.length === mostDeletions || mended.dooms.length === mostDeletions;
@@ -235,7 +235,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
     told: lossEvents(scene, toTell(scene, driver, lost)),
-    ...soonest(mended.wakeAt, settledAt, trouble?.wakeAt, asksAgain ? undefined : question),
+    ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),

@@ -6,7 +6,6 @@ import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Options } from "../companions/options.ts";
 import { type RareKind, rareKinds } from "../companions/retinue.ts";
-import { firstId } from "../executors/allotment.ts";
 import { isLiving, membersOf } from "../executors/census.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { judged } from "./causes.ts";
@@ -18,7 +17,7 @@ import { isOwnRun } from "./relevant.ts";
 import { made } from "./resource.ts";
 import type { RestartPolicy } from "./restart.ts";
 import { projected, shownExecutors } from "./status.ts";
-import { uselessAfter } from "./tidying.ts";
+import { trackedUpTo, uselessAfter } from "./tidying.ts";
 
 /** What a deployment decides for all its SparkApplications. */
 export type Settings = {
@@ -159,7 +158,7 @@ export const planOf = (
 ): Plan<Memory> => {
   const { object, settings, info } = scene;
   const next = chronicled(scene, scene.memory.state.phase, memory);
-  const limit = settings.options.trackedExecutors + (isOwnRun(next) ? firstId - 1 : 0);
+  const limit = trackedUpTo({ settings, memory: next });
   const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
   const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);

@@ -2,11 +2,13 @@
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { labelOf } from "../../kube/pods.ts";
+import { firstId } from "../executors/allotment.ts";
 import { hasId, idsOf } from "../executors/ids.ts";
 import { endingOf, executorId } from "../executors/losses.ts";
 import { type Spent, spent } from "../executors/spent.ts";
 import { isOwnRun } from "./relevant.ts";
 import type { Scene } from "./scene.ts";
+import { shownExecutors } from "./status.ts";
 
 const conf = "spark.kubernetes.executor.deleteOnTermination";
 
@@ -22,7 +24,11 @@ export const asksDeletion = ({ read }: Pick<Scene, "read">): "delete" | "keep" |
 /** Of a driver that we submitted: who submitted without us has Spark's default, and its driver deletes them. */
 const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
 
-type Judging = Pick<Scene, "read" | "view" | "policies" | "memory">;
+type Judging = Pick<Scene, "object" | "settings" | "read" | "view" | "policies" | "memory">;
+
+/** The highest id of an executor that the status names. */
+export const trackedUpTo = ({ settings, memory }: Pick<Scene, "settings" | "memory">): number =>
+  settings.options.trackedExecutors + (isOwnRun(memory) ? firstId - 1 : 0);
 
 /** So many pods are ended in one step; whoever sees them go comes back for the next. */
 export const mostDeletions = 100;
@@ -31,25 +37,37 @@ const few = ({ useless, until }: Spent): Spent => ({ useless: useless.slice(0, m
 
 const none: Spent = { useless: [], until: undefined };
 
+/**
+ * Of an executor that the status does not name nobody could tell once its pod is gone: it waits for the write of this step.
+ * `until`: when to look again, epoch ms.
+ */
+const told = ({ object, settings, memory, view }: Judging, { useless, until }: Spent): Spent => {
+  const shown = shownExecutors(object, memory.driver);
+  const last = trackedUpTo({ settings, memory });
+  const named = useless.filter((pod) => pod.metadata.name in shown || (executorId(pod) ?? 0) > last);
+  return { useless: named, until: named.length < useless.length ? view.now : until };
+};
+
 /** While the driver runs: those that are accounted for. Whoever exited with 0 in an own run is its allocator's to judge. */
-export const uselessNow = (scene: Judging, over: string, executors: readonly Stored[]): readonly Stored[] => {
-  if (asksDeletion(scene) !== undefined) return [];
+export const uselessNow = (scene: Judging, over: string, executors: readonly Stored[]): Spent => {
+  if (asksDeletion(scene) !== undefined) return none;
   const ids = idsOf(over);
   const own = isOwnRun(scene.memory);
   const judged = executors.filter((pod) => {
     const id = executorId(pod);
     return isOurs(pod) && id !== undefined && hasId(ids, id) && !(own && endingOf(pod)?.reason === "finished");
   });
-  return few(spent(judged, { now: scene.view.now, retentionMs: scene.policies.retentionMs })).useless;
+  const { useless } = few(spent(judged, { now: scene.view.now, retentionMs: scene.policies.retentionMs }));
+  return told(scene, { useless, until: undefined });
 };
 
-/** When the run has ended: of all that ended with it or before, and when those that are kept are over, too. */
+/** When the run has ended: of all that ended with it or before, and when there are more to be judged. */
 export const uselessAfter = (scene: Judging, executors: readonly Stored[]): Spent => {
   const { state } = scene.memory;
   if (asksDeletion(scene) !== undefined || !("endedAt" in state)) return none;
   const { endedAt: driverEndedAt } = state;
   const { retentionMs } = scene.policies;
-  return few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt }));
+  return told(scene, few(spent(executors.filter(isOurs), { now: scene.view.now, retentionMs, driverEndedAt })));
 };
 
 /** A process that has ended does not begin again: to remove its pod by UID ends nobody, however old the look. */

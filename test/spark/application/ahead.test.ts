@@ -18,6 +18,7 @@ const app = (instances: number): Stored =>
       applicationState: { state: "RUNNING" },
       submissionID: "submission-1",
       driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+      executorState: { "p-exec-1001": "RUNNING", "p-exec-1002": "RUNNING", "p-exec-1003": "RUNNING" },
     },
   });
 

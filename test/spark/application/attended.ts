@@ -51,6 +51,8 @@ export type Row = {
   readonly instances?: number;
   readonly ledger?: Ledger;
   readonly executors?: readonly Short[];
+  /** The status does not name them yet. */
+  readonly unnamed?: boolean;
   /** Executors that only a second list shows. */
   readonly hears?: Readonly<Record<string, Hearing>>;
   readonly body?: Stored;
@@ -78,16 +80,18 @@ export const doneSo = (tasks: number, more = {}) => ({ pulse: { at: eight, tasks
 const memoryOf = ({ ledger }: Row): Memory =>
   remembered({ driver, state: { phase: "RUNNING" }, ...(ledger === undefined ? {} : { executors: ledger }) });
 
-const objectOf = ({ annotations = {}, sparkConf, instances = 2 }: Row): Stored =>
-  application({
+const objectOf = ({ annotations = {}, sparkConf, instances = 2, executors = [], unnamed = false }: Row): Stored => {
+  const executorState = Object.fromEntries(executors.map(({ id }) => [`pi-exec-${id}`, "RUNNING"]));
+  return application({
     metadata: { annotations },
     spec: {
       ...spec,
       executor: { instances, cores: 1, memory: "512m" },
       ...(sparkConf === undefined ? {} : { sparkConf }),
     },
-    status,
+    status: unnamed ? status : { ...status, executorState },
   });
+};
 
 /** What was done, in few words; what the status tells of each executor is another's affair. */
 const brief = (line: string): string =>

@@ -30,6 +30,15 @@ const accounts: readonly Row[] = [
     lost: { finished: 1 },
   },
   {
+    why: "the pod of one that the status does not name yet stays until it does, or nobody could tell of it",
+    ledger: living([1, 2]),
+    executors: [...both.slice(0, 1), { id: 2, phase: "Succeeded", exit: 0 }],
+    unnamed: true,
+    does: [],
+    lost: { finished: 1 },
+    wakeAt: eight,
+  },
+  {
     why: "where the user says what becomes of ended executors, nothing is deleted",
     sparkConf: { "spark.kubernetes.executor.deleteOnTermination": "false" },
     ledger: living([1, 2]),

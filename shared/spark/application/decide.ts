@@ -134,8 +134,9 @@ const expire = (scene: Scene, found: Pods): Decision<Memory> => {
   const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
-  const stages = [endAll(scene, found).stage];
-  if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: due });
+  const { stage, until = due } = endAll(scene, found);
+  const stages = [stage];
+  if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: Math.min(due, until) });
   if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });
   return { memory, stages: [...stages, [expiry(key, object)]], again: true };
 };

@@ -53,6 +53,7 @@ export type Row = {
   readonly executors?: readonly Short[];
   /** The status does not name them yet. */
   readonly unnamed?: boolean;
+  readonly timeToLiveSeconds?: number;
   /** Executors that only a second list shows. */
   readonly hears?: Readonly<Record<string, Hearing>>;
   readonly body?: Stored;
@@ -80,7 +81,8 @@ export const doneSo = (tasks: number, more = {}) => ({ pulse: { at: eight, tasks
 const memoryOf = ({ ledger }: Row): Memory =>
   remembered({ driver, state: { phase: "RUNNING" }, ...(ledger === undefined ? {} : { executors: ledger }) });
 
-const objectOf = ({ annotations = {}, sparkConf, instances = 2, executors = [], unnamed = false }: Row): Stored => {
+const objectOf = ({ annotations = {}, sparkConf, instances = 2, executors = [], ...row }: Row): Stored => {
+  const { unnamed = false, timeToLiveSeconds } = row;
   const executorState = Object.fromEntries(executors.map(({ id }) => [`pi-exec-${id}`, "RUNNING"]));
   return application({
     metadata: { annotations },
@@ -88,6 +90,7 @@ const objectOf = ({ annotations = {}, sparkConf, instances = 2, executors = [], 
       ...spec,
       executor: { instances, cores: 1, memory: "512m" },
       ...(sparkConf === undefined ? {} : { sparkConf }),
+      ...(timeToLiveSeconds === undefined ? {} : { timeToLiveSeconds }),
     },
     status: unnamed ? status : { ...status, executorState },
   });

@@ -119,6 +119,12 @@ const closings: readonly Row[] = [
     lost: { finished: 1 },
   },
   {
+    why: "one that the status does not name yet is cleaned away as soon as it does, however long the application stays",
+    executors: endedAt("07:59:57", finished),
+    ...{ unnamed: true, timeToLiveSeconds: 3_600, does: ends.slice(1), wakeAt: eight },
+    lost: { finished: 1 },
+  },
+  {
     why: "one that was done in the second in which its driver ended is counted, for its driver told it to end",
     executors: endedAt("07:59:58", finished),
     lost: { finished: 1 },

@@ -26,6 +26,10 @@ const most = 2_600;
 const howMany = ({ rehearsal, breadth }: Making): number =>
   Math.min(most, Math.round(manyFor[breadth] / rehearsal.length ** 2));
 
+/** A create that is refused is asked for once more: refused again it is refused indeed, and that is no fault. */
+const isRefusal = ({ first, gap, second }: Omit<Double, "n">): boolean =>
+  gap === 1 && first.name === "422" && second.name === "422";
+
 type Double = { readonly n: number; readonly first: Named; readonly gap: number; readonly second: Named };
 
 /** `met` tells that the second came about, too. */
@@ -67,7 +71,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
     const first = chance.pick(kinds);
     const gap = 1 + chance.below(Math.max(1, Math.min(furthest, making.rehearsal.length - call.n)));
     const second = chance.pick(kinds);
-    if (!first.applies(call)) continue;
+    if (!first.applies(call) || isRefusal({ first, gap, second })) continue;
     const one = caseFor(making, call, { n: call.n, first, gap, second });
     drawn.set(one.id, one);
   }

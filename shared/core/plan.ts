@@ -162,3 +162,10 @@ export type View<Memory> = {
   /** The record was made anew, or is being recovered: what is missing may come back until then. */
   readonly returning?: Returning | undefined;
 };
+
+const isSameEvent = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
+  one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
+
+/** The events among these that this very step has not told yet: see `Plan.more`. */
+export const untold = ({ done = [] }: Pick<View<unknown>, "done">, effects: readonly Effect[]): readonly Effect[] =>
+  effects.filter((event) => event.do === "record" && !done.some((one) => isSameEvent(one, event)));

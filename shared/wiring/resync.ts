@@ -41,22 +41,35 @@ export type Limits = {
 /** How many keys were sent, and after which key to go on if there was no time for all. */
 export type Swept = { readonly sent: number; readonly left: number; readonly next: string | undefined };
 
-const metadataOf = async (
+type Chosen = {
+  readonly selector?: string | undefined;
+  readonly field?: string | undefined;
+  readonly metadataOnly?: boolean;
+};
+
+const itemsOf = async (
   { transport, namespaces }: Pick<ResyncScope, "transport" | "namespaces">,
   resource: Resource,
-  chosen: { readonly selector?: string | undefined; readonly field?: string | undefined },
-  late: () => boolean = () => false,
-): Promise<readonly Metadata[]> => {
-  const found: Metadata[] = [];
+  chosen: Chosen,
+  late: () => boolean,
+): Promise<readonly Stored[]> => {
+  const found: Stored[] = [];
   for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
-    const paging = { transport, resource, namespace, ...chosen, metadataOnly: true };
-    for await (const page of pages(transport, paging)) {
-      found.push(...page.items.map((item) => item.metadata));
+    for await (const page of pages(transport, { resource, namespace, ...chosen })) {
+      found.push(...page.items);
       if (late()) throw new Error(`the time of a resync is over before ${resource.plural} are listed: give it more`);
     }
   }
   return found;
 };
+
+const metadataOf = async (
+  where: Pick<ResyncScope, "transport" | "namespaces">,
+  resource: Resource,
+  chosen: Chosen,
+  late: () => boolean = () => false,
+): Promise<readonly Metadata[]> =>
+  (await itemsOf(where, resource, { ...chosen, metadataOnly: true }, late)).map(({ metadata }) => metadata);
 
 /** What the checkpoints' metadata tells. */
 export const hintsIn = async (
@@ -88,30 +101,24 @@ const objectsOf = async (
   return settled === undefined ? found : found?.filter((one) => !settled(one));
 };
 
-const itemsOf = async (
-  { transport }: Pick<ResyncScope, "transport">,
-  resource: Resource,
-  namespace: string,
-): Promise<readonly Stored[]> => {
-  const found: Stored[] = [];
-  for await (const { items } of pages(transport, { resource, namespace })) found.push(...items);
-  return found;
-};
-
-/** Owners of what waits to be taken up: one that rests, and whom nobody told, would not come to see it. */
-const errandsOf = async (
-  scope: ResyncScope,
-  { scope: reach, watches = [] }: ResyncScope["operators"][number],
-): Promise<ReadonlySet<string>> => {
-  const found = new Set<string>();
-  const waiting = watches.filter(({ errand }) => errand);
-  const namespaces = scope.namespaces.length === 0 ? [""] : scope.namespaces;
-  for (const { resource, ownerName, namespace } of waiting.flatMap((one) =>
-    namespaces.map((namespace) => ({ ...one, namespace })),
-  ))
-    for (const item of (await ifServed(itemsOf(scope, resource, namespace))) ?? [])
-      found.add(place(reach === "Cluster" ? "" : item.metadata.namespace, ownerName(item) ?? ""));
-  return found;
+/**
+ * Owners of what waits to be taken up: one that rests, and whom nobody told, would not come to see it. What waits for
+ * several kinds is listed once.
+ */
+const errandsIn = (scope: ResyncScope, late: () => boolean) => {
+  const listed = new Map<Resource, readonly Stored[]>();
+  const waiting = async (resource: Resource): Promise<readonly Stored[]> => {
+    const found = listed.get(resource) ?? (await ifServed(itemsOf(scope, resource, {}, late))) ?? [];
+    listed.set(resource, found);
+    return found;
+  };
+  return async ({ scope: reach, watches = [] }: ResyncScope["operators"][number]): Promise<ReadonlySet<string>> => {
+    const owners = new Set<string>();
+    for (const { resource, ownerName } of watches.filter(({ errand }) => errand))
+      for (const item of await waiting(resource))
+        owners.add(place(reach === "Cluster" ? "" : item.metadata.namespace, ownerName(item) ?? ""));
+    return owners;
+  };
 };
 
 /** Everything due, in the order of keys. */
@@ -119,13 +126,14 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const within = await scope.within?.();
   const hints = await hintsIn(scope, late);
   const now = scope.now?.() ?? Date.now();
+  const errandsOf = errandsIn(scope, late);
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind } = operator;
     const objects = await objectsOf(scope, operator, late);
     if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
-    const errands = await errandsOf(scope, operator);
+    const errands = await errandsOf(operator);
     due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine, errands, now }, sweep));
   }
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));

@@ -74,10 +74,3 @@ export const interrupted = (scene: Scene, found: Pods): Closed | undefined => {
   const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
   return closedWith({ scene, driver }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
 };
-
-/** What was told in this very step already is not told again. */
-export const untold = ({ done = [] }: Scene["view"], told: readonly Effect[]): boolean =>
-  told.some((event) => event.do === "record" && !done.some((one) => isSame(one, event)));
-
-const isSame = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
-  one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;

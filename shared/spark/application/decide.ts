@@ -2,7 +2,7 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -160,7 +160,7 @@ const clearing = (scene: Scene): Decision<Memory> => {
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
   const found = seenPods(scene);
   const account = found === undefined ? undefined : closing.interrupted(scene, found);
-  if (account !== undefined && closing.untold(scene.view, account.first))
+  if (account !== undefined && untold(scene.view, account.first).length > 0)
     return { memory: scene.view.memory ?? scene.memory, stages: [account.first], more: true };
   const { memory } = account ?? scene;
   return clear({ ...scene, memory }, (cleared) => enterBare(cleared, after));

@@ -1,14 +1,14 @@
 /** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { exposureOf } from "./accompanied.ts";
 import { attended } from "./attending.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
-import { closed, untold } from "./closing.ts";
+import { closed } from "./closing.ts";
 import { awaiting, type Comeback, comeback } from "./comeback.ts";
 import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
@@ -162,7 +162,7 @@ const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSI
 /** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
 const closing = (scene: Scene, before: Scene, { driver, found, waits }: Run, ended: Ended): Decision<Memory> => {
   const { memory, first } = closed(scene, driver, found);
-  if (untold(scene.view, first)) return { memory: before.memory, stages: [first], ...waits, more: true };
+  if (untold(scene.view, first).length > 0) return { memory: before.memory, stages: [first], ...waits, more: true };
   return ended({ ...scene, memory });
 };
 
@@ -175,7 +175,8 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
   const { memory, first, effects, spent, told, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
-  if (untold(scene.view, first)) return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
+  if (untold(scene.view, first).length > 0)
+    return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
   const now = { ...scene, memory };
   if (end !== undefined) {
     const over = chronicled(now, memory.state.phase, failed(now, driver, end));
@@ -184,7 +185,8 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const rest = { ...waits, ...more, ...timed };
   if (told.length === 0 || isOwnRun(memory))
     return supplied(now, driver, found, { body, plain: { ...rest, stages: [strays, effects, told], spent } });
-  if (untold(scene.view, told)) return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
+  if (untold(scene.view, told).length > 0)
+    return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
 };
 

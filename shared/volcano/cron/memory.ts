@@ -1,5 +1,6 @@
 /** What a CronJob's steps remember of each other: up to which time all is taken, and which job was decided on. */
 import * as z from "zod";
+import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
@@ -21,12 +22,7 @@ const memory = z.object({
 
 export type Memory = z.infer<typeof memory>;
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a CronJob cannot be read (${where.join("; ")})` };
-};
+export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("CronJob", memory, stored);
 
 export type Status = z.infer<typeof cronStatusSchema>;
 

@@ -1,5 +1,6 @@
 /** What a JobFlow's steps remember of each other: its phase, which jobs were complete, and when each came to what. */
 import * as z from "zod";
+import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
@@ -19,12 +20,7 @@ const memory = z.object({
 export type Memory = z.infer<typeof memory>;
 export type History = Memory["histories"][string];
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a JobFlow cannot be read (${where.join("; ")})` };
-};
+export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("JobFlow", memory, stored);
 
 export type Status = z.infer<typeof flowStatusSchema>;
 

@@ -1,9 +1,8 @@
 /** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
-import { same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import {
   cleared,
@@ -109,10 +108,6 @@ const restOf = (scene: Scene, act: Act, turn: Turn | undefined): Partial<Plan<Qu
   if (again || moved || more) return { ...rest, again: true };
   return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last groups of pods to go" } : rest;
 };
-
-/** What was told in this very step already is not told again. */
-const untold = ({ done = [] }: Seeing, effects: readonly Effect[]): readonly Effect[] =>
-  effects.filter((effect) => !done.some((one) => same(one, effect)));
 
 const planOf = (scene: Scene, act: Act, turn: Turn | undefined): Plan<QueueMemory> => {
   const memory = memoryOf(scene, act, turn);

@@ -1,5 +1,6 @@
 /** What a queue's steps remember of each other beyond what the queue shows. */
 import * as z from "zod";
+import { readMemory } from "../../core/memory.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { states } from "./machine.ts";
 
@@ -14,9 +15,4 @@ const memory = z.object({
 
 export type QueueMemory = z.infer<typeof memory>;
 
-export const parseQueueMemory = (stored: unknown): Parsed<QueueMemory> => {
-  const parsed = memory.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a Queue cannot be read (${where.join("; ")})` };
-};
+export const parseQueueMemory = (stored: unknown): Parsed<QueueMemory> => readMemory("Queue", memory, stored);

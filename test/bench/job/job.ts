@@ -14,6 +14,7 @@ import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { build, type HostProcess, install, startHost } from "../../e2e/installed.ts";
 import { type Book, openBook } from "../../e2e/volcano/book.ts";
 import { ensure } from "../../setup/ensure.ts";
+import { firstQueues } from "../../support/standins.ts";
 import { type Figure, figureLine } from "../figures.ts";
 import { account } from "../submit.ts";
 
@@ -221,17 +222,8 @@ const startStandIn = ({ adminKubeconfig }: Cluster, gang: Gang): ChildProcess =>
   return spawn(process.execPath, [script, ...args], { stdio: "inherit" });
 };
 
-/** As Volcano's scheduler makes them. */
 const openQueues = async (bench: Bench): Promise<void> => {
-  for (const name of ["root", "default"]) {
-    const body = {
-      apiVersion: "scheduling.volcano.sh/v1beta1",
-      kind: "Queue",
-      metadata: { name },
-      spec: { weight: 1 },
-    };
-    await must(bench, "POST", queues, body);
-  }
+  for (const queue of firstQueues) await must(bench, "POST", queues, queue);
 };
 
 const deleted = async ({ cluster }: Bench): Promise<void> => {

@@ -2,16 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { type Listener, openApi } from "../../cluster/node/api.ts";
-
-const metadata = z.object({
-  name: z.string(),
-  namespace: z.string().default(""),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  deletionTimestamp: z.string().optional(),
-  labels: z.record(z.string(), z.string()).default({}),
-  annotations: z.record(z.string(), z.string()).default({}),
-});
+import { metadata } from "../../support/standins.ts";
 
 const count = z.number().default(0);
 

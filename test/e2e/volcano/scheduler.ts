@@ -5,15 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { type Api, openApi } from "../../cluster/node/api.ts";
-
-const metadata = z.object({
-  name: z.string(),
-  namespace: z.string().default(""),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  deletionTimestamp: z.string().optional(),
-  annotations: z.record(z.string(), z.string()).default({}),
-});
+import { asked, firstQueues, metadata } from "../../support/standins.ts";
 
 const group = z.object({
   metadata,
@@ -34,22 +26,16 @@ const leases = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases";
 
 export type Scheduler = { readonly stop: () => Promise<void> };
 
-/** What it asks for is there, gone, or somebody else was quicker: all of that comes round again by itself. */
-const asked = async (api: Api, ...call: Parameters<Api["call"]>): Promise<void> => {
-  const { status, body } = await api.call(...call);
-  if (status >= 400 && status !== 404 && status !== 409) console.error(`${call[1]}: ${JSON.stringify(body)}`);
-};
-
 const queuesMade = async (api: Api): Promise<void> => {
-  for (const name of ["root", "default"]) {
-    const body = {
-      apiVersion: "scheduling.volcano.sh/v1beta1",
-      kind: "Queue",
-      metadata: { name },
-      spec: { weight: 1 },
-    };
-    await asked(api, "POST", `${scheduling}/queues`, body);
-    await asked(api, "PATCH", `${scheduling}/queues/${name}/status`, { status: { state: "Open" } }, merge);
+  for (const queue of firstQueues) {
+    await asked(api, "POST", `${scheduling}/queues`, queue);
+    await asked(
+      api,
+      "PATCH",
+      `${scheduling}/queues/${queue.metadata.name}/status`,
+      { status: { state: "Open" } },
+      merge,
+    );
   }
 };
 

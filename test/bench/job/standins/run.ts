@@ -5,14 +5,7 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import { type Api, openApi } from "../../../cluster/node/api.ts";
-
-const metadata = z.object({
-  name: z.string(),
-  namespace: z.string().default(""),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  deletionTimestamp: z.string().optional(),
-});
+import { asked, metadata } from "../../../support/standins.ts";
 
 const seen = z.object({
   metadata,
@@ -24,12 +17,6 @@ type Seen = z.infer<typeof seen>;
 type Followed = { metadata: { uid: string; resourceVersion: string } };
 
 const merge = "application/merge-patch+json";
-
-/** What is gone or was changed meanwhile comes round again. */
-const asked = async (api: Api, ...call: Parameters<Api["call"]>): Promise<void> => {
-  const { status, body } = await api.call(...call);
-  if (status >= 400 && status !== 404 && status !== 409) console.error(`${call[1]}: ${JSON.stringify(body)}`);
-};
 
 const running = (container: string) => ({
   phase: "Running",

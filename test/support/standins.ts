@@ -1,0 +1,27 @@
+/** What stand-ins for controllers of others share: what they read of an object, how they ask, and the queues that Volcano makes. */
+import * as z from "zod";
+import type { Api } from "../cluster/node/api.ts";
+
+export const metadata = z.object({
+  name: z.string(),
+  namespace: z.string().default(""),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  deletionTimestamp: z.string().optional(),
+  labels: z.record(z.string(), z.string()).default({}),
+  annotations: z.record(z.string(), z.string()).default({}),
+});
+
+/** What is gone, is there, or was changed by somebody quicker comes round again by itself. */
+export const asked = async (api: Api, ...call: Parameters<Api["call"]>): Promise<void> => {
+  const { status, body } = await api.call(...call);
+  if (status >= 400 && status !== 404 && status !== 409) console.error(`${call[1]}: ${JSON.stringify(body)}`);
+};
+
+/** As Volcano's scheduler makes them. */
+export const firstQueues = ["root", "default"].map((name) => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name },
+  spec: { weight: 1 },
+}));

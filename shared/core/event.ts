@@ -5,6 +5,9 @@ import { timeText } from "./time.ts";
 
 export const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 
+/** Who tells, where a kind does not say otherwise. */
+const ownComponent = "rekindle";
+
 /** What is told, and of whom: an object that is gone may still be told of. */
 export type Telling = {
   readonly about: Pick<Metadata, "name" | "namespace" | "resourceVersion"> & { readonly uid: string };
@@ -13,10 +16,13 @@ export type Telling = {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  /** In whose name; absent: in our own. */
+  readonly component?: string | undefined;
 };
 
 /** `now` in epoch ms. */
-export const eventOf = ({ about, subject, occasion, type, reason, message }: Telling, now: number): Obj => {
+export const eventOf = (telling: Telling, now: number): Obj => {
+  const { about, subject, occasion, type, reason, message, component = ownComponent } = telling;
   const { name, namespace, uid, resourceVersion } = about;
   const time = timeText(now);
   return {
@@ -30,8 +36,8 @@ export const eventOf = ({ about, subject, occasion, type, reason, message }: Tel
     type,
     reason,
     message: message.slice(0, 1024),
-    source: { component: "rekindle" },
-    reportingComponent: "rekindle",
+    source: { component },
+    reportingComponent: component,
     reportingInstance: "",
     firstTimestamp: time,
     lastTimestamp: time,

@@ -43,6 +43,8 @@ export type Operator<Memory> = {
   readonly optional?: boolean;
   /** Its objects stand in no namespace: only who looks after all namespaces runs them, whatever labels they have. */
   readonly scope?: "Cluster";
+  /** In whose name its events are told, as those who filter by it know it; absent: in our own. */
+  readonly component?: string;
   /** The API group of the controllers that it stands aside for, where its resource is nobody's. */
   readonly family?: string;
   /** Field selector of its objects, as `spec.schedulerName=x`; absent: all are its. */

@@ -18,6 +18,8 @@ export type Hands = {
   readonly until: number;
   /** API server's clock at the step's start, epoch ms. */
   readonly now: number;
+  /** In whose name events are told; absent: in our own. */
+  readonly component?: string | undefined;
   /** Makes what nobody may decide or remember: see `Chance`. */
   readonly chance?: Chance | undefined;
 };
@@ -164,7 +166,8 @@ const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Pr
 
 /** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
 const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
-  const event = eventOf({ ...effect, about: effect.about.metadata, subject: effect.resource }, hands.now);
+  const { component, now } = hands;
+  const event = eventOf({ ...effect, about: effect.about.metadata, subject: effect.resource, component }, now);
   const { name, namespace } = event.metadata;
   try {
     await hands.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);

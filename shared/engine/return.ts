@@ -70,7 +70,9 @@ const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
 /** A warning about the object, once per occasion. */
 export const tellOf = async ({ world, operator, sight }: Run, occasion: string, trouble: Trouble): Promise<void> => {
   if (sight.object === undefined) return;
-  const hands = { cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: sight.now };
+  const { cluster, clock } = world;
+  const { component } = operator;
+  const hands = { cluster, clock, until: Number.POSITIVE_INFINITY, now: sight.now, component };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const { reason, message } = trouble;
   await applyStage(hands, [{ ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) }], 1);

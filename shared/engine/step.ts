@@ -177,7 +177,8 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   const until = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
-    const hands = { cluster: world.cluster, clock: world.clock, chance: world.chance, until, now: run.sight.now };
+    const { cluster, clock, chance } = world;
+    const hands = { cluster, clock, chance, until, now: run.sight.now, component: run.operator.component };
     const results = givenUp(run, stage, await applyStage(hands, stage, world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);

@@ -16,6 +16,9 @@ export const jobTemplates = kind("flow.volcano.sh", "v1alpha1", "jobtemplates", 
 export const queues = kind("scheduling.volcano.sh", "v1beta1", "queues", "Queue");
 export const podGroups = kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup");
 
+/** In whose name events of these kinds are told: upstream's, by which its users filter. */
+export const component = "vc-controller-manager";
+
 /** Keys of labels and annotations, as upstream names them. */
 export const keys = {
   taskIndex: "volcano.sh/task-index",

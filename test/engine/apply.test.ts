@@ -254,6 +254,7 @@ describe("events", () => {
       },
       { length: true, namespace: "ns", message: 1_024, time: "2026-11-02T08:00:00Z" },
     );
+    assert.deepEqual([told?.["source"], told?.["reportingComponent"]], [{ component: "rekindle" }, "rekindle"]);
     assert.deepEqual(told?.["involvedObject"], {
       apiVersion: "toys.example/v1",
       kind: "Toy",

@@ -171,6 +171,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
   };
   const operator: Operator<Toy> = {
     kind: "Toy",
+    component: "toy-maker",
     resource: toys,
     watches: [],
     parse: (stored) =>

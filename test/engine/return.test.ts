@@ -167,16 +167,26 @@ describe("trouble that lasts", () => {
     for (const { delayMs } of world.sent) assert.ok(delayMs >= 150_000 && delayMs <= 450_000, `${delayMs}`);
   });
 
+  const event = {
+    do: "record",
+    about: toy(),
+    resource: { group: "g", version: "v1", plural: "toys", kind: "Toy" },
+    occasion: "1",
+    type: "Normal",
+    reason: "Made",
+    message: "made",
+  } as const;
+
+  test("events are told in the name that the kind declares: the plan's, and of what is in the way", async () => {
+    const world = stage(() => ({ memory: { count: 1 }, stages: [[event], [creation("arm")]] }));
+    refusing(world, "create parts arm", 403, "Forbidden");
+    await step(world.world, { ...message, tries: 2 });
+    const told = [...world.objects.values()].filter(({ kind }) => kind === "Event");
+    const heard = told.map(({ reason, source }) => `${reason} of ${Object(source).component}`);
+    assert.deepEqual(heard, ["Made of toy-maker", "Forbidden of toy-maker"]);
+  });
+
   test("an event that cannot be written is given up after three tries: status and record go on", async () => {
-    const event = {
-      do: "record",
-      about: toy(),
-      resource: { group: "g", version: "v1", plural: "toys", kind: "Toy" },
-      occasion: "1",
-      type: "Normal",
-      reason: "Made",
-      message: "made",
-    } as const;
     const world = stage(() => ({ memory: { count: 1 }, stages: [[event]], status: { phase: "made" } }));
     world.before = (call) => {
       if (call.startsWith("create events")) throw failing(429, "TooManyRequests");

@@ -1,5 +1,6 @@
 /** CronJob as the engine knows it: what to watch, how to read its memory, how to decide. */
 import type { Operator } from "../../core/operator.ts";
+import { component } from "../resource.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { cronWatcher } from "./watches.ts";
@@ -7,6 +8,7 @@ import { cronWatcher } from "./watches.ts";
 /** The operator of Volcano's CronJobs under the given settings. */
 export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
   ...cronWatcher,
+  component,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -8,6 +8,7 @@ import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { actionFor } from "./policies.ts";
 import type { Scene } from "./scene.ts";
+import type { Later } from "./telling.ts";
 
 export type Chosen = {
   readonly memory: Memory;
@@ -19,6 +20,8 @@ export type Chosen = {
   readonly witness?: Happening["witness"];
   /** When a pod will have waited for too long, epoch ms. */
   readonly wakeAt?: number;
+  /** Actions that wait from this step on. */
+  readonly laters?: readonly Later[];
 };
 
 const job: Target = { task: "" };
@@ -85,8 +88,7 @@ type Verdict =
   | { readonly does: "nothing" }
   /** It stays an event until the restart that is on its way is over. */
   | { readonly does: "stays" }
-  | { readonly does: "waits"; readonly until: number }
-  | { readonly does: "arms"; readonly action: Action; readonly dueAt: number }
+  | ({ readonly does: "waits" | "arms" } & Later)
   | { readonly does: "acts"; readonly action: Action };
 
 /** A pod waits from when it was made, an event from now. What fails in a restart is to be counted as another one, and so waits for its end. */
@@ -96,9 +98,9 @@ const verdictOf = (scene: Scene, happening: Happening): Verdict => {
   if (by === "none") return { does: "nothing" };
   if (action === "RestartJob" && scene.memory.phase === "Restarting") return { does: "stays" };
   if (happening.event !== "PodPending")
-    return delayMs > 0 ? { does: "arms", action, dueAt: now + delayMs } : { does: "acts", action };
-  const until = happening.at + delayMs;
-  return until > now ? { does: "waits", until } : { does: "acts", action };
+    return delayMs > 0 ? { does: "arms", action, delayMs, dueAt: now + delayMs } : { does: "acts", action };
+  const dueAt = happening.at + delayMs;
+  return dueAt > now ? { does: "waits", action, delayMs, dueAt } : { does: "acts", action };
 };
 
 const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen => {
@@ -129,21 +131,29 @@ export const isToEnd = ({ orders, memory }: Scene): boolean => {
   return order !== undefined && !order.stale && ["AbortJob", "TerminateJob", "CompleteJob"].includes(order.action);
 };
 
+/** True of a pod that no step before has seen. */
+const isFresh = ({ view }: Scene, { task, index = -1 }: Happening): boolean =>
+  !ofTask(view.memory?.seen ?? {}, task).has(index);
+
 /** Goes through what has happened until something is to be done about it. */
 const heardOf = (scene: Scene, memory: Memory): Chosen => {
   const happenings: Happening[] = [];
   const arms: Arm[] = [];
+  const laters: Later[] = [];
   let wakeAt: number | undefined;
   for (const happening of happeningsOf(scene)) {
     const verdict = verdictOf(scene, happening);
     if (verdict.does === "stays") continue;
     happenings.push(happening);
-    if (verdict.does === "acts") return choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action);
-    if (verdict.does === "waits") wakeAt = earlier(wakeAt, verdict.until);
-    if (verdict.does === "arms") arms.push({ happening, action: verdict.action, dueAt: verdict.dueAt });
+    if (verdict.does === "acts")
+      return { ...choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action), laters };
+    if (verdict.does === "nothing") continue;
+    if (verdict.does === "arms") arms.push({ happening, ...verdict });
+    else wakeAt = earlier(wakeAt, verdict.dueAt);
+    if (verdict.does === "arms" || isFresh(scene, happening)) laters.push(verdict);
   }
   const told = noted(memory, { happenings, arms }, scene);
-  return { memory: told, action: "SyncJob", target: job, ...(wakeAt === undefined ? {} : { wakeAt }) };
+  return { memory: told, action: "SyncJob", target: job, laters, ...(wakeAt === undefined ? {} : { wakeAt }) };
 };
 
 /** `told`: everybody has been shown the phase that the job is in, so that a command may end it. */

@@ -90,6 +90,7 @@ const act = (scene: Scene): Decision<Memory> => {
     told,
     prioritiesOf: prioritiesOf(scene),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
+    ...(choice.laters === undefined ? {} : { laters: choice.laters }),
   });
 };
 

@@ -63,6 +63,8 @@ const memory = z.object({
   kept: z.string().optional(),
   /** UIDs of commands that were taken: those whose objects are there, and the latest. */
   commands: z.array(z.string()).optional(),
+  /** What hindered the job's group when that was told last. */
+  hindered: z.string().optional(),
   /** The job's queue sends its pods to other clusters. */
   forwarding: z.boolean(),
 });
@@ -73,7 +75,13 @@ export type Delay = z.infer<typeof delay>;
 export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("Job", memory, stored);
 
 const shown = z.looseObject({
-  state: z.looseObject({ phase: z.string().optional(), lastTransitionTime: z.string().optional() }).optional(),
+  state: z
+    .looseObject({
+      phase: z.string().optional(),
+      message: z.string().optional().catch(undefined),
+      lastTransitionTime: z.string().optional(),
+    })
+    .optional(),
   version: z.number().int().optional(),
   retryCount: z.number().int().optional(),
   conditions: z.array(z.looseObject({ status: z.string(), lastTransitionTime: z.string().optional() })).optional(),
@@ -83,11 +91,14 @@ type Shown = z.infer<typeof shown>;
 
 const shownIn = (job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
 
-/** The phase that everybody sees; undefined while nothing has been told. */
-export const shownPhase = (job: Stored): Phase | undefined => {
+/** What the status says of the state that the job is in. */
+export const stateShown = (job: Stored): { readonly phase: Phase | undefined; readonly message: string } => {
   const { state } = shownIn(job);
-  return isPhase(state?.phase) ? state.phase : undefined;
+  return { phase: isPhase(state?.phase) ? state.phase : undefined, message: state?.message ?? "" };
 };
+
+/** The phase that everybody sees; undefined while nothing has been told. */
+export const shownPhase = (job: Stored): Phase | undefined => stateShown(job).phase;
 
 const conditionsIn = ({ conditions = [] }: Shown, now: number): Memory["conditions"] =>
   conditions.flatMap(({ status, lastTransitionTime }) =>

@@ -2,6 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
+import { component } from "../resource.ts";
 import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { jobWatcher } from "./watches.ts";
@@ -15,6 +16,7 @@ const heldUp = (job: Stored, message: string): Json => {
 
 export const volcanoJob: Operator<Memory> = {
   ...jobWatcher,
+  component,
   parse: parseMemory,
   decide,
   heldUp,

@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
-import { cleared, orderWord, takenOrders, waitingOrders } from "../command/order.ts";
+import { cleared, waitingOrders } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { jobs } from "../resource.ts";
@@ -10,34 +10,16 @@ import { tasksOf } from "../schema/spec.ts";
 import { isOver } from "./crew.ts";
 import { expiryOf } from "./expiry.ts";
 import { groupEffects, keeping } from "./keeping.ts";
-import { commandActions, isFinished, moveFor } from "./machine.ts";
+import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, shownPhase } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { isAdmitted, podEffects } from "./syncing.ts";
+import { actionTold, hindranceTold, type Later, latersTold, ordersTold, refusalWord, told } from "./telling.ts";
 
 const pollMs = 15_000;
 const slowPollMs = 60_000;
-
-const told = (about: Stored, occasion: string, word: Word, type: "Normal" | "Warning" = "Warning"): Effect => ({
-  do: "record",
-  about,
-  resource: jobs,
-  occasion,
-  type,
-  ...word,
-});
-
-/** What led into the phase, told until its status shows it: each under its own name, so that a repeat is none. */
-const events = ({ object, memory }: Scene): readonly Effect[] => {
-  const { why, phase, version, retryCount } = memory;
-  if (why === undefined || shownPhase(object) === phase) return [];
-  const message = `Start to execute action ${why.reason}: ${why.message}`;
-  return [
-    told(object, `${phase} ${version} ${retryCount} ${memory.since}`, { reason: "ExecuteAction", message }, "Normal"),
-  ];
-};
 
 type Told = {
   /** Everybody has been shown the phase that the step began in. */
@@ -48,19 +30,14 @@ type Told = {
   /** What may clear the way. */
   readonly first?: readonly Effect[];
   readonly wakeAt?: number;
+  /** Actions that wait from now on. */
+  readonly laters?: readonly Later[];
 };
 
 const earliest = (...instants: readonly (number | undefined)[]): number | undefined => {
   const known = instants.filter((at) => at !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 };
-
-/** What was ordered, told until its object goes: each under its own name, so that a repeat is none. */
-const issued = ({ object, orders, memory: { commands } }: Scene): readonly Effect[] =>
-  takenOrders(orders, commands).map((order) => {
-    const { type, ...word } = orderWord(order, commandActions);
-    return told(object, `command ${order.uid}`, word, type);
-  });
 
 /** Commands that are still to be taken. */
 const isOrdered = ({ orders, memory }: Scene): boolean => waitingOrders(orders, memory.commands).length > 0;
@@ -131,10 +108,11 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const word = lacks === undefined ? undefined : { reason, message: lacks };
   const warned = word === undefined ? [] : [told(scene.object, `${reason} ${lacks}`, word)];
   const stages = [
+    latersTold(next, asked.laters),
     pods.ends,
     [...kept.effects, ...group],
     pods.creates,
-    [...issued(next), ...events(next), ...warned],
+    [...ordersTold(next), ...actionTold(next, word !== undefined), ...hindranceTold(next), ...warned],
     cleared(next.orders, memory.commands),
   ];
   const busy = pods.ends.length + kept.effects.length + group.length > 0;
@@ -161,10 +139,7 @@ const held = (scene: Scene, word: Word, first: readonly Effect[] = []): Plan<Mem
 
 /** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
 export const refusedPlan = (scene: Scene, refused: readonly Refusal[]): Decision<Memory> => {
-  const [first] = refused;
-  const message = first?.message ?? "";
-  const word = { reason: "FailedCreate", message: message.slice(0, 1_000) };
-  return { ...held(scene, word), pollMs: slowPollMs };
+  return { ...held(scene, refusalWord(refused)), pollMs: slowPollMs };
 };
 
 /** A spec that cannot be followed leaves everything as it is, and says what to change. */

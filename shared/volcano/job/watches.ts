@@ -26,6 +26,21 @@ const containersOf = (pod: Obj): readonly unknown[] =>
 /** What of a pod can be news: its phase, its containers, its leaving. */
 const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod)];
 
+/** What of a group can be news: its phase, and what the scheduler says is in its way; not how often it says so. */
+const word = (group: Obj): unknown => {
+  const { phase, conditions } = statusOf(group);
+  const known = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+  return [phase, known.map(({ type, status, reason }) => ({ type, status, reason }))];
+};
+
+const trimGroup = (group: Stored): Stored => {
+  const { phase, conditions } = statusOf(group);
+  return {
+    ...trim(group),
+    status: { ...(phase === undefined ? {} : { phase }), ...(conditions === undefined ? {} : { conditions }) },
+  };
+};
+
 const trimPod = (pod: Stored): Stored => {
   const { phase, containerStatuses, initContainerStatuses } = statusOf(pod);
   const status = {
@@ -54,9 +69,9 @@ const watches: readonly Watch[] = [
   {
     resource: podGroups,
     optional: true,
+    trim: trimGroup,
     ownerName: jobOf,
-    matters: (before, after) =>
-      before === undefined || !same(statusOf(before)["phase"], statusOf(after)["phase"]) || isEnding(after),
+    matters: (before, after) => before === undefined || !same(word(before), word(after)) || isEnding(after),
   },
   commandWatch(jobs),
 ];

@@ -7,6 +7,7 @@ import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { doneIn, removedOf } from "./removed.ts";
 import type { Scene } from "./scene.ts";
+import { hindranceId } from "./telling.ts";
 
 const isWhole = (scene: Scene, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
@@ -49,9 +50,11 @@ export const witnessed = (scene: Scene): Memory => {
   const { retired, unknown, commands, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
+  const hindered = hindranceId(scene) ?? memory.hindered;
   return {
     ...rest,
     ...bits(scene),
+    ...(hindered === undefined ? {} : { hindered }),
     doomed: memory.doomed.filter((uid) => there.has(uid)),
     // Where nothing goes on, what looks unfinished is of a look that is behind.
     completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),

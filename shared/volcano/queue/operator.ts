@@ -1,6 +1,7 @@
 /** Queue as the engine knows it: what to watch, how to read its memory, how to decide. */
 import type { Operator } from "../../core/operator.ts";
 import type { GangMode } from "../gang/scheduler.ts";
+import { component } from "../resource.ts";
 import { decideWith } from "./decide.ts";
 import { parseQueueMemory, type QueueMemory } from "./memory.ts";
 import { queueWatcher } from "./watches.ts";
@@ -8,6 +9,7 @@ import { queueWatcher } from "./watches.ts";
 /** `gang`: who lets groups of pods in. */
 export const volcanoQueue = (gang: GangMode = "auto"): Operator<QueueMemory> => ({
   ...queueWatcher,
+  component,
   parse: parseQueueMemory,
   decide: decideWith(gang),
 });

@@ -45,7 +45,7 @@ describe("a command", () => {
     loop.step();
     assert.deepEqual(told(loop), [
       "Start to execute command AbortJob, and clean it up to make sure executed not more than once.",
-      "Start to execute action AbortJob: CommandIssued",
+      "Start to execute action AbortJob (CommandIssued)",
     ]);
   });
 

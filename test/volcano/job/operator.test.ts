@@ -29,13 +29,22 @@ describe("a job's operator", () => {
     );
   });
 
-  test("hears of its group by its owner, when its phase changes", () => {
+  test("hears of its group by its owner, when its phase changes or what is in its way", () => {
     const { ownerName, matters } = watchOf("podgroups");
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: "u" };
     const group = (phase: string): Obj => ({ ...pod({ phase }), metadata: { ...metadata, ownerReferences: [owner] } });
     assert.equal(ownerName(group("Pending")), "j");
     assert.equal(matters(group("Pending"), group("Pending")), false);
     assert.ok(matters(group("Pending"), group("Inqueue")));
+    const hindered = (reason: string, lastTransitionTime: string): Obj => {
+      const conditions = [{ type: "Unschedulable", status: "True", reason, lastTransitionTime }];
+      return { ...group("Pending"), status: { phase: "Pending", conditions } };
+    };
+    assert.ok(matters(group("Pending"), hindered("NotEnoughResources", "1")));
+    assert.equal(matters(hindered("NotEnoughResources", "1"), hindered("NotEnoughResources", "2")), false);
+    const { trim } = watchOf("podgroups");
+    const seen = { ...hindered("NotEnoughResources", "1"), metadata };
+    assert.ok(matters(group("Pending"), trim?.(seen) ?? group("Pending")));
   });
 
   test("reads back what it remembers, and says what of it cannot be read", () => {

@@ -1,0 +1,114 @@
+/**
+ * What is told of a job as events: in upstream's reasons, and its words as far as they go. Each has a name made of what it
+ * is about, so that a repeat is none.
+ */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import type { Effect, Refusal } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
+import { claims, pods } from "../../kube/resources.ts";
+import { orderWord, takenOrders } from "../command/order.ts";
+import { jobs, podGroups } from "../resource.ts";
+import { durationText } from "../schema/duration.ts";
+import type { Action } from "../schema/words.ts";
+import { commandActions } from "./machine.ts";
+import { stateShown } from "./memory.ts";
+import { isKept, type Scene } from "./scene.ts";
+import type { Word } from "./status.ts";
+
+export const told = (about: Stored, occasion: string, word: Word, type: "Normal" | "Warning" = "Warning"): Effect => ({
+  do: "record",
+  about,
+  resource: jobs,
+  occasion,
+  type,
+  ...word,
+});
+
+/** An action that is not to be taken yet. `dueAt` in epoch ms. */
+export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
+
+/** The action that was taken last, told until the status shows it; `covered`: the status has something else to say. */
+export const actionTold = ({ object, memory }: Scene, covered: boolean): readonly Effect[] => {
+  const { why, phase, version, retryCount, since } = memory;
+  if (why === undefined) return [];
+  const shown = stateShown(object);
+  if (shown.phase === phase && (covered || shown.message === why.message)) return [];
+  const occasion = `${phase} ${version} ${retryCount} ${since} ${why.reason} ${why.message}`;
+  const message = `Start to execute action ${why.reason} (${why.message})`;
+  return [told(object, occasion, { reason: "ExecuteAction", message }, "Normal")];
+};
+
+/** Actions that wait from this step on; those of one moment are one event, as upstream's recorder makes one of them. */
+export const latersTold = ({ object }: Scene, laters: readonly Later[] = []): readonly Effect[] => {
+  const distinct = new Map(laters.map((later) => [`later ${later.action} ${later.dueAt}`, later]));
+  return [...distinct].map(([occasion, { action, delayMs }]) => {
+    const message = `Execute action ${action} after ${durationText(delayMs)}`;
+    return told(object, occasion, { reason: "ExecuteAction", message }, "Normal");
+  });
+};
+
+/** What was ordered, told until its object goes. */
+export const ordersTold = ({ object, orders, memory: { commands } }: Scene): readonly Effect[] =>
+  takenOrders(orders, commands).map((order) => {
+    const { type, ...word } = orderWord(order, commandActions);
+    return told(object, `command ${order.uid}`, word, type);
+  });
+
+const condition = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().catch(""),
+  message: z.string().catch(""),
+  lastTransitionTime: z.string().catch(""),
+});
+
+const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
+  const { conditions } = Object(group["status"] ?? {});
+  return Array.isArray(conditions) ? conditions.flatMap((one) => condition.safeParse(one).data ?? []) : [];
+};
+
+/** What the scheduler says is in the way of the job's group: its newest word that holds, where that is no good one. */
+const hindranceIn = ({ group, memory }: Scene) => {
+  if (group === undefined || group.metadata.uid === memory.retired) return undefined;
+  const [newest] = conditionsIn(group)
+    .filter(({ status }) => status === "True")
+    .sort((a, b) => (instantOf(b.lastTransitionTime) ?? 0) - (instantOf(a.lastTransitionTime) ?? 0));
+  return newest === undefined || newest.type === "Scheduled" ? undefined : newest;
+};
+
+/** By what a hindrance is known again: its words count pods, and would be new with every one of them. */
+export const hindranceId = (scene: Scene): string | undefined => {
+  const hindrance = isKept(scene) ? hindranceIn(scene) : undefined;
+  return hindrance === undefined ? undefined : `${scene.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
+};
+
+/** What hinders the group, told when it is another than the step before knew. */
+export const hindranceTold = (scene: Scene): readonly Effect[] => {
+  const { object, view, memory } = scene;
+  const hindrance = hindranceIn(scene);
+  if (hindrance === undefined || memory.hindered === undefined || memory.hindered === view.memory?.hindered) return [];
+  const { name, namespace = "" } = object.metadata;
+  const message = `PodGroup ${namespace}:${name} ${hindrance.type.toLowerCase()}, reason: ${hindrance.message}`;
+  return [told(object, `hindered ${memory.hindered}`, { reason: "PodGroupPending", message })];
+};
+
+type Wording = { readonly reason: string; readonly lead: string };
+
+const wordings: Readonly<Record<string, Wording>> = {
+  [pods.kind]: { reason: "FailedCreate", lead: "Error creating pods" },
+  [podGroups.kind]: { reason: "PodGroupError", lead: "Failed to create PodGroup, err" },
+  [claims.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
+  // Nothing of a job is patched but the names of its claims.
+  [jobs.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
+};
+
+const ofPlugins: Wording = { reason: "PluginError", lead: "Execute plugin when job add failed, err" };
+
+/** What a server would not have, by what it was for. */
+export const refusalWord = ([first]: readonly Refusal[]): Word => {
+  const effect = first?.effect;
+  const kind = effect === undefined ? "" : ("ref" in effect ? effect.ref.resource : effect.resource).kind;
+  const { reason, lead } = wordings[kind] ?? ofPlugins;
+  return { reason, message: `${lead}: ${first?.message ?? ""}`.slice(0, 1_000) };
+};

@@ -7,7 +7,7 @@ import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { objectRef } from "./observe.ts";
 import type { Held, Run } from "./run.ts";
-import { backoffMs, internal } from "./trouble.ts";
+import { backoffMs, internal, isPatient } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
 /** The queue holds a message no longer than this; a resync re-arms what is further away. */
@@ -67,15 +67,18 @@ const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
   return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
 
-/** A warning about the object, once per occasion. */
-export const tellOf = async ({ world, operator, sight }: Run, occasion: string, trouble: Trouble): Promise<void> => {
-  if (sight.object === undefined) return;
+/** A warning about the object, once per occasion; what was in the way of it while that is worth another try. */
+export const tellOf = async (run: Run, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
+  const { world, message: call, operator, sight } = run;
+  if (sight.object === undefined) return undefined;
   const { cluster, clock } = world;
   const { component } = operator;
   const hands = { cluster, clock, until: Number.POSITIVE_INFINITY, now: sight.now, component };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const { reason, message } = trouble;
-  await applyStage(hands, [{ ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) }], 1);
+  const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
+  const [told] = await applyStage(hands, [event], 1);
+  return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;
 };
 
 /** What happens to an application is told in the words of its events; how, only to those who look closer. */

@@ -14,11 +14,12 @@ import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember } from "./recall.ts";
 import { clean, orderIn } from "./recovery/cleaning.ts";
 import { ready } from "./recovery/ready.ts";
-import { arrange, comeBack, lasting, raced, recount, tellOf } from "./return.ts";
+import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
 import type { Held, Run } from "./run.ts";
 import { save } from "./save.ts";
+import { givenUp, passOver } from "./spared.ts";
 import { tell } from "./status.ts";
-import { internal, troubleOf } from "./trouble.ts";
+import { internal, isPatient, troubleOf } from "./trouble.ts";
 import type { Ending, Labels, World } from "./world.ts";
 
 /** A decision may ask for more this often before it must come to a plan. */
@@ -183,7 +184,8 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
-    await passOver(run, stage, results);
+    const untold = await passOver(run, stage, results);
+    if (untold !== undefined) return { did: "troubled", held: saved, writes, trouble: untold };
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
     recount(run, stage);
@@ -191,33 +193,10 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   return { did: plan.more === true ? "made" : "finished", held: saved, writes };
 };
 
-/** What an application does without is told once, and costs nothing while nothing is passed over. */
-const passOver = async (run: Run, stage: readonly Effect[], results: readonly Done[]): Promise<void> => {
-  const { world, message, sight } = run;
-  for (const [index, result] of results.entries()) {
-    const effect = stage[index];
-    if (result.did !== "passed" || effect?.do !== "create") continue;
-    const { reason, message: text } = result.trouble;
-    world.report("warn", "gone on without it", { key: textOf(message), reason, message: text });
-    if (sight.object !== undefined)
-      await tellOf(run, `without ${effect.object.kind} ${effect.object.metadata.name}`, result.trouble);
-  }
-};
-
-const isPatient = ({ message }: Run): boolean => (message.tries ?? 0) < 2;
-
-/** What an application may do without is passed over when it has been in the way for long enough. */
-const givenUp = (run: Run, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
-  results.map((result, index) => {
-    const effect = stage[index];
-    const spared = effect?.do === "create" && effect.optional === true;
-    return result.did === "troubled" && spared && !isPatient(run) ? { did: "passed", trouble: result.trouble } : result;
-  });
-
 /** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
 const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
   const troubles = results.flatMap((result, index) =>
-    result.did === "troubled" && (isPatient(run) || stage[index]?.do !== "record") ? [result.trouble] : [],
+    result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
   );
   return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
 };

@@ -1,6 +1,6 @@
 /** What an error of the platform means: a refusal is evidence about the application, anything else is only in the way. */
 import { ApiError } from "../core/errors.ts";
-import { digest, type Key, textOf } from "../core/key.ts";
+import { digest, type Key, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 
 /** A webhook's or a policy's no is the platform's; only the server's own judgement of the content is the application's. */
@@ -51,3 +51,8 @@ export const backoffMs = (key: Key, tries: number, retryAfterMs: number | undefi
   const spread = Number.parseInt(digest(textOf(key), String(tries)).slice(0, 4), 16) / 0x1_0000;
   return Math.min(900_000, Math.round(base * (1 + spread / 4)));
 };
+
+/** Tries after which an event, or what an application may do without, is no longer waited for. */
+const patience = 2;
+
+export const isPatient = ({ tries = 0 }: Message): boolean => tries < patience;

@@ -161,12 +161,13 @@ const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
 
 const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
 
-/** A race is lost to a host that goes on itself: the recovery is asked for again. */
+/** A race is lost to a host that goes on itself, and trouble was in the way of beginning: the recovery is asked for again. */
 const asked = async (stage: Stage): Promise<Ending> => {
   const world = { ...stage.world, ask: askOf(stage.how) };
   for (let tries = 0; ; tries += 1) {
-    const ending = await step(world, { ...stage.key, reason: "recover" });
-    if (ending.did !== "raced" || tries >= 4) return ending;
+    const ending = await step(world, { ...stage.key, reason: "recover", tries });
+    const isUnbegun = ending.did === "troubled" && stage.findings.length === 0;
+    if ((ending.did !== "raced" && !isUnbegun) || tries >= 4) return ending;
     await stage.sleep(pollMs);
   }
 };

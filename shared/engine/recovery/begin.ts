@@ -3,7 +3,7 @@ import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { returnMsOf, type Sight, sightOf } from "../observe.ts";
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
-import { raced, tellOf } from "../return.ts";
+import { comeBack, raced, tellOf } from "../return.ts";
 import type { Run } from "../run.ts";
 import type { Ending } from "../world.ts";
 import type { Ask, Finding } from "./ask.ts";
@@ -42,6 +42,15 @@ const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
   };
 };
 
+/** Before the save, that whoever meets trouble begins again; the ending, if it did. */
+const tell = async (run: Run, ask: Ask): Promise<Ending | undefined> => {
+  const { world, message: key, sight } = run;
+  if (world.shadow !== undefined) return undefined;
+  const message = `${words[ask.mode].did}: asked for by rekindle recover`;
+  const untold = await tellOf(run, `recovery ${sight.version ?? "none"}`, { reason: "RekindleRecovering", message });
+  return untold === undefined ? undefined : await comeBack(world, key, untold, { now: sight.now, lastedMs: 0 });
+};
+
 /** What the step goes on with. An object that is gone needs no order: what it left is ended anyhow. */
 export const begin = async (run: Run, ask: Ask): Promise<Sight | Ending> => {
   const { world, message: key, operator, sight } = run;
@@ -53,10 +62,10 @@ export const begin = async (run: Run, ask: Ask): Promise<Sight | Ending> => {
   const memory = sight.memory ?? recovery.rebuild(remains).memory;
   const record = recordFor({ run, ask, object, memory });
   const finding = findingOf(sight, { did: words[ask.mode].did, returning: record.returning });
+  const untold = await tell(run, ask);
+  if (untold !== undefined) return untold;
   world.found?.(key, { ...finding, adopted: ask.mode === "cleanup" ? [] : livingIn(found, operator) });
   if (world.shadow !== undefined) return sightOf(record, { version: sight.version, object, memory, now });
-  const message = `${words[ask.mode].did}: asked for by rekindle recover`;
-  await tellOf(run, `recovery ${sight.version ?? "none"}`, { reason: "RekindleRecovering", message });
   const version = await world.checkpoints.save(key, record, sight.version);
   if (version === "raced") return await raced(run);
   world.report("info", "recovering", { key: textOf(key), mode: ask.mode });

@@ -7,10 +7,11 @@
  */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
+import type { Trouble } from "../../core/plan.ts";
 import type { PastRun, Rebuilt } from "../../core/recovery.ts";
 import { type Patient, returnMsOf, type Sight, sightOf } from "../observe.ts";
 import type { CheckpointRecord, Recovered } from "../ports.ts";
-import { raced, show, tellOf } from "../return.ts";
+import { comeBack, raced, show, tellOf } from "../return.ts";
 import type { Run } from "../run.ts";
 import { recoveryOf } from "../settings.ts";
 import type { Ending } from "../world.ts";
@@ -75,9 +76,13 @@ const tellFound = ({ world, message }: Case, { ill }: Patient, more: Omit<Findin
 
 const recordWord = ({ is }: Ill): Finding["record"] => is;
 
-/** One event for what is the matter, however often it is come upon, and by however many. */
-const tell = async (run: Run, { ill }: Patient, reason: string, message: string): Promise<void> => {
-  if (run.world.shadow === undefined) await tellOf(run, `recovery ${ill.why}`, { reason, message });
+type Said = Pick<Trouble, "reason" | "message">;
+
+/** One event for what is the matter, however often it is come upon, and by however many; an ending if it met trouble. */
+const tell = async (run: Run, { ill, now }: Patient, said: Said): Promise<Ending | undefined> => {
+  if (run.world.shadow !== undefined) return undefined;
+  const untold = await tellOf(run, `recovery ${ill.why}`, said);
+  return untold === undefined ? undefined : await comeBack(run.world, run.message, untold, { now, lastedMs: 0 });
 };
 
 const unusable = "the checkpoint cannot be used, so nothing is written for this key";
@@ -90,9 +95,9 @@ const stop = async (call: Case, patient: Patient): Promise<Ending> => {
   world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value, of: {} }]);
   tellFound(call, patient, { kept: [], problems, adopted: [], did: "refused" });
   const run = runOf(call, patient);
-  await tell(run, patient, "RecoveryFailed", `RecoveryFailed: ${why}`);
+  const untold = await tell(run, patient, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
   if (world.shadow === undefined) await show(run, `RecoveryFailed: ${why}`);
-  return { did: "stopped", why };
+  return untold ?? { did: "stopped", why };
 };
 
 type Mended = Pick<Rebuilt<unknown>, "memory" | "kept" | "problems"> & { readonly survey: Survey | undefined };
@@ -181,10 +186,12 @@ const treat = async (call: Case, patient: Patient, treatment: Exclude<Treatment,
   if (memory === undefined) return { ...orphaned(call, patient), object, successor: false, uid: object.metadata.uid };
   const record = recordAfter(call, patient, { treatment, object, memory });
   const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
+  const run = runOf(call, patient);
+  // Before the save: after it nobody would know that there is anything to tell.
+  const untold = await tell(run, patient, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
+  if (untold !== undefined) return untold;
   tellFound(call, patient, { kept, problems, adopted, did, returning: record.returning });
   if (world.shadow !== undefined) return sightOf(record, { version, object, memory, now });
-  const run = runOf(call, patient);
-  await tell(run, patient, "RekindleRecovered", `${did}: ${ill.why}`);
   const saved = await world.checkpoints.save(message, record, version);
   if (saved === "raced") return await raced(run);
   world.report("warn", "recovered", { key: textOf(message), how: did, why: ill.why, problems });

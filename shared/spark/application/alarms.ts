@@ -33,6 +33,13 @@ export const lossText = ({ id, pod, reason, node, exitCode, why }: Loss): string
   return `Executor ${id}${where} was lost: ${reason}${detail === "" ? "" : ` (${detail})`}`;
 };
 
+export const worthTelling = (lost: readonly Loss[]): readonly Loss[] =>
+  lost.filter(({ reason }) => losses[reason].told);
+
+/** Losses of earlier looks that may not have been told: whoever was to tell them may have died, or met trouble. */
+export const untoldIn = ({ losses: known = [], untold = [] }: Ledger): readonly Loss[] =>
+  known.filter(({ id }) => untold.includes(id));
+
 /** One event each. */
 export const lossEvents = (scene: Scene, lost: readonly Loss[]): readonly Effect[] =>
   lost

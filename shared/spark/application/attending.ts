@@ -11,10 +11,9 @@ import { pods as podResource } from "../../kube/resources.ts";
 import { account } from "../executors/account.ts";
 import { hasId, type Ids, idsOf } from "../executors/ids.ts";
 import { type Care, freshLedger, type Ledger, type Loss } from "../executors/ledger.ts";
-import { losses } from "../executors/losses.ts";
 import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../executors/pulse.ts";
 import type { Registered } from "../executors/registered.ts";
-import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf } from "./alarms.ts";
+import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, worthTelling } from "./alarms.ts";
 import { spans } from "./annotations.ts";
 import { type Pods, sortOut } from "./evidence.ts";
 import type { End } from "./failing.ts";
@@ -28,6 +27,8 @@ import { asksDeletion, mostDeletions, uselessNow } from "./tidying.ts";
 
 export type Attended = {
   readonly memory: Memory;
+  /** Losses of earlier looks, where telling them is no save of its own: told before it is forgotten that they were to be. */
+  readonly left: readonly Effect[];
   /** Told before it is remembered: a death in between only tells it again. */
   readonly first: readonly Effect[];
   readonly effects: readonly Effect[];
@@ -147,7 +148,8 @@ const stillDoomed = (scene: Scene, ledger: Ledger, doomed: readonly Loss[], over
 
 type Books = {
   readonly ledger: Ledger;
-  readonly lost: readonly Loss[];
+  /** Losses that this step is to tell of at its end. */
+  readonly toTell: readonly Loss[];
   readonly unclear: number;
   readonly trouble: Trouble | undefined;
   /** When a deletion of an earlier step that nothing shows will not arrive any more, epoch ms. */
@@ -175,9 +177,8 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
   });
   const { care: _, ...rest } = ledger;
   const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept });
-  const untold = worthTelling(lost)
-    .map(({ id }) => id)
-    .slice(-mostTold);
+  const toTell = [...(isOwnRun(scene.memory) ? [] : untoldIn(before)), ...worthTelling(lost)].slice(-mostTold);
+  const untold = toTell.map(({ id }) => id);
   const next = {
     ...rest,
     ...(doomed.length === 0 ? {} : { doomed }),
@@ -186,15 +187,7 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
   };
   const oldest = still.find(({ at }) => at < view.now);
   const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
-  return { ledger: next, lost, unclear, trouble, settledAt };
-};
-
-const worthTelling = (lost: readonly Loss[]): readonly Loss[] => lost.filter(({ reason }) => losses[reason].told);
-
-/** Those of this look, and of the last one. */
-export const toTell = (scene: Scene, driver: Driver, lost: readonly Loss[]): readonly Loss[] => {
-  const { losses: known = [], untold = [] } = ledgerOf(scene, driver);
-  return [...known.filter(({ id }) => untold.includes(id)), ...worthTelling(lost)];
+  return { ledger: next, toTell, unclear, trouble, settledAt };
 };
 
 const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {
@@ -221,7 +214,7 @@ const questionAt = (
 export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored): Attended | Look => {
   const findings = findingsOf(scene, driver, found, body);
   if ("look" in findings) return findings;
-  const { ledger, lost, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
+  const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
   const { mended, executors } = findings;
   const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
   const question = questionAt(scene, driver, body, { ledger, findings });
@@ -231,10 +224,11 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   const { executors: _, ...bare } = scene.memory;
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
+    left: isOwnRun(bare) ? lossEvents(scene, untoldIn(ledgerOf(scene, driver))) : [],
     first: troubleEvent(scene, trouble),
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
-    told: lossEvents(scene, toTell(scene, driver, lost)),
+    told: lossEvents(scene, toTell),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),

@@ -5,8 +5,8 @@ import { isEnding, podStatus, terminationOf } from "../../kube/pods.ts";
 import { account } from "../executors/account.ts";
 import { settled } from "../executors/ledger.ts";
 import { endingOf, type LossReason } from "../executors/losses.ts";
-import { lossEvents } from "./alarms.ts";
-import { ledgerOf, toTell } from "./attending.ts";
+import { lossEvents, untoldIn, worthTelling } from "./alarms.ts";
+import { ledgerOf } from "./attending.ts";
 import { driverContainer, endOf, evidenceOf, type Pods } from "./evidence.ts";
 import { acts } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
@@ -38,12 +38,13 @@ type Run = { readonly scene: Scene; readonly driver: Driver };
 
 /** What these pods show is recorded as lost; whoever else there is ends with the run. */
 const closedWith = ({ scene, driver }: Run, executors: readonly Stored[]): Closed => {
-  const last = account(ledgerOf(scene, driver), { pods: executors, now: scene.view.now, certain: false });
+  const ledger = ledgerOf(scene, driver);
+  const last = account(ledger, { pods: executors, now: scene.view.now, certain: false });
   const { executors: _, ...bare } = scene.memory;
   const next = settled(last.ledger);
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
-    first: lossEvents(scene, toTell(scene, driver, last.lost)),
+    first: lossEvents(scene, [...untoldIn(ledger), ...worthTelling(last.lost)]),
   };
 };
 

@@ -102,6 +102,21 @@ describe("a loss", () => {
     assert.equal(before.map(said).filter((line) => told.test(line)).length, 1);
     assert.deepEqual([plan.memory.executors?.lost, plan.memory.executors?.untold], [{ killed: 1 }, undefined]);
   });
+
+  const killed = { id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "killed" as const, exitCode: 137, at: eight };
+  const owed = living([1], { over: "2", lost: { killed: 1 }, losses: [killed], untold: [2] });
+  const allotment = { attempt: 1, prefix: "pi", next: 1003, alive: "1001", underway: [], listens: true };
+  const rows = [
+    { whose: "the driver", memory: remembered({ driver, executors: owed }) },
+    { whose: "Rekindle", memory: remembered({ driver, executors: owed, allotment }) },
+  ];
+  for (const { whose, memory } of rows)
+    test(`is not forgotten before it is told, where ${whose} makes executors: who tells it may die as well`, () => {
+      const { plan, before, saved } = decided({ object: application(), memory, pods: [pod(), ...twoGone] });
+      assert.ok(before.map(said).some((line) => told.test(line)));
+      assert.ok(saved.every(({ executors }) => executors?.untold?.includes(2)));
+      assert.notEqual(plan.memory.executors?.untold?.includes(2), true);
+    });
 });
 
 const done = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" });

@@ -162,6 +162,8 @@ export type Decided = {
   readonly looks: readonly Query[];
   /** What the step did before it came to its last plan. */
   readonly before: readonly Effect[];
+  /** What it remembered with that, plan by plan. */
+  readonly saved: readonly Memory[];
 };
 
 /** Decides, answering every look, as a step does: with more to decide, from the memory that it planned. */
@@ -173,12 +175,14 @@ export const decided = (world: World): Decided => {
   const seen = new Map<string, readonly Stored[]>();
   const heard = new Map<string, Hearing>();
   const looks: Query[] = [];
+  const saved: Memory[] = [];
   for (let round = 0; round < 8; round++) {
     const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before, returning: world.returning };
     const decision: Decision<Memory> = decide(under, key, view);
     if (!("look" in decision)) {
-      if (decision.more !== true) return { plan: decision, looks, before };
+      if (decision.more !== true) return { plan: decision, looks, before, saved };
       memory = decision.memory;
+      saved.push(memory);
       before = [...before, ...decision.stages.flat()];
       continue;
     }

@@ -20,6 +20,8 @@ export type Figure = {
   readonly help: string;
   readonly kind: "counter" | "gauge" | "summary" | "histogram";
   readonly buckets?: readonly number[];
+  /** A counter of what stands: counted from the objects at each scrape, as gauges are. */
+  readonly standing?: true;
 };
 
 /** Our own figures, beside upstream's: of the engine and of the queue. */

@@ -1,16 +1,14 @@
 /** The figures of a process: told by steps, requests and the queue; gauges are counted from the objects at each scrape. */
 
-import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { type Family, openMetrics } from "../adapters/telemetry/metrics.ts";
 import type { HttpResponse, Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import { type Measure, type Meter, ownFigures, ownLabels } from "../core/measure.ts";
 import type { Queue } from "../engine/ports.ts";
 import type { Ending } from "../engine/world.ts";
-import { undeliveredOf } from "../forward/undelivered.ts";
-import { sparkFigures, standingOf } from "../spark/application/measures.ts";
-import { sparkApplications } from "../spark/application/resource.ts";
-import { hintsIn } from "./resync.ts";
+import { sparkFigures } from "../spark/application/measures.ts";
+import { volcanoFigures } from "../volcano/measures.ts";
+import { censusOf } from "./census.ts";
 import type { Territory } from "./territory.ts";
 
 export type Naming = {
@@ -40,6 +38,7 @@ const familiesFor = (naming: Naming): readonly Family[] => [
     labels: naming.labels,
     prefix: naming.prefix,
   })),
+  ...volcanoFigures.map(({ labels, ...figure }) => ({ figure, labels, prefix: "" })),
   ...ownFigures.map((figure) => ({ figure, labels: ownLabels[figure.name], prefix: "" })),
 ];
 
@@ -69,22 +68,6 @@ const own = (act: Measure["do"], name: (typeof ownFigures)[number]["name"], valu
   value,
   of,
 });
-
-/** What stands now; whoever may not look sees nothing stand. */
-const census = async ({ transport, territory }: Parts): Promise<readonly Measure[]> => {
-  const cluster = openCluster(transport);
-  const within = await territory.within().catch(() => () => false);
-  const lists = (territory.watched.length === 0 ? [""] : territory.watched).map((namespace) =>
-    cluster.list({ do: "list", resource: sparkApplications, namespace, labels: {} }).catch(() => ({ value: [] })),
-  );
-  const found = (await Promise.all(lists)).flatMap(({ value }) => value);
-  const hints = await hintsIn({ transport, namespaces: territory.watched }).catch(() => []);
-  const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
-  return [
-    ...found.filter(({ metadata }) => within(metadata.namespace ?? "")).flatMap(standingOf),
-    own("count", "rekindle_updates_waiting", late.length),
-  ];
-};
 
 const counting = (transport: Transport, meter: Meter): Transport => {
   const count = (method: string, code: number): void =>
@@ -137,6 +120,6 @@ export const openMetering = (parts: Parts): Metering => {
       ]);
       return ending;
     },
-    scrape: async () => ({ text: await render(await census(parts)), type: contentType }),
+    scrape: async () => ({ text: await render(await censusOf(parts)), type: contentType }),
   };
 };

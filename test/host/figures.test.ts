@@ -1,8 +1,9 @@
 /** The figures of a host over whole lives: each thing once, also with two hosts, and what stands as it stands. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Stored } from "../../shared/core/object.ts";
 import type { Host } from "../../shared/wiring/host.ts";
-import { application } from "./objects.ts";
+import { application, home, statusOf, volcanoJob } from "./objects.ts";
 import { onStand } from "./stand.ts";
 
 const figuresOf = async (host: Host): Promise<ReadonlyMap<string, number>> => {
@@ -27,6 +28,8 @@ const counted = async (hosts: readonly Host[]): Promise<readonly number[]> => {
   return names.map((name) => all.reduce((sum, figures) => sum + (figures.get(name) ?? Number.NaN), 0));
 };
 
+const phaseOf = (job: Stored | undefined): unknown => Object(statusOf(job, "state") ?? {}).phase;
+
 const policy = { restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 } };
 
 describe("figures", () => {
@@ -36,6 +39,23 @@ describe("figures", () => {
       const host = await stand.host();
       assert.deepEqual(await counted([host]), [0, 0, 0, 0, 0, 0]);
       assert.deepEqual((await figuresOf(host)).get("rekindle_recovery_errors_total"), 0);
+    }),
+  );
+
+  it(
+    "of Volcano are there before anything happened, and as it stands afterwards",
+    onStand(async (stand) => {
+      const host = await stand.host();
+      const before = await figuresOf(host);
+      assert.equal(before.get('volcano_job_failed_phase_count{job_name="Unknown",queue_name="Unknown"}'), 0);
+      await stand.create(home);
+      await stand.create(volcanoJob("j", { runMs: 2_000 }));
+      await stand.until("it is complete", () => phaseOf(stand.all("Job")[0]) === "Completed", 60_000);
+      const after = await figuresOf(host);
+      assert.equal(after.get('volcano_job_completed_phase_count{job_name="default/j",queue_name="default"}'), 1);
+      assert.equal(after.get("volcano_controller_job_to_pod_creation_latency_milliseconds_count"), 2);
+      assert.equal(after.get('rekindle_job_phases_total{phase="Completed"}'), 1);
+      assert.equal(after.get('rekindle_queues{state="Open"}'), 2);
     }),
   );
 

@@ -1,20 +1,48 @@
 /** Figures of a function as lines that CloudWatch turns into metrics (embedded metric format): no request, no library. */
 import type { Measure, Meter } from "../../core/measure.ts";
 
-/** A name may stand once in a document: what is told twice is summed. */
-const summed = (measures: readonly Measure[]): ReadonlyMap<string, number> => {
-  const sums = new Map<string, number>();
-  for (const { name, value } of measures) sums.set(name, (sums.get(name) ?? 0) + value);
-  return sums;
+/** Values of one name that a document may have. */
+const mostValues = 100;
+
+/** A name may stand once in a document: what is counted twice is summed, what is observed twice are two values. */
+const gathered = (measures: readonly Measure[]): ReadonlyMap<string, number | readonly number[]> => {
+  const byName = Map.groupBy(measures, ({ name }) => name);
+  return new Map(
+    [...byName].map(([name, ones]): readonly [string, number | readonly number[]] => {
+      const values = ones.map(({ value }) => value);
+      const [first] = ones;
+      if (first?.do === "observe" && values.length > 1) return [name, values];
+      return [name, values.reduce((sum, value) => sum + value, 0)];
+    }),
+  );
 };
 
-const unitOf = (name: string): string => (/_seconds(_histogram)?$/.test(name) ? "Seconds" : "Count");
+const units = [
+  [/_seconds(_histogram)?$/, "Seconds"],
+  [/_milliseconds$/, "Milliseconds"],
+] as const;
+
+const unitOf = (name: string): string => units.find(([form]) => form.test(name))?.[1] ?? "Count";
+
+/** As many documents as the values need. */
+const parted = (measures: readonly Measure[]): readonly (readonly Measure[])[] => {
+  const parts: Measure[][] = [[]];
+  const told = new Map<string, number>();
+  for (const measure of measures) {
+    const times = told.get(measure.name) ?? 0;
+    told.set(measure.name, times + 1);
+    const part = measure.do === "observe" ? Math.floor(times / mostValues) : 0;
+    parts[part] = [...(parts[part] ?? []), measure];
+  }
+  return parts;
+};
 
 /** One line per object that figures are of; `now` in epoch ms. */
 export const emfLines = (measures: readonly Measure[], now: number): readonly string[] => {
   const groups = Map.groupBy(measures, ({ of }) => of["namespace"] ?? "");
-  return [...groups].map(([namespace, own]) => {
-    const sums = summed(own);
+  const documents = [...groups].flatMap(([namespace, all]) => parted(all).map((own) => [namespace, own] as const));
+  return documents.map(([namespace, own]) => {
+    const sums = gathered(own);
     const metrics = [...sums.keys()].map((name) => ({ Name: name, Unit: unitOf(name) }));
     const dimensions = namespace === "" ? [[]] : [["namespace"]];
     return JSON.stringify({

@@ -72,7 +72,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
     meter: (measures) => measures.forEach(add),
     render: async (standing) => {
       for (const { family, one } of all) {
-        if (family.figure.kind !== "gauge") continue;
+        if (family.figure.kind !== "gauge" && family.figure.standing !== true) continue;
         one.reset();
         zeroed(one, family);
       }

@@ -2,6 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
+import { measuresOfJob } from "../measures.ts";
 import { component } from "../resource.ts";
 import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
@@ -20,4 +21,5 @@ export const volcanoJob: Operator<Memory> = {
   parse: parseMemory,
   decide,
   heldUp,
+  measuresOf: measuresOfJob,
 };

@@ -59,6 +59,14 @@ describe("figures", () => {
     assert.equal(await value([measure("running_count", 1)]), "running_count 1");
   });
 
+  test("that are counters of what stands are counted anew at each scrape, too", async () => {
+    const ended = { name: "ended_count", help: "h", kind: "counter", standing: true } as const;
+    const { render } = openMetrics([{ figure: ended, labels: ["job"], prefix: "" }]);
+    const lines = async (standing: readonly Measure[]) => linesOf(await render(standing)).slice(1);
+    assert.deepEqual(await lines([measure("ended_count", 1, { job: "a" })]), ['ended_count{job="a"} 1']);
+    assert.deepEqual(await lines([measure("ended_count", 1, { job: "b" })]), ['ended_count{job="b"} 1']);
+  });
+
   test("fall into their buckets", async () => {
     const { meter, render } = openMetrics(families([]));
     meter([measure("time_seconds_histogram", 1.5), measure("time_seconds", 1.5)]);
@@ -96,6 +104,18 @@ describe("a function's figures", () => {
       { _aws: cloud([["namespace"]], "time_seconds", "Seconds"), namespace: "b", time_seconds: 2.5 },
       { _aws: cloud([[]], "rekindle_recovery_errors_total", "Count"), rekindle_recovery_errors_total: 1 },
     ]);
+  });
+
+  test("of what is observed often are all its values, as many to a line as it takes", () => {
+    const observed = (value: number): Measure => ({ ...measure("to_pods_milliseconds", value), do: "observe" });
+    const all = [measure("runs_count", 2), ...Array.from({ length: 101 }, (_, at) => observed(at))];
+    const [first, second, ...more] = emfLines(all, 5).map((line) => JSON.parse(line));
+    assert.deepEqual([first.runs_count, first.to_pods_milliseconds.length], [2, 100]);
+    assert.deepEqual(first._aws.CloudWatchMetrics[0].Metrics[1], {
+      Name: "to_pods_milliseconds",
+      Unit: "Milliseconds",
+    });
+    assert.deepEqual([second.runs_count, second.to_pods_milliseconds, more], [undefined, 100, []]);
   });
 
   test("are no line when there are none", () => assert.deepEqual(emfLines([], 5), []));

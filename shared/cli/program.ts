@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "migrate",
-    summary: "take over from kubeflow's Spark operator, and give back; alone it only reports",
+    summary: "take over from kubeflow's operator or Volcano's controllers, and give back; alone it only reports",
     open: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {

@@ -92,8 +92,8 @@ export type Recovered = {
 
 export type Tools = {
   readonly version: string;
-  /** Reads a flag of upstream's controller, written `--name=value`. */
-  flag(text: string): Promise<FlagView>;
+  /** Reads a flag of an upstream's controller, written `--name=value`. */
+  flag(text: string, family: "spark" | "volcano"): Promise<FlagView>;
   /** The kinds that hosts of this version run. */
   runs(): Promise<readonly string[]>;
   forecast(object: Stored): Promise<Forecast>;

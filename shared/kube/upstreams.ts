@@ -10,7 +10,12 @@ export type Upstream = {
   readonly groups: readonly string[];
   /** Matches the repository of its controller's image, without the registry. */
   readonly image: RegExp;
+  /** Images of its other parts, which decide nothing about its objects. */
+  readonly beside?: readonly { readonly part: Part; readonly image: RegExp }[];
 };
+
+/** Its controllers, what serves its webhooks, and what places pods. */
+export type Part = "controller" | "webhook" | "scheduler";
 
 export const upstreams: readonly Upstream[] = [
   {
@@ -23,7 +28,11 @@ export const upstreams: readonly Upstream[] = [
     name: "Volcano",
     leases: ["vc-controller-manager"],
     groups: ["batch.volcano.sh", "bus.volcano.sh", "scheduling.volcano.sh", "flow.volcano.sh"],
-    image: /(^|\/)vc-controller-manager$/,
+    image: /(^|\/)vc-controller-manager(-[a-z0-9]+)?$/,
+    beside: [
+      { part: "webhook", image: /(^|\/)vc-webhook-manager(-[a-z0-9]+)?$/ },
+      { part: "scheduler", image: /(^|\/)vc-(agent-)?scheduler(-[a-z0-9]+)?$/ },
+    ],
   },
 ];
 
@@ -50,19 +59,23 @@ export const isRenewed = (lease: Obj, now: number): boolean => {
   return now <= renewed + (typeof seconds === "number" ? seconds : 15) * 1_000 + graceMs;
 };
 
-export type Part = "controller" | "webhook";
+/** What a container is of an upstream, by its image. */
+const partBy = ({ image, beside = [] }: Upstream, container: unknown): Part | undefined => {
+  const repository = repositoryOf(String(at(container, "image") ?? ""));
+  if (image.test(repository)) return at(container, "args", "0") === "webhook" ? "webhook" : "controller";
+  return beside.find((one) => one.image.test(repository))?.part;
+};
 
 /** What a workload is of an upstream, and by which image; one that only serves its webhooks decides nothing. */
 export const partOf = (
-  { image }: Upstream,
+  upstream: Upstream,
   workload: Obj,
 ): { readonly part: Part; readonly image: string } | undefined => {
   const containers = at(workload, "spec", "template", "spec", "containers");
   if (!Array.isArray(containers)) return undefined;
   const found = containers.flatMap((container): { part: Part; image: string }[] => {
-    const text = at(container, "image");
-    if (typeof text !== "string" || !image.test(repositoryOf(text))) return [];
-    return [{ part: at(container, "args", "0") === "webhook" ? "webhook" : "controller", image: text }];
+    const part = partBy(upstream, container);
+    return part === undefined ? [] : [{ part, image: String(at(container, "image")) }];
   });
   return found.find(({ part }) => part === "controller") ?? found[0];
 };
@@ -74,8 +87,8 @@ const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/$
 /** A controller at work writes now and then; one that was stopped has not for this long. */
 const freshMs = 60_000;
 
-/** Ourselves, and people at a terminal. */
-const harmless = /^(rekindle|kubectl)/;
+/** Ourselves, people at a terminal, and Volcano's schedulers, which stay and write what queues have been given. */
+const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;
 
 /** Who wrote this object's status a moment ago, and when; undefined when nobody did who could be a controller. */
 const writerOf = (object: Stored, now: number): { readonly manager: string; readonly at: number } | undefined => {

@@ -102,7 +102,7 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
   policies: async () => (await import("../spark/application/policies.ts")).policyLines(),
-  flag: async (text) => (await forecasts()).flagView(text),
+  flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
   recover: async (session, key, how) => {
     const { recoverKey } = await import("./recovering.ts");

@@ -4,14 +4,16 @@ import type { Stored } from "../core/object.ts";
 import { timing } from "../engine/settings.ts";
 import { parseSpec } from "../spark/schema/parse.ts";
 import { submit } from "../spark/submission/submit.ts";
+import { volcanoForecast } from "../volcano/forecast.ts";
 import { flagName } from "./configuration/keys.ts";
-import { rows, understood } from "./configuration/upstream.ts";
+import { type Row, rows, understood } from "./configuration/upstream.ts";
+import { volcanoRows } from "./configuration/volcano.ts";
 import { operatorsFor } from "./operators.ts";
 
 /** The kinds that hosts of this version run. */
 export const runs: readonly string[] = operatorsFor(timing).map(({ kind }) => kind);
 
-export const forecast = (object: Stored): Forecast => {
+const sparkForecast = (object: Stored): Forecast => {
   const read = parseSpec(object);
   if (!read.ok) return { refused: read.message, notes: [] };
   const { name, namespace = "default", uid, labels = {}, annotations = {} } = object.metadata;
@@ -21,12 +23,19 @@ export const forecast = (object: Stored): Forecast => {
   return "refused" in made ? { refused: made.refused, notes: [] } : { refused: undefined, notes: made.notes };
 };
 
+/** An application's next submission, or what a Volcano job or flow will see. */
+export const forecast = (object: Stored): Forecast =>
+  object.apiVersion.startsWith("sparkoperator.k8s.io/") ? sparkForecast(object) : volcanoForecast(object);
+
+const tables: Readonly<Record<"spark" | "volcano", readonly Row[]>> = { spark: rows, volcano: volcanoRows };
+
 /** `--name=value` or `--name`, as a deployment of upstream's controller gives it. */
-export const flagView = (text: string): FlagView => {
+export const flagView = (text: string, family: "spark" | "volcano"): FlagView => {
+  const table = tables[family];
   const [, name = "", value] = /^--([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
-  const read = understood(name, value);
+  const read = understood(name, value, table);
   if (read === undefined)
-    return rows.some(({ flag }) => flag === name)
+    return table.some(({ flag }) => flag === name)
       ? { is: "taken", says: "give it to rekindle host, too" }
       : { is: "refused", says: `flag --${name}: no flag of upstream's that is known here` };
   if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.key)}=${read.value}` };

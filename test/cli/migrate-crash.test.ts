@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Transport } from "../../shared/core/http.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
-import { holders, install, type Kubeflow, pass, pictureOf } from "./kubeflow.ts";
+import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal, type Ran } from "./terminal.ts";
+import { holders, pass, pictureOf } from "./upstreams.ts";
+import { install as installVolcano } from "./volcanic.ts";
 
 type Death = { readonly at: number; readonly when: "before" | "after" } | undefined;
 
@@ -23,25 +25,36 @@ const mortal = (
   return { transport: { ...transport, send }, calls: () => calls };
 };
 
-type World = { readonly simulator: Simulator; readonly kubeflow: Kubeflow };
+type World = { readonly simulator: Simulator; readonly family: string };
 
-const opened = async (): Promise<World> => {
-  const simulator = openSimulator({ crds: installed([""]) });
-  await make(simulator, application("a", { applicationState: { state: "RUNNING" } }));
-  return { simulator, kubeflow: await install(simulator) };
+const families: Readonly<Record<string, (simulator: Simulator) => Promise<unknown>>> = {
+  spark: installKubeflow,
+  volcano: installVolcano,
 };
 
-const run = async ({ simulator }: World, way: string, death?: Death): Promise<Ran & { readonly calls: number }> => {
+const opened = async (family: string): Promise<World> => {
+  const simulator = openSimulator({ crds: installed([""]) });
+  await make(simulator, application("a", { applicationState: { state: "RUNNING" } }));
+  await families[family]?.(simulator);
+  return { simulator, family };
+};
+
+const run = async (
+  { simulator, family }: World,
+  way: string,
+  death?: Death,
+): Promise<Ran & { readonly calls: number }> => {
   const { transport, calls } = mortal(simulator.transport, death);
-  const ran = await onTerminal(simulator, { transport }).run("migrate", way, "--yes", "--force");
+  const terminal = onTerminal(simulator, { transport });
+  const ran = await terminal.run("migrate", "--family", family, way, "--yes", "--force");
   return { ...ran, calls: calls() };
 };
 
 /** A world in which upstream was left, or not. */
-const before: Readonly<Record<string, () => Promise<World>>> = {
+const before: Readonly<Record<string, (family: string) => Promise<World>>> = {
   "--apply": opened,
-  "--undo": async () => {
-    const world = await opened();
+  "--undo": async (family) => {
+    const world = await opened(family);
     await run(world, "--apply");
     return world;
   },
@@ -55,53 +68,55 @@ const deaths = [
   { when: "after", pause: 0 },
 ] as const;
 
-describe("a death at any call of", () => {
-  for (const [way, open] of Object.entries(before)) {
-    it(`migrate ${way}: the same command goes on to the same end`, async () => {
-      const whole = await open();
-      const { calls, code } = await run(whole, way);
-      pass(whole.simulator, 30);
-      const wanted = end(whole);
-      assert.equal(code, 0);
-      assert.ok(calls > 20, `${calls} calls`);
-      for (let at = 1; at <= calls; at++) {
-        for (const { when, pause } of deaths) {
-          const world = await open();
-          const died = await run(world, way, { at, when });
-          assert.equal(died.code, 1, `call ${at}: it did not die`);
-          pass(world.simulator, pause);
-          const again = await run(world, way);
-          const nothingLeft = /nothing to undo/.test(again.err);
-          assert.ok(again.code === 0 || nothingLeft, `death ${when} call ${at}: ${again.err}`);
-          pass(world.simulator, 30);
-          assert.deepEqual(end(world), wanted, `death ${when} call ${at}`);
+for (const family of Object.keys(families)) {
+  describe(`${family}: a death at any call of`, () => {
+    for (const [way, open] of Object.entries(before)) {
+      it(`migrate ${way}: the same command goes on to the same end`, async () => {
+        const whole = await open(family);
+        const { calls, code } = await run(whole, way);
+        pass(whole.simulator, 30);
+        const wanted = end(whole);
+        assert.equal(code, 0);
+        assert.ok(calls > 20, `${calls} calls`);
+        for (let at = 1; at <= calls; at++) {
+          for (const { when, pause } of deaths) {
+            const world = await open(family);
+            const died = await run(world, way, { at, when });
+            assert.equal(died.code, 1, `call ${at}: it did not die`);
+            pass(world.simulator, pause);
+            const again = await run(world, way);
+            const nothingLeft = /nothing to undo/.test(again.err);
+            assert.ok(again.code === 0 || nothingLeft, `death ${when} call ${at}: ${again.err}`);
+            pass(world.simulator, 30);
+            assert.deepEqual(end(world), wanted, `death ${when} call ${at}`);
+          }
         }
+      });
+    }
+
+    it("a round trip: what upstream had is what it has, whatever died on the way", async () => {
+      const world = await opened(family);
+      const whole = end(world);
+      for (const at of [5, 12, 19, 26]) {
+        await run(world, "--apply", { at, when: "after" });
+        await run(world, "--apply");
+        await run(world, "--undo", { at, when: "after" });
+        await run(world, "--undo");
+        pass(world.simulator, 30);
+        assert.deepEqual(end(world), whole);
       }
     });
-  }
 
-  it("a round trip: what upstream had is what it has, whatever died on the way", async () => {
-    const world = await opened();
-    const whole = end(world);
-    for (const at of [5, 12, 19, 26]) {
-      await run(world, "--apply", { at, when: "after" });
-      await run(world, "--apply");
-      await run(world, "--undo", { at, when: "after" });
-      await run(world, "--undo");
-      pass(world.simulator, 30);
-      assert.deepEqual(end(world), whole);
-    }
+    it("--apply: nothing that acts is lost to the record before it is changed", async () => {
+      const { calls } = await run(await opened(family), "--apply");
+      for (let at = 1; at <= calls; at++) {
+        const world = await opened(family);
+        const whole = pictureOf(world.simulator);
+        await run(world, "--apply", { at, when: "after" });
+        await run(world, "--undo");
+        pass(world.simulator, 30);
+        assert.deepEqual(pictureOf(world.simulator), whole, `--undo after a death at call ${at} of --apply`);
+      }
+    });
   });
-
-  it("--apply: nothing that acts is lost to the record before it is changed", async () => {
-    const { calls } = await run(await opened(), "--apply");
-    for (let at = 1; at <= calls; at++) {
-      const world = await opened();
-      const whole = pictureOf(world.simulator);
-      await run(world, "--apply", { at, when: "after" });
-      await run(world, "--undo");
-      pass(world.simulator, 30);
-      assert.deepEqual(pictureOf(world.simulator), whole, `--undo after a death at call ${at} of --apply`);
-    }
-  });
-});
+}

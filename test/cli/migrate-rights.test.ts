@@ -5,28 +5,26 @@ import type { Obj } from "../../shared/core/object.ts";
 import { wishOf } from "../../shared/simulator/gate.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
 import { migratorRules } from "../support/migrator.ts";
-import { install } from "./kubeflow.ts";
+import { install as installKubeflow } from "./kubeflow.ts";
 import { application, installed, make, onTerminal } from "./terminal.ts";
+import { install as installVolcano } from "./volcanic.ts";
 
 /** Where Deployments elect no leader, a lease is made and removed. */
 const leases = ["chart-lock", false] as const;
 
-const checkpoint: Obj = {
+const checkpoint = (kind: string, name: string): Obj => ({
   apiVersion: "rekindle.dev/v1alpha1",
   kind: "Checkpoint",
-  metadata: {
-    name: "sparkapplication.a",
-    namespace: "default",
-    labels: { "rekindle.dev/kind": "SparkApplication" },
-  },
+  metadata: { name, namespace: "default", labels: { "rekindle.dev/kind": kind } },
   spec: { schema: 1, cluster: "c", uid: "u", saves: 1, memory: {} },
-};
+});
 
-/** CRDs of upstream's that are not ours to ship are not there: lists of them are refused as not served. */
 const asked = async (lease: string | false): Promise<readonly string[]> => {
   const simulator = openSimulator({ crds: installed([""]) });
-  await make(simulator, application("a", { applicationState: { state: "RUNNING" } }), checkpoint);
-  await install(simulator, { lease });
+  await make(simulator, application("a", { applicationState: { state: "RUNNING" } }));
+  await make(simulator, checkpoint("SparkApplication", "sparkapplication.a"), checkpoint("Job", "job.a"));
+  await installKubeflow(simulator, { lease });
+  await installVolcano(simulator, lease === false ? { lease } : {});
   const wishes = new Set<string>();
   const { transport } = simulator;
   const send: typeof transport.send = (request) => {

@@ -1,9 +1,10 @@
 /** `rekindle migrate --undo`: everything as it was, hosts of ours out of the way first, and nothing lost. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { flags, holders, home, install, pass, pictureOf } from "./kubeflow.ts";
+import { flags, home, install } from "./kubeflow.ts";
 import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
 import { make, openTerminal } from "./terminal.ts";
+import { holders, pass, pictureOf } from "./upstreams.ts";
 
 describe("migrate --undo", () => {
   it("puts replicas and webhook configurations back as they were, and lets upstream lead", async () => {
@@ -15,7 +16,7 @@ describe("migrate --undo", () => {
     assert.deepEqual(pictureOf(terminal.simulator), before);
     pass(terminal.simulator, 5);
     assert.deepEqual(holders(terminal.simulator), { "chart-lock": "operator-1" });
-    assert.match((await terminal.run("migrate")).out, /rekindle migrate --apply$/);
+    assert.match((await terminal.run("migrate")).out, /rekindle migrate --family spark --apply$/);
   });
 
   it("waits for our hosts to stand aside, and forgets what they remember only then", async () => {

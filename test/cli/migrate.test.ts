@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../shared/core/object.ts";
-import { holders, home, install, pictureOf } from "./kubeflow.ts";
+import { home, install } from "./kubeflow.ts";
 import { gist, left, opened, running, spark, untouched } from "./migrated.ts";
 import { make, openTerminal } from "./terminal.ts";
+import { holders, pictureOf } from "./upstreams.ts";
 
 describe("migrate alone", () => {
   it("reports what is installed, its flags, its objects by state and what will differ, and writes nothing", async () => {
@@ -21,13 +22,13 @@ describe("migrate alone", () => {
       /^ {2}controller +spark-operator\/spark-operator-controller +2 wanted, 2 there; ghcr\.io\/kubeflow\/spark-operator\/controller:2\.5\.2$/m,
       /^ {2}webhook +spark-operator\/spark-operator-webhook +1 wanted/m,
       /^ {2}lease +spark-operator\/chart-lock +renewed \d s ago by operator-1$/m,
-      /^ {2}webhooks +spark-operator-webhook +MutatingWebhookConfiguration$/m,
+      /^ {2}webhooks +spark-operator-webhook +MutatingWebhookConfiguration, failurePolicy Fail$/m,
       /^its namespaces\n {2}default$/m,
       /^ {2}--leader-election-lock-name=chart-lock +rekindle host --leases=chart-lock$/m,
       /^ {2}1 +SparkApplication +COMPLETED +left as it is/m,
       /^ {2}2 +SparkApplication +RUNNING +followed where it is$/m,
       /^ {2}default\/b: spec\.deps\.packages/m,
-      /^nothing stands in the way: rekindle migrate --apply$/m,
+      /^nothing stands in the way: rekindle migrate --family spark --apply$/m,
     ])
       assert.match(out, line);
     assert.doesNotMatch(out, /kueue/);
@@ -37,7 +38,7 @@ describe("migrate alone", () => {
 
   it("says the same as data", async () => {
     const { out } = await (await opened(spark("a", {}, running))).run("migrate", "-o", "json");
-    const { phase, watched, objects, blocks } = JSON.parse(out);
+    const { phase, watched, objects, blocks } = JSON.parse(out).spark;
     assert.deepEqual(
       { phase, watched, objects, blocks },
       {
@@ -50,7 +51,7 @@ describe("migrate alone", () => {
   it("finds nothing where nothing is", async () => {
     const { code, out } = await openTerminal().run("migrate");
     assert.equal(code, 0);
-    assert.match(out, /not found[\s\S]*there is no kubeflow operator to leave$/);
+    assert.match(out, /not found[\s\S]*there is nothing to leave$/);
   });
 
   const ways: readonly {
@@ -124,8 +125,11 @@ describe("migrate --apply", () => {
     assert.deepEqual(gist(terminal), left);
     assert.deepEqual(holders(terminal.simulator), { "chart-lock": "" });
     assert.ok(terminal.simulator.clock.now() - began >= 15_000, "a leader may write until its lease has lapsed");
-    assert.match(out, /1 unfinished application\(s\) are for a host of Rekindle now/);
-    assert.match((await terminal.run("migrate")).out, /upstream was left: rekindle migrate --undo brings it back$/);
+    assert.match(out, /1 unfinished sparkapplications are for a host of Rekindle now/);
+    assert.match(
+      (await terminal.run("migrate")).out,
+      /upstream was left: rekindle migrate --family spark --undo brings it back$/,
+    );
   });
 
   it("again does nothing more, and says so", async () => {
@@ -134,7 +138,7 @@ describe("migrate --apply", () => {
     const before = pictureOf(terminal.simulator);
     const { code, out } = await terminal.run("migrate", "--apply", "--yes");
     assert.equal(code, 0);
-    assert.match(out, /is stopped already/);
+    assert.match(out, /stopped already/);
     assert.deepEqual(pictureOf(terminal.simulator), before);
   });
 

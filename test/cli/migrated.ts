@@ -1,8 +1,9 @@
 /** Clusters to migrate, and what a migration made of them in few words. */
 import * as z from "zod";
 import type { Obj } from "../../shared/core/object.ts";
-import { install, pictureOf } from "./kubeflow.ts";
+import { install } from "./kubeflow.ts";
 import { application, make, openTerminal, type Terminal } from "./terminal.ts";
+import { pictureOf } from "./upstreams.ts";
 
 export const spark = (name: string, more: object = {}, state?: Readonly<Record<string, unknown>>): Obj => {
   const one = application(name, state);

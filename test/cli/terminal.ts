@@ -20,6 +20,8 @@ const crds = readdirSync(folder).map((file) => ({
   text: readFileSync(join(folder, file), "utf8"),
 }));
 
+const parsed = crds.map(({ text }): Obj => parse(text));
+
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
 export type Terminal = {
@@ -41,9 +43,7 @@ export type Setting = {
 };
 
 export const installed = (wanted: false | readonly string[]): readonly Obj[] =>
-  crds
-    .map(({ text }): Obj => parse(text))
-    .filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
+  parsed.filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
 
 export const openTerminal = (setting: Setting = {}): Terminal =>
   onTerminal(openSimulator({ crds: installed(setting.crds ?? [""]) }), setting);
@@ -69,7 +69,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         runs: async () => setting.runs ?? runs,
         forecast: async (object) => forecast(object),
         policies: async () => policyLines(),
-        flag: async (text) => flagView(text),
+        flag: async (text, family) => flagView(text, family),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session.transport, key, how, (ms) => tools.sleep(ms)),
         render,

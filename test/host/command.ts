@@ -28,7 +28,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     runs: async () => runs,
     forecast: async (object) => forecast(object),
     policies: async () => [],
-    flag: async (text) => flagView(text),
+    flag: async (text, family) => flagView(text, family),
     preview: async (_, key) => {
       const found = await preview(transport, key);
       if (found.would !== "plan") return found;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
-import { isRenewed, signsOf, upstreams } from "../../shared/kube/upstreams.ts";
+import { isRenewed, partOf, signsOf, upstreams, writingSigns } from "../../shared/kube/upstreams.ts";
 
 const now = Date.UTC(2026, 10, 2, 8, 0, 0);
 const stored = (kind: string, name: string, spec: unknown): Stored => ({
@@ -84,4 +84,43 @@ describe("signs of other controllers", () => {
       1,
     );
   });
+});
+
+describe("parts of Volcano, by their images", () => {
+  const parts: Record<string, string | undefined> = {
+    "docker.io/volcanosh/vc-controller-manager:v1.12.1": "controller",
+    "volcanosh/vc-controller-manager-arm64:v1.3.0": "controller",
+    "mirror:5000/vc-webhook-manager@sha256:00": "webhook",
+    "volcanosh/vc-scheduler:latest": "scheduler",
+    "volcanosh/vc-agent-scheduler:v1.14.0": "scheduler",
+    "volcanosh/vc-agent:v1.12.1": undefined,
+    "volcanosh/volcano-global-webhook-manager:v0.1.0": undefined,
+  };
+  for (const [image, part] of Object.entries(parts)) {
+    it(`${image} is ${part ?? "none of it"}`, () => {
+      const found = upstreams.flatMap((upstream) => partOf(upstream, deployment(image)) ?? []);
+      assert.deepEqual(found, part === undefined ? [] : [{ part, image }]);
+    });
+  }
+});
+
+describe("who wrote a status a moment ago", () => {
+  const written = (manager: string): Stored => {
+    const queue = stored("Queue", "default", {});
+    const share = { manager, subresource: "status", time: "2026-11-02T07:59:50Z" };
+    const metadata = { ...queue.metadata, managedFields: [share] };
+    return { ...queue, metadata };
+  };
+  const managers: Record<string, number> = {
+    "vc-controller-manager": 1,
+    "queue-controller": 1,
+    "vc-scheduler": 0,
+    "vc-agent-scheduler": 0,
+    kubectl: 0,
+    rekindle: 0,
+  };
+  for (const [manager, signs] of Object.entries(managers)) {
+    it(`${manager} is ${signs === 1 ? "a controller" : "none"}`, () =>
+      assert.equal(writingSigns([written(manager)], now).length, signs));
+  }
 });

@@ -14,10 +14,13 @@ export const migratorRules = [
   rule(
     "admissionregistration.k8s.io",
     ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-    ["list", "create", "delete"],
+    ["get", "list", "create", "update", "delete"],
   ),
   rule("apiextensions.k8s.io", ["customresourcedefinitions"], ["list"]),
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["list"]),
+  rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
+  rule("flow.volcano.sh", ["jobflows"], ["list"]),
+  rule("scheduling.volcano.sh", ["queues", "podgroups"], ["list"]),
   rule("rekindle.dev", ["checkpoints"], ["list", "delete"]),
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },
 ];

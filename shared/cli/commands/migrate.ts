@@ -1,15 +1,19 @@
-/** `rekindle migrate` as people type it: a report, `--apply`, or `--undo`. */
-import type { Command } from "commander";
+/** `rekindle migrate` as people type it: a report, `--apply`, or `--undo`; of one installation, or of all that are found. */
+import { type Command, Option } from "commander";
 import { Refused } from "../failure.ts";
 import { goBack } from "../migration/back.ts";
-import { leave, type Work } from "../migration/leave.ts";
+import { type Family, type FamilyName, families, familyNames } from "../migration/families.ts";
+import { leave } from "../migration/leave.ts";
 import { examine, type Report } from "../migration/report.ts";
+import { loadSaved } from "../migration/saved.ts";
+import { findInstalled, isInstalled } from "../migration/upstream.ts";
 import { reportText } from "../migration/words.ts";
 import { connected, onCluster, outputOption, spanOf } from "../options.ts";
 import { asJson, asYaml } from "../output.ts";
 import type { Session, Tools, Where } from "../tools.ts";
 
 type Options = Where & {
+  readonly family?: FamilyName;
   readonly apply?: true;
   readonly undo?: true;
   readonly force?: true;
@@ -21,71 +25,110 @@ type Options = Where & {
 const placeOf = ({ context, server }: Session): string => context ?? server;
 
 /** What a machine reads: the report, without whole objects. */
-const plain = ({ installed, saved, ...report }: Report): unknown => ({
-  workloads: installed.workloads.map(({ object: _, ...workload }) => workload),
+const plain = ({ installed, saved, family: _, ...report }: Report): unknown => ({
+  workloads: [...installed.workloads, ...installed.schedulers].map(({ object: __, ...workload }) => workload),
   leases: installed.leases.map(({ metadata: { namespace, name }, spec }) => ({ namespace, name, spec })),
   webhooks: installed.hooks.map(({ resource, object }) => ({ kind: resource.kind, name: object.metadata.name })),
   phase: saved?.phase ?? "none",
   ...report,
 });
 
-const printed = (report: Report, session: Session, output: string): string => {
-  if (output === "json") return asJson(plain(report));
-  return output === "yaml" ? asYaml(plain(report)) : reportText(report, placeOf(session));
+/** By the names of the families. */
+const printed = (reports: readonly Report[], session: Session, output: string): string => {
+  const data = Object.fromEntries(reports.map((report) => [report.family.name, plain(report)]));
+  if (output === "json") return asJson(data);
+  if (output === "yaml") return asYaml(data);
+  if (reports.length > 0) return reports.map((report) => reportText(report, placeOf(session))).join("\n\n");
+  return `${titles(Object.values(families))}: not found in ${placeOf(session)}; there is nothing to leave`;
 };
 
-const unfinished = ({ objects }: Report): number =>
-  Object.entries(objects["SparkApplication"] ?? {})
-    .filter(([state]) => state !== "COMPLETED" && state !== "FAILED")
-    .reduce((sum, [, count]) => sum + count, 0);
+const titles = (all: readonly Family[]): string => all.map(({ title }) => title).join(" and ");
+
+/** Those that are meant: the one that is named, or all of which something is found or remembered. */
+const meant = async (session: Session, { family }: Options): Promise<readonly Family[]> => {
+  if (family !== undefined) return [families[family]];
+  const found = Object.values(families).map(async (one) => {
+    const isHere = (await loadSaved(session, one)) !== undefined || isInstalled(await findInstalled(session, one));
+    return isHere ? [one] : [];
+  });
+  return (await Promise.all(found)).flat();
+};
+
+const examined = async (session: Session, tools: Tools, options: Options): Promise<readonly Report[]> => {
+  const reports: Report[] = [];
+  for (const family of await meant(session, options)) reports.push(await examine(session, tools, family));
+  return reports;
+};
 
 const agreed = async (tools: Tools, options: Options, question: string): Promise<void> => {
   if (options.yes !== true && !(await tools.confirm(question)))
     throw new Refused("nothing was changed (--yes does not ask)");
 };
 
-const forward = async (work: Work, tools: Tools, options: Options): Promise<void> => {
-  const { session } = work;
-  const report = await examine(session, tools);
-  const { installed, saved, blocks } = report;
-  tools.print(reportText(report, placeOf(session)));
-  if (installed.workloads.length + installed.hooks.length === 0 && saved === undefined)
-    throw new Refused("there is nothing to leave");
-  if (blocks.length > 0 && options.force !== true && saved?.phase !== "left")
-    throw new Refused(`${blocks.length} thing(s) stand in the way, see above; --force goes on regardless`);
-  await agreed(tools, options, `Stop kubeflow's operator in ${placeOf(session)} and take over?`);
-  await leave(work);
+const inTheWay = (reports: readonly Report[]): number =>
+  reports.filter(({ saved }) => saved?.phase !== "left").reduce((sum, { blocks }) => sum + blocks.length, 0);
+
+const blocking = (count: number): string => `${count} thing(s) stand in the way, see above`;
+
+const tell = async (session: Session, tools: Tools, options: Options): Promise<void> => {
+  const reports = await examined(session, tools, options);
+  tools.print(printed(reports, session, options.output));
+  const count = inTheWay(reports);
+  if (count > 0 && options.force !== true) throw new Refused(blocking(count));
+};
+
+const forward = async (session: Session, tools: Tools, options: Options): Promise<void> => {
+  const all = await examined(session, tools, options);
+  tools.print(printed(all, session, "text"));
+  const reports = all.filter(
+    ({ installed: { workloads, hooks }, saved }) => workloads.length + hooks.length > 0 || saved !== undefined,
+  );
+  if (reports.length === 0) throw new Refused("there is nothing to leave");
+  const count = inTheWay(reports);
+  if (count > 0 && options.force !== true) throw new Refused(`${blocking(count)}; --force goes on regardless`);
+  const names = titles(reports.map(({ family }) => family));
+  await agreed(tools, options, `Stop ${names} in ${placeOf(session)} and take over?`);
+  for (const { family } of reports) await leave({ session, family, tools, waitMs: spanOf(options.wait) });
+  const unfinished = reports.map((one) => `${one.unfinished} unfinished ${one.family.kinds[0].resource.plural}`);
   tools.print(
-    `done: ${unfinished(report)} unfinished application(s) are for a host of Rekindle now; one that runs takes them within a minute of upstream's last write, else: rekindle host`,
+    `done: ${unfinished.join(" and ")} are for a host of Rekindle now; one that runs takes them within a minute of upstream's last write, else: rekindle host`,
   );
 };
 
-const backward = async (work: Work, tools: Tools, options: Options): Promise<void> => {
-  await agreed(tools, options, `Bring kubeflow's operator in ${placeOf(work.session)} back?`);
-  await goBack(work, options.force === true);
-  tools.print("done: kubeflow's operator goes on with what is there; hosts of Rekindle stand aside while it leads");
+const backward = async (session: Session, tools: Tools, options: Options): Promise<void> => {
+  const known = await Promise.all(
+    Object.values(families).map(async (one) => ((await loadSaved(session, one)) === undefined ? [] : [one])),
+  );
+  const left = known.flat().filter(({ name }) => options.family === undefined || options.family === name);
+  if (left.length === 0) throw new Refused("there is nothing to undo: no record of a migration is in this cluster");
+  await agreed(tools, options, `Bring ${titles(left)} in ${placeOf(session)} back?`);
+  const waitMs = spanOf(options.wait);
+  for (const family of left) await goBack({ session, family, tools, waitMs }, options.force === true);
+  tools.print(`done: ${titles(left)} go on with what is there; hosts of Rekindle stand aside while they lead`);
 };
 
 export const migrate = (tools: Tools): Command =>
   onCluster("migrate")
     .description(
-      `Without --apply or --undo nothing is changed: it tells what of kubeflow's Spark operator is installed, what runs
-under it, what will differ and what stands in the way. --apply stops the operator, keeps and removes its webhook
-configurations, and leaves what runs to the hosts of Rekindle. --undo puts all of it back. Both may be interrupted
-anywhere and typed again.`,
+      `Without --apply or --undo nothing is changed: it tells what of kubeflow's Spark operator and of Volcano's
+controllers is installed, what runs under them, what will differ and what stands in the way (then it ends with 1).
+--apply stops the controllers, keeps and removes their webhook configurations before the server behind them goes, and
+leaves what runs to the hosts of Rekindle; Volcano's scheduler stays. --undo puts all of it back. Both may be
+interrupted anywhere and typed again.`,
     )
-    .option("--apply", "leave kubeflow's operator")
-    .option("--undo", "go back to it")
+    .addOption(new Option("--family <name>", "only of this family; else of all that are found").choices(familyNames))
+    .option("--apply", "leave upstream's controllers")
+    .option("--undo", "go back to them")
     .option("--force", "although something stands in the way")
     .option("--yes", "do not ask")
     .option("--wait <span>", "longest wait for pods to come or go", "2m")
     .addOption(outputOption("text", "json", "yaml"))
     .action((options: Options) =>
       connected(tools, options, async (session) => {
-        const work: Work = { session, tools, waitMs: spanOf(options.wait) };
+        spanOf(options.wait);
         if (options.apply === true && options.undo === true) throw new Refused("--apply or --undo, not both");
-        if (options.apply === true) return await forward(work, tools, options);
-        if (options.undo === true) return await backward(work, tools, options);
-        tools.print(printed(await examine(session, tools), session, options.output));
+        if (options.apply === true) return await forward(session, tools, options);
+        if (options.undo === true) return await backward(session, tools, options);
+        await tell(session, tools, options);
       }),
     );

@@ -2,38 +2,43 @@
  * `rekindle migrate --undo`: everything of upstream's as it was, and the applications as they are. Hosts of ours stand
  * aside first, for upstream's own leases are held while this works.
  */
-import * as z from "zod";
-import { openCluster } from "../../adapters/kubernetes/cluster.ts";
-import { ApiError } from "../../core/errors.ts";
 import { Refused } from "../failure.ts";
-import { kinds } from "../kinds/all.ts";
 import { recordId, recordsIn } from "../record.ts";
+import type { Counted } from "./families.ts";
+import { enforceHooks, makeHooks } from "./hooks.ts";
 import { dropRecords, madeBy, scale, type Work, waitFor } from "./leave.ts";
 import { heldByOther, holdLeases, type Lock } from "./lock.ts";
-import { dropSaved, hookOf, type Kept, keepSaved, loadSaved, type Saved } from "./saved.ts";
-import { all, findInstalled } from "./upstream.ts";
+import { dropSaved, type Kept, keepSaved, loadSaved, type Saved } from "./saved.ts";
+import { findInstalled, objectsOf } from "./upstream.ts";
 
 /** Hosts look every 5 s who leads, and a step that is under way ends within 20 s. */
 const settleMs = 30_000;
 
-const memory = z.looseObject({ state: z.looseObject({ phase: z.string() }) });
+/** A server whose pod has no probe is called available before it listens. */
+const listeningMs = 5_000;
 
-/** Applications of which more is remembered than their status shows: upstream would not know it. */
-const untold = async ({ session }: Work, { watched }: Saved): Promise<readonly string[]> => {
-  const [spark] = kinds;
-  if (spark === undefined) return [];
-  const records = await recordsIn(session, "");
-  const objects = await all(session, spark.resource);
+type Records = Awaited<ReturnType<typeof recordsIn>>;
+
+/** Objects of which more is remembered than their status shows: upstream would not know it. */
+const untoldOf = async (
+  { session }: Work,
+  { watched }: Saved,
+  { resource, isTold }: Counted,
+  records: Records,
+): Promise<readonly string[]> => {
+  const objects = (await objectsOf(session, resource)) ?? [];
   return objects
     .filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""))
     .flatMap((object) => {
       const { namespace = "", name } = object.metadata;
-      const record = records.get(recordId({ cluster: "default", kind: spark.resource.kind, namespace, name }));
-      const phase = memory.safeParse(record?.memory).data?.state.phase;
-      const shown = spark.standingOf(object).state;
-      return phase === undefined || (phase || "NEW") === shown ? [] : [`${namespace}/${name}`];
+      const record = records.get(recordId({ cluster: "default", kind: resource.kind, namespace, name }));
+      return record === undefined || isTold(record.memory, object) ? [] : [`${namespace}/${name}`];
     });
 };
+
+/** Only the first kind of a family has a memory that its status may be behind of. */
+const untold = async (work: Work, saved: Saved): Promise<readonly string[]> =>
+  await untoldOf(work, saved, work.family.kinds[0], await recordsIn(work.session, ""));
 
 const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean): Promise<void> => {
   const { tools } = work;
@@ -50,42 +55,32 @@ const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean):
   );
 };
 
-/** An unfinished creation is taken up: what is there stays. */
-const restoreHooks = async ({ session, tools }: Work, { hooks }: Saved): Promise<void> => {
-  for (const { ref, object } of hooks.map(hookOf)) {
-    try {
-      await openCluster(session.transport).create(ref, object);
-      tools.print(`${object.kind} ${ref.name} made again`);
-    } catch (cause) {
-      if (!(cause instanceof ApiError) || cause.reason !== "AlreadyExists") throw cause;
-    }
-  }
-};
-
 const restore = async (work: Work, kept: Kept, lock: Lock): Promise<void> => {
   const { workloads, watched } = kept.saved;
   await dropRecords(work, watched);
   const webhooks = workloads.filter(({ part }) => part === "webhook");
   for (const one of webhooks) await scale(work, one, one.replicas);
+  await makeHooks(work, kept.saved);
   const answering = async (): Promise<boolean> => {
     const wanted = webhooks.filter(({ replicas }) => replicas > 0).map(({ namespace, name }) => `${namespace}/${name}`);
-    const { workloads: now } = await findInstalled(work.session);
+    const { workloads: now } = await findInstalled(work.session, work.family);
     const there = now.filter(({ available }) => available > 0).map(({ namespace, name }) => `${namespace}/${name}`);
     return wanted.every((one) => there.includes(one) || !now.some((w) => `${w.namespace}/${w.name}` === one));
   };
   await waitFor(work, "its webhook server to answer", answering, lock.keep);
-  await restoreHooks(work, kept.saved);
+  if (kept.saved.hooks.length > 0) await work.tools.sleep(listeningMs);
+  await enforceHooks(work, kept.saved);
   await lock.keep();
   for (const one of workloads.filter(({ part }) => part === "controller")) await scale(work, one, one.replicas);
 };
 
 /** Begins, or goes on with, the way back. */
 export const goBack = async (work: Work, force: boolean): Promise<void> => {
-  const { session, tools } = work;
-  const before = await loadSaved(session);
+  const { session, tools, family } = work;
+  const before = await loadSaved(session, family);
   if (before === undefined) throw new Refused("there is nothing to undo: no record of a migration is in this cluster");
-  const kept = await keepSaved(session, { ...before.saved, phase: "returning" }, before);
-  const { leases, now } = await findInstalled(session);
+  const kept = await keepSaved(work, { ...before.saved, phase: "returning" }, before);
+  const { leases, now } = await findInstalled(session, family);
   const leads = leases.some((lease) => heldByOther(lease, now));
   if (leads) {
     // It was brought up before: by a run of this that died, or by hand. What is missing of it is made good.

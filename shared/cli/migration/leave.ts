@@ -7,6 +7,7 @@ import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { Refused } from "../failure.ts";
 import type { Session, Tools } from "../tools.ts";
+import type { Family } from "./families.ts";
 import { heldByOther, holdLeases, type Lock, type Place, releaseLeases } from "./lock.ts";
 import { type Kept, keepSaved, loadSaved, type Saved, savedOf } from "./saved.ts";
 import { all, deployments, findInstalled, type Installed, leases as leaseResource, workloadOf } from "./upstream.ts";
@@ -14,6 +15,7 @@ import { all, deployments, findInstalled, type Installed, leases as leaseResourc
 /** What both ways work with. */
 export type Work = {
   readonly session: Session;
+  readonly family: Family;
   readonly tools: Pick<Tools, "print" | "now" | "sleep">;
   /** Longest wait for pods to come or go, ms. */
   readonly waitMs: number;
@@ -52,7 +54,7 @@ const scaleAll = async (work: Work, { workloads }: Saved, part: "controller" | "
 };
 
 /** No pod of its controllers is left, and nobody has renewed its leases for as long as they last. */
-const isStopped = async ({ session }: Work, { workloads, leases }: Saved): Promise<boolean> => {
+const isStopped = async ({ session, family }: Work, { workloads, leases }: Saved): Promise<boolean> => {
   const cluster = openCluster(session.transport);
   for (const { namespace, name } of leases) {
     const { value, date } = await cluster.get({ resource: leaseResource, namespace, name });
@@ -60,17 +62,20 @@ const isStopped = async ({ session }: Work, { workloads, leases }: Saved): Promi
   }
   for (const { namespace, name } of workloads.filter(({ part }) => part === "controller")) {
     const { value } = await cluster.get({ resource: deployments, namespace, name });
-    if (value !== undefined && workloadOf(value).some(({ standing }) => standing > 0)) return false;
+    if (value !== undefined && workloadOf(family, value).some(({ standing }) => standing > 0)) return false;
   }
   return true;
 };
 
 /** The leases to hold: those that there are, or else the one that upstream would use. */
-const placesOf = (saved: Saved): Saved["leases"] => {
+const placesOf = (saved: Saved, { lease }: Family): Saved["leases"] => {
   if (saved.leases.length > 0) return saved.leases;
   const namespace = saved.workloads[0]?.namespace;
-  return namespace === undefined ? [] : [{ namespace, name: "spark-operator-lock", made: true }];
+  return namespace === undefined ? [] : [{ namespace, name: lease.usual, made: true }];
 };
+
+/** An API server asks for a moment longer what it was told not to ask any more: so long its server stays. */
+const forgottenMs = 3_000;
 
 const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Promise<void> => {
   for (const { resource, object } of hooks) {
@@ -78,13 +83,13 @@ const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Prom
     await openCluster(session.transport).remove({ resource, name }, { uid });
     tools.print(`${resource.kind} ${name} removed, and kept in the record`);
   }
+  if (hooks.length > 0) await tools.sleep(forgottenMs);
 };
 
-const kindLabel = "rekindle.dev/kind in (SparkApplication,ScheduledSparkApplication,SparkConnect)";
-
 /** What we remember of a time before upstream's: its status and its pods are the truth now. */
-export const dropRecords = async ({ session, tools }: Work, watched: readonly string[]): Promise<void> => {
-  const records = await all(session, checkpointResource, kindLabel);
+export const dropRecords = async ({ session, tools, family }: Work, watched: readonly string[]): Promise<void> => {
+  const selector = `rekindle.dev/kind in (${family.remembered.join(",")})`;
+  const records = await all(session, checkpointResource, selector);
   const theirs = records.filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""));
   for (const { metadata } of theirs) {
     const { name, namespace = "", uid } = metadata;
@@ -94,28 +99,28 @@ export const dropRecords = async ({ session, tools }: Work, watched: readonly st
 };
 
 const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {
-  const { session } = work;
-  const saved = savedOf(await findInstalled(session), kept.saved);
-  const complete = await keepSaved(session, saved, kept);
+  const { session, family } = work;
+  const saved = savedOf(await findInstalled(session, family), kept.saved);
+  const complete = await keepSaved(work, saved, kept);
   await lock.keep();
-  await removeHooks(work, await findInstalled(session));
+  await removeHooks(work, await findInstalled(session, family));
   await scaleAll(work, saved, "webhook");
   await dropRecords(work, saved.watched);
-  return await keepSaved(session, { ...saved, phase: "left" }, complete);
+  return await keepSaved(work, { ...saved, phase: "left" }, complete);
 };
 
 /** Begins, or goes on with, leaving upstream. Does nothing where it is left already. */
 export const leave = async (work: Work): Promise<void> => {
-  const { session, tools } = work;
-  const before = await loadSaved(session);
-  const installed = await findInstalled(session);
+  const { session, tools, family } = work;
+  const before = await loadSaved(session, family);
+  const installed = await findInstalled(session, family);
   if (before?.saved.phase === "left" && (await isStopped(work, before.saved)) && installed.hooks.length === 0) {
     await releaseLeases(session, before.saved.leases, madeBy(before.saved));
-    return tools.print("kubeflow's operator is stopped already, and its webhook configurations are kept");
+    return tools.print(`${family.title}: stopped already, and the webhook configurations are kept`);
   }
   const draft = savedOf(installed, before?.saved);
-  const leases = placesOf(draft);
-  const kept = await keepSaved(session, { ...draft, phase: "leaving", leases }, before);
+  const leases = placesOf(draft, family);
+  const kept = await keepSaved(work, { ...draft, phase: "leaving", leases }, before);
   tools.print(`record: ConfigMap ${kept.object.metadata.namespace}/${kept.object.metadata.name}`);
   await scaleAll(work, kept.saved, "controller");
   await waitFor(work, "its controllers to end and their leases to lapse", () => isStopped(work, kept.saved));

@@ -1,15 +1,15 @@
 /** `rekindle migrate` without anything more: what is installed, what runs, what will differ, and what stands in the way. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
-import { ApiError } from "../../core/errors.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import { notServed } from "../failure.ts";
-import { kinds } from "../kinds/all.ts";
 import type { Session, Tools } from "../tools.ts";
+import type { Counted, Family } from "./families.ts";
+import { flagsOf } from "./flags.ts";
 import { loadSaved, type Saved } from "./saved.ts";
-import { all, findInstalled, flagsOf, type Installed, watchedBy } from "./upstream.ts";
+import { all, findInstalled, type Installed, objectsOf, watchedBy } from "./upstream.ts";
 
 export type Report = {
+  readonly family: Family;
   readonly installed: Installed;
   readonly watched: readonly string[];
   readonly saved: Saved | undefined;
@@ -17,20 +17,12 @@ export type Report = {
   readonly flags: readonly { readonly flag: string; readonly says: string }[];
   /** Objects by kind and state. */
   readonly objects: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Objects of the first kind that have not ended. */
+  readonly unfinished: number;
   /** What will be otherwise than it was; each with whom it concerns. */
   readonly differs: readonly string[];
   /** What would be lost or stand still: `--apply` asks for `--force`. */
   readonly blocks: readonly string[];
-};
-
-/** Undefined where the kind is not served. */
-const objectsOf = async (session: Session, resource: Resource): Promise<readonly Stored[] | undefined> => {
-  try {
-    return await all(session, resource);
-  } catch (cause) {
-    if (cause instanceof ApiError && notServed(cause)) return undefined;
-    throw cause;
-  }
 };
 
 const within = (watched: readonly string[], { metadata }: Stored): boolean =>
@@ -40,34 +32,31 @@ const someOf = (names: readonly string[]): string =>
   `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
 
 /** The same words of several objects as one line. */
-const gathered = (lines: readonly { readonly says: string; readonly of: string }[]): readonly string[] => {
+const gathered = (lines: readonly Said[]): readonly string[] => {
   const names = new Map<string, string[]>();
   for (const { says, of } of lines) names.set(says, [...(names.get(says) ?? []), of]);
   return [...names].map(([says, of]) => `${someOf(of)}: ${says}`);
 };
 
-/** What the next submissions of unfinished and new applications would be like. */
-const forecasts = async (tools: Tools, objects: readonly Stored[]) => {
-  const [spark] = kinds;
-  const open = objects.filter((object) => spark.standingOf(object).ended === undefined);
+type Said = { readonly says: string; readonly of: string };
+
+/** What becomes of objects that are not over yet. */
+const forecasts = async (tools: Tools, { isOpen }: Counted, objects: readonly Stored[]) => {
   const seen = await Promise.all(
-    open.map(async (object) => ({
+    objects.filter(isOpen).map(async (object) => ({
       of: `${object.metadata.namespace}/${object.metadata.name}`,
       ...(await tools.forecast(object)),
     })),
   );
   return {
-    refused: seen.flatMap(({ of, refused }) => (refused === undefined ? [] : [{ of, says: refused }])),
-    notes: seen.flatMap(({ of, notes }) => notes.map((says) => ({ of, says }))),
+    refused: seen.flatMap(({ of, refused }): readonly Said[] => (refused === undefined ? [] : [{ of, says: refused }])),
+    notes: seen.flatMap(({ of, notes }): readonly Said[] => notes.map((says) => ({ of, says }))),
   };
 };
 
-const statesOf = (kind: (typeof kinds)[number], objects: readonly Stored[]): Readonly<Record<string, number>> => {
+const statesOf = ({ stateOf }: Counted, objects: readonly Stored[]): Readonly<Record<string, number>> => {
   const states: Record<string, number> = {};
-  for (const object of objects) {
-    const { state } = kind.standingOf(object);
-    states[state] = (states[state] ?? 0) + 1;
-  }
+  for (const object of objects) states[stateOf(object)] = (states[stateOf(object)] ?? 0) + 1;
   return states;
 };
 
@@ -83,15 +72,14 @@ const definitions: Resource = {
 };
 
 /** What is wrong with the definitions that are there. */
-const wrongDefinitions = async (session: Session): Promise<readonly string[]> => {
+const wrongDefinitions = async (session: Session, { kinds, upstream }: Family): Promise<readonly string[]> => {
   const found = new Map((await all(session, definitions)).map((object) => [object.metadata.name, object]));
   const missing = found.has(`${checkpointResource.plural}.${checkpointResource.group}`)
     ? []
     : [
-        "Rekindle is not installed here: rekindle manifests --without-crds sparkoperator.k8s.io | kubectl apply --server-side -f -",
+        `Rekindle is not installed here: rekindle manifests --without-crds ${upstream.groups.join(",")} | kubectl apply --server-side -f -`,
       ];
-  const [spark] = kinds;
-  const { plural, group, version } = spark.resource;
+  const { plural, group, version } = kinds[0].resource;
   const own = found.get(`${plural}.${group}`);
   if (own === undefined) return [...missing, `the CRD ${plural}.${group} is not there`];
   const served = (versions.safeParse(own).data?.spec.versions ?? [])
@@ -110,43 +98,90 @@ const keepers = ({ workloads, hooks }: Installed): readonly string[] => {
   const flux = objects.some(({ metadata: { labels = {} } }) =>
     Object.keys(labels).some((key) => /^(helm|kustomize)\.toolkit\.fluxcd\.io\//.test(key)),
   );
+  const releases = new Set(
+    objects.flatMap(({ metadata: { annotations } }) => annotations?.["meta.helm.sh/release-name"] ?? []),
+  );
   return [
     ...(argo ? ["Argo CD looks after this installation: stop its self-healing, or it brings upstream back"] : []),
     ...(flux ? ["Flux looks after this installation: suspend it, or it brings upstream back"] : []),
+    ...[...releases].map(
+      (name) => `Helm's release ${name} made this installation: an upgrade of it brings upstream back`,
+    ),
   ];
 };
 
-const flagViews = async (tools: Tools, { workloads }: Installed) => {
+const placeOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `${namespace}/${name}`;
+
+/** Who places pods when its controllers are away, and what hosts of ours would make of that. */
+const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Report, "differs" | "blocks"> => {
+  if (family.scheduler === undefined) return { differs: [], blocks: [] };
+  const names = schedulers.filter(({ replicas }) => replicas > 0).map(placeOf);
+  const stays = names.join(", ") || "its scheduler";
+  if (scheduling !== undefined)
+    return { differs: [`${stays} stays, and lets groups of pods in: its lease ${scheduling} is renewed`], blocks: [] };
+  if (names.length === 0)
+    return { differs: ["no scheduler of its own is here: hosts let groups of pods in, in its place"], blocks: [] };
+  const saying = `${stays} renews none of the leases ${family.scheduler.leases.join(", ")}: hosts would let groups in beside it. Give them --gang=scheduler, and say --force`;
+  return { differs: [], blocks: [saying] };
+};
+
+/** What they did at the door is done while deciding. */
+const doorOf = ({ hooks }: Installed): readonly string[] =>
+  hooks.length === 0
+    ? []
+    : [
+        `its ${hooks.length} webhook configuration(s) go: defaults and rules are kept while deciding, and what is wrong is told in the object; at the door again by rekindle host --admission`,
+      ];
+
+const flagViews = async (tools: Tools, { workloads, family }: Installed) => {
   const flags = workloads.filter(({ part }) => part === "controller").flatMap(({ args }) => flagsOf(args));
-  return await Promise.all([...new Set(flags)].map(async (flag) => ({ flag, ...(await tools.flag(flag)) })));
+  return await Promise.all(
+    [...new Set(flags)].map(async (flag) => ({ flag, ...(await tools.flag(flag, family.name)) })),
+  );
+};
+
+type Seen = Pick<Report, "objects" | "unfinished"> & {
+  readonly still: readonly string[];
+  readonly refused: readonly Said[];
+  readonly notes: readonly Said[];
+};
+
+/** Looks at all objects of its kinds that it watches. */
+const looked = async (session: Session, tools: Tools, family: Family, watched: readonly string[]): Promise<Seen> => {
+  const runs = await tools.runs();
+  const objects: Record<string, Readonly<Record<string, number>>> = {};
+  const still: string[] = [];
+  const refused: Said[] = [];
+  const notes: Said[] = [];
+  let unfinished = 0;
+  for (const kind of family.kinds) {
+    const { resource, isRun, isOpen } = kind;
+    const mine = ((await objectsOf(session, resource)) ?? []).filter((object) => within(watched, object));
+    if (mine.length > 0) objects[resource.kind] = statesOf(kind, mine);
+    if (kind === family.kinds[0]) unfinished = mine.filter(isOpen).length;
+    const said = await forecasts(tools, kind, mine);
+    refused.push(...said.refused);
+    notes.push(...said.notes);
+    if (mine.length > 0 && isRun && !runs.includes(resource.kind))
+      still.push(`${mine.length} ${resource.plural} would stand still: this version does not run them`);
+  }
+  return { objects, unfinished, still, refused, notes };
 };
 
 /** Looks at everything; nothing is written. */
-export const examine = async (session: Session, tools: Tools): Promise<Report> => {
-  const installed = await findInstalled(session);
-  const saved = (await loadSaved(session))?.saved;
+export const examine = async (session: Session, tools: Tools, family: Family): Promise<Report> => {
+  const installed = await findInstalled(session, family);
+  const saved = (await loadSaved(session, family))?.saved;
   const watched = saved?.watched ?? watchedBy(installed);
-  const objects: Record<string, Readonly<Record<string, number>>> = {};
-  const still: string[] = [];
-  let applications: readonly Stored[] = [];
-  const runs = await tools.runs();
-  for (const kind of kinds) {
-    const mine = ((await objectsOf(session, kind.resource)) ?? []).filter((object) => within(watched, object));
-    if (mine.length > 0) objects[kind.resource.kind] = statesOf(kind, mine);
-    if (kind === kinds[0]) applications = mine;
-    if (mine.length > 0 && !runs.includes(kind.resource.kind))
-      still.push(`${mine.length} ${kind.resource.plural} would stand still: this version does not run them`);
-  }
-  const { refused, notes } = await forecasts(tools, applications);
+  const { objects, unfinished, still, refused, notes } = await looked(session, tools, family, watched);
   const flags = await flagViews(tools, installed);
   const unknown = flags.flatMap(({ is, says }) => (is === "refused" ? [says] : []));
+  const scheduling = schedulingOf(installed);
+  const wrong = await wrongDefinitions(session, family);
   return {
-    installed,
-    watched,
-    saved,
-    flags,
-    objects,
-    differs: [...gathered(notes), ...keepers(installed)],
-    blocks: [...(await wrongDefinitions(session)), ...still, ...unknown, ...gathered(refused)],
+    ...{ family, installed, watched, saved, flags, objects, unfinished },
+    differs: [...scheduling.differs, ...doorOf(installed), ...gathered(notes), ...keepers(installed)],
+    blocks: [...wrong, ...scheduling.blocks, ...still, ...unknown, ...gathered(refused)],
   };
 };

@@ -6,6 +6,7 @@ import type { Obj, Ref, Stored } from "../../core/object.ts";
 import { configMaps } from "../../kube/resources.ts";
 import { Refused } from "../failure.ts";
 import type { Session } from "../tools.ts";
+import type { Family } from "./families.ts";
 import { all, hookResources, type Installed, watchedBy } from "./upstream.ts";
 
 const place = z.object({ namespace: z.string(), name: z.string() });
@@ -29,9 +30,11 @@ export type Saved = z.infer<typeof shape>;
 
 export type Kept = { readonly saved: Saved; readonly object: Stored };
 
-const name = "rekindle-migration";
-const label = { "rekindle.dev/migration": "kubeflow-spark-operator" } as const;
+const label = "rekindle.dev/migration";
 const key = "record.json";
+
+/** On a configuration that is made again, and not in force yet. */
+export const restoring = "rekindle.dev/restoring";
 
 const read = (object: Stored): Saved => {
   const { namespace, name: own } = object.metadata;
@@ -44,9 +47,8 @@ const read = (object: Stored): Saved => {
 };
 
 /** The record that there is; undefined when upstream was never left. */
-export const loadSaved = async (session: Session): Promise<Kept | undefined> => {
-  const selector = Object.entries(label).map(([one, value]) => `${one}=${value}`);
-  const [object, ...more] = await all(session, configMaps, selector.join(","));
+export const loadSaved = async (session: Session, { record }: Family): Promise<Kept | undefined> => {
+  const [object, ...more] = await all(session, configMaps, `${label}=${record.label}`);
   if (more.length > 0) throw new Refused("there is more than one record of a migration: keep the right ConfigMap");
   return object === undefined ? undefined : { saved: read(object), object };
 };
@@ -57,22 +59,26 @@ const refOf = ({ metadata }: Obj): Ref => ({
   ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
 });
 
-const objectOf = (namespace: string, saved: Saved): Obj => ({
+const objectOf = (namespace: string, { record }: Family, saved: Saved): Obj => ({
   apiVersion: "v1",
   kind: "ConfigMap",
-  metadata: { name, namespace, labels: label },
+  metadata: { name: record.name, namespace, labels: { [label]: record.label } },
   data: { [key]: JSON.stringify(saved, null, 2) },
 });
 
 /** Writes the record; of two who do so at once one is refused by the server. */
-export const keepSaved = async (session: Session, saved: Saved, before: Kept | undefined): Promise<Kept> => {
+export const keepSaved = async (
+  { session, family }: { readonly session: Session; readonly family: Family },
+  saved: Saved,
+  before: Kept | undefined,
+): Promise<Kept> => {
   const { transport } = session;
   if (before !== undefined) {
     const next = { ...before.object, data: { [key]: JSON.stringify(saved, null, 2) } };
     return { saved, object: await replaceObject(transport, refOf(before.object), next) };
   }
   const namespace = saved.workloads[0]?.namespace ?? saved.leases[0]?.namespace ?? "default";
-  const object = objectOf(namespace, saved);
+  const object = objectOf(namespace, family, saved);
   return { saved, object: await openCluster(transport).create(refOf(object), object) };
 };
 
@@ -93,14 +99,16 @@ const same = (a: { readonly namespace: string; readonly name: string }, b: typeo
 
 /**
  * What is to be kept of an installation, over what was kept before: replicas that we have set to 0 ourselves, and
- * configurations that are gone by our own hand, are known from then only.
+ * configurations that are gone by our own hand, or half made again, are known from then only.
  */
 export const savedOf = (installed: Installed, before: Saved | undefined): Saved => {
   const workloads = installed.workloads.map(({ namespace, name: own, part, replicas }) => {
     const known = before?.workloads.find((one) => same(one, { namespace, name: own }));
     return { namespace, name: own, part, replicas: known?.replicas ?? replicas };
   });
-  const hooks = installed.hooks.map(({ resource, object }) => ({ plural: resource.plural, object: bare(object) }));
+  const hooks = installed.hooks
+    .filter(({ object }) => object.metadata.annotations?.[restoring] === undefined)
+    .map(({ resource, object }) => ({ plural: resource.plural, object: bare(object) }));
   const isThere = ({ plural, object }: Saved["hooks"][number]): boolean =>
     hooks.some((one) => one.plural === plural && one.object.metadata.name === object.metadata.name);
   const leases = installed.leases.map(({ metadata: { namespace = "", name: own } }) => {

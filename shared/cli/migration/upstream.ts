@@ -1,12 +1,16 @@
-/** A kubeflow installation as it stands: its Deployments by their part, its leader leases, its webhook configurations. */
+/** An upstream installation as it stands: its Deployments by their part, its leader leases, its webhook configurations. */
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { pages } from "../../adapters/kubernetes/requests.ts";
+import { ApiError } from "../../core/errors.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
-import { type Part, partOf, upstreams } from "../../kube/upstreams.ts";
+import { isRenewed, type Part, partOf } from "../../kube/upstreams.ts";
+import { notServed } from "../failure.ts";
 import { ours } from "../installation/marks.ts";
 import type { Session } from "../tools.ts";
+import type { Family } from "./families.ts";
+import { flagIn } from "./flags.ts";
 
 export const deployments: Resource = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
 export const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
@@ -26,8 +30,8 @@ export const hookResources: readonly Resource[] = [
 
 export type Hook = { readonly resource: Resource; readonly object: Stored };
 
-export type Workload = {
-  readonly part: Part;
+export type Workload<P extends Part = Part> = {
+  readonly part: P;
   readonly object: Stored;
   readonly namespace: string;
   readonly name: string;
@@ -40,8 +44,16 @@ export type Workload = {
   readonly args: readonly string[];
 };
 
+/** What is stopped and started. */
+export type Stoppable = Workload<"controller" | "webhook">;
+
 export type Installed = {
-  readonly workloads: readonly Workload[];
+  readonly family: Family;
+  readonly workloads: readonly Stoppable[];
+  /** What places pods: it goes on as it is. */
+  readonly schedulers: readonly Workload<"scheduler">[];
+  /** A lease that its scheduler renews, as `namespace/name`. */
+  readonly scheduling: string | undefined;
   readonly leases: readonly Stored[];
   readonly hooks: readonly Hook[];
   /** The namespaces that a selector of its controllers selects now, by the selector. */
@@ -49,6 +61,10 @@ export type Installed = {
   /** The API server's clock, epoch ms. */
   readonly now: number;
 };
+
+/** Whether anything of it is there that would be left. */
+export const isInstalled = ({ workloads, leases: found, hooks }: Installed): boolean =>
+  workloads.length + found.length + hooks.length > 0;
 
 const count = z.number().default(0).catch(0);
 
@@ -64,67 +80,50 @@ const deployment = z.looseObject({
   status: z.looseObject({ replicas: count, availableReplicas: count }).default({ replicas: 0, availableReplicas: 0 }),
 });
 
-const kubeflow = upstreams.filter(({ groups }) => groups.includes("sparkoperator.k8s.io"));
-
 /** What it is of an installation; empty when it is none of it. */
-export const workloadOf = (object: Stored): readonly Workload[] =>
-  kubeflow.flatMap((upstream) => {
-    const part = partOf(upstream, object);
-    const parsed = deployment.safeParse(object);
-    if (part === undefined || !parsed.success) return [];
-    const { spec, status } = parsed.data;
-    const container = spec.template.spec.containers.find(({ image }) => image === part.image);
-    const { name, namespace = "" } = object.metadata;
-    const { replicas, availableReplicas: available } = status;
-    const read = { replicas: spec.replicas, standing: replicas, available, image: part.image };
-    return [{ part: part.part, object, namespace, name, args: container?.args ?? [], ...read }];
-  });
-
-/** The value of a flag, written with or without an equals sign; undefined when it is not given. */
-export const flagIn = (args: readonly string[], name: string): string | undefined => {
-  const at = args.findLastIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-  const arg = args[at];
-  if (arg === undefined) return undefined;
-  return arg.includes("=") ? arg.slice(arg.indexOf("=") + 1) : (args[at + 1] ?? "");
+export const workloadOf = ({ upstream }: Family, object: Stored): readonly Workload[] => {
+  const part = partOf(upstream, object);
+  const parsed = deployment.safeParse(object);
+  if (part === undefined || !parsed.success) return [];
+  const { spec, status } = parsed.data;
+  const container = spec.template.spec.containers.find(({ image }) => image === part.image);
+  const { name, namespace = "" } = object.metadata;
+  const { replicas, availableReplicas: available } = status;
+  const read = { replicas: spec.replicas, standing: replicas, available, image: part.image };
+  return [{ part: part.part, object, namespace, name, args: container?.args ?? [], ...read }];
 };
 
-/** Flags as they are given, each with its value. */
-export const flagsOf = (args: readonly string[]): readonly string[] =>
-  args.flatMap((arg, at) => {
-    if (!arg.startsWith("--")) return [];
-    const next = args[at + 1];
-    const apart = !arg.includes("=") && next !== undefined && !next.startsWith("-");
-    return [apart ? `${arg}=${next}` : arg];
-  });
+const isStoppable = (one: Workload): one is Stoppable => one.part !== "scheduler";
+const isScheduler = (one: Workload): one is Workload<"scheduler"> => one.part === "scheduler";
 
 /** The names of the leader leases that this installation may hold. */
-const leaseNames = (workloads: readonly Workload[]): ReadonlySet<string> =>
+const leaseNames = ({ upstream, lease }: Family, workloads: readonly Stoppable[]): ReadonlySet<string> =>
   new Set([
-    ...kubeflow.flatMap((upstream) => upstream.leases),
-    ...workloads.flatMap(({ args }) => flagIn(args, "leader-election-lock-name") ?? []),
+    ...upstream.leases,
+    ...workloads.flatMap(({ args }) => lease.flags.flatMap((flag) => flagIn(args, flag) ?? [])),
   ]);
 
 const hooks = z.looseObject({
   webhooks: z.array(
     z.looseObject({
       clientConfig: z.looseObject({
-        service: z.looseObject({ path: z.string(), name: z.string(), namespace: z.string() }),
+        service: z.looseObject({ path: z.string().default(""), name: z.string(), namespace: z.string() }).optional(),
+        url: z.string().optional(),
       }),
     }),
   ),
 });
 
-/** Paths of its webhook server. Others use such paths too (Kueue), so where its service is counts as well. */
-const itsPath = /^\/(mutate|validate)-(-v1-pod|sparkoperator-k8s-io-.+)$/;
-
-const isItsHook = (object: Stored, workloads: readonly Workload[]): boolean => {
+/** Others use such paths, too (Kueue), so where its service is counts as well. */
+const isItsHook = ({ hooks: { path, near } }: Family, object: Stored, workloads: readonly Workload[]): boolean => {
   const { webhooks } = hooks.safeParse(object).data ?? { webhooks: [] };
   const labels = object.metadata.labels ?? {};
   const isOurs = Object.entries(ours).every(([key, value]) => labels[key] === value);
   const places = new Set(workloads.map(({ namespace }) => namespace));
-  const its = webhooks.every(({ clientConfig: { service } }) => {
-    const isNear = places.size === 0 ? /spark/.test(service.name) : places.has(service.namespace);
-    return isNear && itsPath.test(service.path);
+  const its = webhooks.every(({ clientConfig: { service, url = "" } }) => {
+    if (service === undefined) return near.test(object.metadata.name) && path.test(url);
+    const isNear = places.size === 0 ? near.test(service.name) : places.has(service.namespace);
+    return isNear && path.test(service.path);
   });
   return !isOurs && webhooks.length > 0 && its;
 };
@@ -139,17 +138,27 @@ export const all = async (
   return found;
 };
 
+/** Undefined where the kind is not served. */
+export const objectsOf = async (session: Session, resource: Resource): Promise<readonly Stored[] | undefined> => {
+  try {
+    return await all(session, resource);
+  } catch (cause) {
+    if (cause instanceof ApiError && notServed(cause)) return undefined;
+    throw cause;
+  }
+};
+
 /** The API server's clock, epoch ms. */
 export const clockOf = async ({ transport }: Session): Promise<number> =>
   (await openCluster(transport).get({ resource: namespaces, name: "kube-system" })).date;
 
-const controllers = (workloads: readonly Workload[]): readonly Workload[] =>
+const controllers = (workloads: readonly Stoppable[]): readonly Stoppable[] =>
   workloads.filter(({ part }) => part === "controller");
 
 const selectorOf = ({ args }: Workload): string => flagIn(args, "namespace-selector") ?? "";
 
 /** What every selector of namespaces selects. */
-const selectedBy = async (session: Session, workloads: readonly Workload[]): Promise<Installed["selected"]> => {
+const selectedBy = async (session: Session, workloads: readonly Stoppable[]): Promise<Installed["selected"]> => {
   const selectors = [...new Set(controllers(workloads).map(selectorOf))].filter((selector) => selector !== "");
   const found = selectors.map(async (selector): Promise<readonly [string, readonly string[]]> => {
     const objects = await all(session, namespaces, selector);
@@ -159,19 +168,28 @@ const selectedBy = async (session: Session, workloads: readonly Workload[]): Pro
 };
 
 /** Looks at everything that belongs to an installation; nothing is written. */
-export const findInstalled = async (session: Session): Promise<Installed> => {
-  const workloads = (await all(session, deployments)).flatMap(workloadOf);
-  const names = leaseNames(workloads);
+export const findInstalled = async (session: Session, family: Family): Promise<Installed> => {
+  const found = (await all(session, deployments)).flatMap((object) => workloadOf(family, object));
+  const workloads = found.filter(isStoppable);
+  const names = leaseNames(family, workloads);
   const hooksOf = async (resource: Resource): Promise<readonly Hook[]> =>
     (await all(session, resource))
-      .filter((object) => isItsHook(object, workloads))
+      .filter((object) => isItsHook(family, object, found))
       .map((object) => ({ resource, object }));
+  const now = await clockOf(session);
+  const held = await all(session, leases);
+  const scheduling = held.find(
+    (lease) => family.scheduler?.leases.includes(lease.metadata.name) === true && isRenewed(lease, now),
+  );
   return {
+    family,
     workloads,
-    leases: (await all(session, leases)).filter(({ metadata }) => names.has(metadata.name)),
+    schedulers: found.filter(isScheduler),
+    scheduling: scheduling === undefined ? undefined : `${scheduling.metadata.namespace}/${scheduling.metadata.name}`,
+    leases: held.filter(({ metadata }) => names.has(metadata.name)),
     hooks: (await Promise.all(hookResources.map(hooksOf))).flat(),
     selected: await selectedBy(session, workloads),
-    now: await clockOf(session),
+    now,
   };
 };
 

@@ -1,36 +1,34 @@
 /** The report of a migration for people: lists under heads, and at the end what to type. */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
 import { columns } from "../text.ts";
 import { holderText } from "./lock.ts";
 import type { Report } from "./report.ts";
-import type { Installed } from "./upstream.ts";
+import { type Installed, isInstalled } from "./upstream.ts";
 
-/** What becomes of an application that is found in a state, as a person would say it. */
-const becomes: Readonly<Record<string, string>> = {
-  NEW: "submitted",
-  SUBMITTED: "followed where it is",
-  RUNNING: "followed where it is",
-  UNKNOWN: "followed where it is",
-  SUCCEEDING: "completed, or run again as its policy says",
-  FAILING: "tried again when upstream would have, or failed",
-  SUBMISSION_FAILED: "tried again when upstream would have, or failed",
-  PENDING_RERUN: "submitted when its old pods are gone",
-  INVALIDATING: "ended and run again, for its spec was changed",
-  SUSPENDING: "suspended",
-  SUSPENDED: "left suspended",
-  RESUMING: "submitted",
-  COMPLETED: "left as it is, until its time to live is over",
-  FAILED: "left as it is, until its time to live is over",
+/** Whether anybody is refused when its server is silent. */
+const forceOf = (object: Stored): string => {
+  const { webhooks } = object;
+  const policies = z
+    .array(z.looseObject({ failurePolicy: z.string().default("Fail") }))
+    .catch([])
+    .parse(webhooks);
+  return [...new Set(policies.map(({ failurePolicy }) => failurePolicy))].join(", ");
 };
 
-const partsText = ({ workloads, leases, hooks, now }: Installed): readonly string[] =>
+const partsText = ({ workloads, schedulers, leases, hooks, now }: Installed): readonly string[] =>
   columns([
-    ...workloads.map(({ part, namespace, name, replicas, standing, image }) => [
+    ...[...workloads, ...schedulers].map(({ part, namespace, name, replicas, standing, image }) => [
       part,
       `${namespace}/${name}`,
       `${replicas} wanted, ${standing} there; ${image}`,
     ]),
     ...leases.map((lease) => ["lease", `${lease.metadata.namespace}/${lease.metadata.name}`, holderText(lease, now)]),
-    ...hooks.map(({ resource, object }) => ["webhooks", object.metadata.name, resource.kind]),
+    ...hooks.map(({ resource, object }) => [
+      "webhooks",
+      object.metadata.name,
+      `${resource.kind}, failurePolicy ${forceOf(object)}`,
+    ]),
   ]).split("\n");
 
 const flagsText = ({ flags }: Report): readonly string[] =>
@@ -38,11 +36,11 @@ const flagsText = ({ flags }: Report): readonly string[] =>
     ? []
     : columns(flags.map(({ flag, says }) => [flag, says.replace(/^flag --[^:]+: /, "")])).split("\n");
 
-const statesText = (objects: Report["objects"]): readonly string[] => {
-  const rows = Object.entries(objects).flatMap(([kind, states]) =>
-    Object.entries(states)
+const statesText = ({ objects, family }: Report): readonly string[] => {
+  const rows = family.kinds.flatMap(({ resource: { kind }, becomes }) =>
+    Object.entries(objects[kind] ?? {})
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([state, count]) => [`${count}`, kind, state, kind === "SparkApplication" ? (becomes[state] ?? "") : ""]),
+      .map(([state, count]) => [`${count}`, kind, state, becomes[state] ?? ""]),
   );
   return rows.length === 0 ? ["none"] : columns(rows).split("\n");
 };
@@ -50,25 +48,25 @@ const statesText = (objects: Report["objects"]): readonly string[] => {
 const section = (head: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [head, ...lines.map((line) => `  ${line}`)];
 
-const nextText = ({ saved, blocks, installed }: Report): string => {
-  if (saved?.phase === "left") return "upstream was left: rekindle migrate --undo brings it back";
+const nextText = ({ saved, blocks, installed, family }: Report): string => {
+  const migrate = `rekindle migrate --family ${family.name}`;
+  if (saved?.phase === "left") return `upstream was left: ${migrate} --undo brings it back`;
   if (saved !== undefined)
-    return `a migration is under way (${saved.phase}): rekindle migrate ${saved.phase === "leaving" ? "--apply" : "--undo"} goes on with it`;
-  if (installed.workloads.length === 0) return "there is no kubeflow operator to leave";
+    return `a migration is under way (${saved.phase}): ${migrate} ${saved.phase === "leaving" ? "--apply" : "--undo"} goes on with it`;
+  if (installed.workloads.length === 0) return "there is nothing to leave";
   return blocks.length === 0
-    ? "nothing stands in the way: rekindle migrate --apply"
-    : "mend what stands in the way, or say --force: rekindle migrate --apply --force";
+    ? `nothing stands in the way: ${migrate} --apply`
+    : `mend what stands in the way, or say --force: ${migrate} --apply --force`;
 };
 
 /** The whole report. */
 export const reportText = (report: Report, where: string): string => {
-  const { installed, watched, objects, differs, blocks } = report;
-  const isThere = installed.workloads.length + installed.leases.length + installed.hooks.length > 0;
+  const { installed, watched, differs, blocks, family } = report;
   return [
-    ...section(`kubeflow's Spark operator in ${where}`, isThere ? partsText(installed) : ["not found"]),
+    ...section(`${family.title} in ${where}`, isInstalled(installed) ? partsText(installed) : ["not found"]),
     ...section("its namespaces", [watched.length === 0 ? "all" : watched.join(", ")]),
     ...section("its flags", flagsText(report)),
-    ...section("its objects, and what becomes of them", statesText(objects)),
+    ...section("its objects, and what becomes of them", statesText(report)),
     ...section("what will differ", differs),
     ...section("what stands in the way", blocks),
     nextText(report),

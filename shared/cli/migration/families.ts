@@ -1,0 +1,175 @@
+/**
+ * What belongs to an installation that can be left and come back to: a row per family. The way there and back is the
+ * same for all, and knows nothing but these rows.
+ */
+import * as z from "zod";
+import type { Obj, Resource, Stored } from "../../core/object.ts";
+import { type Upstream, upstreams } from "../../kube/upstreams.ts";
+import { podGroups, queues } from "../job/shape.ts";
+import { kinds } from "../kinds/all.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { volcanoCronJob, volcanoJob, volcanoJobFlow } from "../kinds/volcano.ts";
+
+export const familyNames = ["spark", "volcano"] as const;
+
+export type FamilyName = (typeof familyNames)[number];
+
+/** A kind of which the objects are counted by state. */
+export type Counted = {
+  readonly resource: Resource;
+  readonly stateOf: (object: Obj) => string;
+  /** Whether its next doings are told ahead: something more is to happen to it. */
+  readonly isOpen: (object: Obj) => boolean;
+  /** What becomes of an object that is found in a state, as a person would say it. */
+  readonly becomes: Readonly<Record<string, string>>;
+  /** Whether its status shows all that upstream would need to know of what is remembered. */
+  readonly isTold: (memory: unknown, object: Stored) => boolean;
+  /** Whether hosts run it: then an installation without them would leave it standing. */
+  readonly isRun: boolean;
+};
+
+export type Family = {
+  readonly name: FamilyName;
+  /** As its users call it. */
+  readonly title: string;
+  readonly upstream: Upstream;
+  /** The leader's lease: where none is found, the usual one is held; flags of controllers that name another. */
+  readonly lease: { readonly usual: string; readonly flags: readonly string[] };
+  /** Leases of a scheduler of its own, which stays; undefined where there is none. */
+  readonly scheduler?: { readonly leases: readonly string[] };
+  /** Paths of its webhook server; `near` matches its service's or configuration's name where no Deployment tells where it is. */
+  readonly hooks: { readonly path: RegExp; readonly near: RegExp };
+  /** The ConfigMap that remembers the migration. */
+  readonly record: { readonly name: string; readonly label: string };
+  /** The first are what users submit. */
+  readonly kinds: readonly [Counted, ...Counted[]];
+  /** Kinds of which there are checkpoints. */
+  readonly remembered: readonly string[];
+};
+
+const upstreamFor = (group: string): Upstream => {
+  const found = upstreams.find(({ groups }) => groups.includes(group));
+  if (found === undefined) throw new Error(`nobody is known who runs ${group}`);
+  return found;
+};
+
+type More = Partial<Pick<Counted, "becomes" | "isTold" | "isOpen">>;
+
+const counted = ({ resource, standingOf }: Kind, more: More = {}): Counted => ({
+  resource,
+  stateOf: (object) => standingOf(object).state,
+  isOpen: () => false,
+  becomes: {},
+  isTold: () => true,
+  isRun: true,
+  ...more,
+});
+
+const isUnfinished =
+  ({ standingOf }: Kind) =>
+  (object: Obj): boolean =>
+    standingOf(object).ended === undefined;
+
+const [sparkApplication, ...sparkOthers] = kinds;
+
+const sparkMemory = z.looseObject({ state: z.looseObject({ phase: z.string() }) });
+
+const sparkBecomes: Readonly<Record<string, string>> = {
+  NEW: "submitted",
+  SUBMITTED: "followed where it is",
+  RUNNING: "followed where it is",
+  UNKNOWN: "followed where it is",
+  SUCCEEDING: "completed, or run again as its policy says",
+  FAILING: "tried again when upstream would have, or failed",
+  SUBMISSION_FAILED: "tried again when upstream would have, or failed",
+  PENDING_RERUN: "submitted when its old pods are gone",
+  INVALIDATING: "ended and run again, for its spec was changed",
+  SUSPENDING: "suspended",
+  SUSPENDED: "left suspended",
+  RESUMING: "submitted",
+  COMPLETED: "left as it is, until its time to live is over",
+  FAILED: "left as it is, until its time to live is over",
+};
+
+const spark: Family = {
+  name: "spark",
+  title: "kubeflow's Spark operator",
+  upstream: upstreamFor("sparkoperator.k8s.io"),
+  lease: { usual: "spark-operator-lock", flags: ["leader-election-lock-name"] },
+  hooks: { path: /^\/(mutate|validate)-(-v1-pod|sparkoperator-k8s-io-.+)$/, near: /spark/ },
+  record: { name: "rekindle-migration", label: "kubeflow-spark-operator" },
+  kinds: [
+    counted(sparkApplication, {
+      isOpen: isUnfinished(sparkApplication),
+      becomes: sparkBecomes,
+      isTold: (memory, object) => {
+        const phase = sparkMemory.safeParse(memory).data?.state.phase;
+        return phase === undefined || (phase || "NEW") === sparkApplication.standingOf(object).state;
+      },
+    }),
+    ...sparkOthers.map((kind) => counted(kind)),
+  ],
+  remembered: kinds.map(({ resource }) => resource.kind),
+};
+
+const ended = "left as it is, until its time to live is over";
+
+const jobBecomes: Readonly<Record<string, string>> = {
+  NEW: "started when its group is let in",
+  Pending: "followed where it is; pods that are missing are made when its group is let in",
+  Running: "followed where it is",
+  Restarting: "its pods made again when the old ones are gone",
+  Aborting: "aborted when its pods are gone",
+  Aborted: "left until it is resumed",
+  Completing: "completed when its pods are gone",
+  Terminating: "terminated when its pods are gone",
+  Completed: ended,
+  Terminated: ended,
+  Failed: ended,
+};
+
+const jobMemory = z.looseObject({ phase: z.string(), version: z.number(), retryCount: z.number() });
+const jobStatus = z.looseObject({ version: z.number().default(0), retryCount: z.number().default(0) });
+
+/** The phase, and the two counters by which upstream tells old pods from new and how often it may try again. */
+const isJobTold: Counted["isTold"] = (memory, object) => {
+  const known = jobMemory.safeParse(memory).data;
+  if (known === undefined) return true;
+  const shown = jobStatus.safeParse(object["status"] ?? {}).data;
+  const { state } = volcanoJob.standingOf(object);
+  return known.phase === state && known.version === shown?.version && known.retryCount === shown.retryCount;
+};
+
+const stated = z.looseObject({ state: z.string().optional().catch(undefined), phase: z.string().optional() });
+
+/** Of a kind that people do not wait for: its state as its status has it. */
+const plain = (resource: Resource, isRun: boolean): Counted => ({
+  resource,
+  stateOf: (object) => {
+    const { state, phase } = stated.safeParse(object["status"] ?? {}).data ?? {};
+    return state || phase || "NEW";
+  },
+  ...{ isOpen: () => false, becomes: {}, isTold: () => true, isRun },
+});
+
+const volcano: Family = {
+  name: "volcano",
+  title: "Volcano's controllers",
+  upstream: upstreamFor("batch.volcano.sh"),
+  lease: { usual: "vc-controller-manager", flags: ["leader-elect-resource-name"] },
+  scheduler: { leases: ["volcano", "vc-scheduler"] },
+  hooks: { path: /\/[a-z]+\/(mutate|validate)$/, near: /volcano/ },
+  record: { name: "rekindle-migration-volcano", label: "volcano" },
+  kinds: [
+    counted(volcanoJob, { isOpen: isUnfinished(volcanoJob), becomes: jobBecomes, isTold: isJobTold }),
+    counted(volcanoCronJob),
+    counted(volcanoJobFlow, { isOpen: isUnfinished(volcanoJobFlow) }),
+    plain(queues, true),
+    // Groups are their jobs'.
+    plain(podGroups, false),
+  ],
+  remembered: ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "Pod"],
+};
+
+/** All families, by their names. */
+export const families: Readonly<Record<FamilyName, Family>> = { spark, volcano };

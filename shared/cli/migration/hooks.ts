@@ -1,0 +1,68 @@
+/**
+ * Webhook configurations on the way back. They are made again without force first, for a server may wait for its
+ * configurations before it answers, and put into force when it does: in between nobody is refused anything.
+ */
+import * as z from "zod";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { replaceObject } from "../../adapters/kubernetes/requests.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Obj, Ref, Stored } from "../../core/object.ts";
+import type { Work } from "./leave.ts";
+import { hookOf, restoring, type Saved } from "./saved.ts";
+
+const listed = z.looseObject({ name: z.string(), failurePolicy: z.string().optional() });
+
+type Webhook = z.infer<typeof listed>;
+
+const webhooksOf = (object: Obj): readonly Webhook[] => z.array(listed).catch([]).parse(object["webhooks"]);
+
+/** Nobody is refused for a server's silence, and the mark says that this is not how it is to be. */
+const lenient = (object: Obj): Obj => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [restoring]: "true" } },
+  webhooks: webhooksOf(object).map((webhook) => ({ ...webhook, failurePolicy: "Ignore" })),
+});
+
+/** An unfinished creation is taken up, and so is what its own server has registered: what is there stays. */
+export const makeHooks = async ({ session, tools }: Work, { hooks }: Saved): Promise<void> => {
+  for (const { ref, object } of hooks.map(hookOf)) {
+    try {
+      await openCluster(session.transport).create(ref, lenient(object));
+      tools.print(`${object.kind} ${ref.name} made again, not in force yet`);
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.reason !== "AlreadyExists") throw cause;
+    }
+  }
+};
+
+/** What stands there now, with what its server may have written since (its certificate), and the force that it had. */
+const inForce = (there: Stored, wanted: Obj): Obj => {
+  const policies = new Map(webhooksOf(wanted).map(({ name, failurePolicy }) => [name, failurePolicy]));
+  const { [restoring]: _, ...annotations } = there.metadata.annotations ?? {};
+  return {
+    ...there,
+    metadata: { ...there.metadata, annotations },
+    webhooks: webhooksOf(there).map((webhook) => ({ ...webhook, failurePolicy: policies.get(webhook.name) ?? "Fail" })),
+  };
+};
+
+/** Its server may write it at the same moment: then it is looked at again. */
+const tries = 5;
+
+const enforce = async ({ session, tools }: Work, ref: Ref, wanted: Obj): Promise<void> => {
+  for (let left = tries; left > 0; left--) {
+    const { value: there } = await openCluster(session.transport).get(ref);
+    if (there?.metadata.annotations?.[restoring] === undefined) return;
+    try {
+      await replaceObject(session.transport, ref, inForce(there, wanted));
+      return tools.print(`${wanted.kind} ${ref.name} is in force`);
+    } catch (cause) {
+      if (!(cause instanceof ApiError) || cause.status !== 409 || left === 1) throw cause;
+    }
+  }
+};
+
+/** Puts what was made again into force; what somebody else made is left as it is. */
+export const enforceHooks = async (work: Work, { hooks }: Saved): Promise<void> => {
+  for (const { ref, object } of hooks.map(hookOf)) await enforce(work, ref, object);
+};

@@ -1,0 +1,98 @@
+/** What becomes otherwise for objects that Volcano's own controllers run today: why one would be refused, and what it would see. Pure. */
+import * as z from "zod";
+import type { Stored } from "../core/object.ts";
+import { jobFlows, jobs } from "./resource.ts";
+import { flowSpecSchema } from "./schema/flow.ts";
+import { parseSpec } from "./schema/parse.ts";
+import { eventsOf } from "./schema/policies.ts";
+import { type JobSpec, type Policy, tasksOf } from "./schema/spec.ts";
+
+export type VolcanoForecast = { readonly refused: string | undefined; readonly notes: readonly string[] };
+
+const nothing: VolcanoForecast = { refused: undefined, notes: [] };
+
+const policiesOf = (spec: JobSpec): readonly Policy[] => [
+  ...(spec.policies ?? []),
+  ...tasksOf(spec).flatMap(({ policies = [] }) => policies),
+];
+
+const isAbout =
+  (...events: readonly string[]) =>
+  (policy: Policy): boolean =>
+    eventsOf(policy).some((event) => events.includes(event));
+
+const hasSeveral = (spec: JobSpec): boolean =>
+  tasksOf(spec).some(({ template }) => {
+    const { containers } = template?.spec ?? {};
+    return Array.isArray(containers) && containers.length > 1;
+  });
+
+const shared = ["svc", "ssh", "ray", "mpi", "tensorflow", "pytorch"] as const;
+
+const counts = z.looseObject({
+  state: z.looseObject({ phase: z.string().default("") }).default({ phase: "" }),
+  failed: z.number().default(0),
+  version: z.number().default(0),
+});
+
+type Counts = z.infer<typeof counts>;
+
+type Row = { readonly when: (spec: JobSpec, status: Counts) => boolean; readonly says: string };
+
+const targeted = (spec: JobSpec): boolean =>
+  policiesOf(spec).some(({ action = "" }) => ["RestartTask", "RestartPod", "RestartPartition"].includes(action));
+
+/** When a job sees a difference, and which; each is one that the README lists. */
+const rows: readonly Row[] = [
+  {
+    when: (spec, { state, failed }) =>
+      ["Pending", "Running"].includes(state.phase) && failed > 0 && policiesOf(spec).some(isAbout("PodFailed", "*")),
+    says: "has failed pods and a policy about them: what upstream has not acted on is acted on now",
+  },
+  {
+    when: (spec) => policiesOf(spec).some(isAbout("PodPending")),
+    says: "PodPending is about pods that wait: a running one has not waited for too long",
+  },
+  {
+    when: (spec) => policiesOf(spec).some(({ timeout = "" }) => timeout !== ""),
+    says: "waits of its policies begin anew once, and are kept in the record from then on",
+  },
+  {
+    when: (spec, { version }) => version > 0 && policiesOf(spec).some(isAbout("Unknown")),
+    says: "Unknown is acted on again: upstream is deaf to it since the job's first restart",
+  },
+  {
+    when: (spec) => hasSeveral(spec) && policiesOf(spec).some(({ exitCode }) => exitCode !== undefined),
+    says: "exit codes of all containers count, not the first one's alone",
+  },
+  {
+    when: (spec) => targeted(spec) && shared.some((name) => spec.plugins?.[name] !== undefined),
+    says: "a restart of a part keeps what the pods of the job share: service, config map, keys",
+  },
+];
+
+const ofJob = ({ metadata, spec, status }: Stored): VolcanoForecast => {
+  const read = parseSpec(metadata.name, spec);
+  if (!read.ok) return { refused: read.message, notes: [] };
+  const seen = counts.catch({ state: { phase: "" }, failed: 0, version: 0 }).parse(status ?? {});
+  return { refused: undefined, notes: rows.filter(({ when }) => when(read.spec, seen)).map(({ says }) => says) };
+};
+
+const ofFlow = ({ spec }: Stored): VolcanoForecast => {
+  const { flows = [] } = flowSpecSchema.safeParse(spec ?? {}).data ?? {};
+  const probed = flows.some(({ dependsOn }) => dependsOn?.probe !== undefined);
+  const patched = flows.some(({ patch }) => patch !== undefined);
+  return {
+    refused: undefined,
+    notes: [
+      ...(probed ? ["its probes are obeyed: a job may start while those before it still run"] : []),
+      ...(patched ? ["its patches are merged into jobs that are made from now on"] : []),
+    ],
+  };
+};
+
+/** Of an object of Volcano's; nothing of other kinds. */
+export const volcanoForecast = (object: Stored): VolcanoForecast => {
+  if (object.kind === jobs.kind) return ofJob(object);
+  return object.kind === jobFlows.kind ? ofFlow(object) : nothing;
+};

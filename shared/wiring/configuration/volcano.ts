@@ -1,0 +1,98 @@
+/** The flags of Volcano's controller manager, each with what becomes of it here; read when its deployment is to be left. */
+import type { Row } from "./upstream.ts";
+
+const ignored = (because: string): Pick<Extract<Row, { is: "ignored" }>, "is" | "because"> => ({
+  is: "ignored",
+  because,
+});
+
+const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
+const noLimiter = ignored("bursts are coalesced per object; --concurrency and --parallel bound the rest");
+const onePool = ignored("all kinds share --concurrency");
+const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
+const oneLog = ignored("logs are JSON, on standard output: --log-level");
+
+const asUpstreamDoes = "groups of bare pods take annotations and labels with volcano.sh/ only: leave it out";
+
+const inherits = (flag: string, ...harmless: readonly string[]): Row => ({
+  flag,
+  is: "refused",
+  because: asUpstreamDoes,
+  harmless,
+});
+
+/** Log flags of klog: the same of every program that uses it. */
+const klog: readonly Row[] = [
+  ...["logtostderr", "alsologtostderr", "skip_headers", "skip_log_headers", "add_dir_header", "one_output"].map(
+    (flag): Row => ({ flag, takes: "nothing", ...oneLog }),
+  ),
+  ...["log_dir", "log_file", "log_file_max_size", "log_backtrace_at", "log-flush-frequency"].map(
+    (flag): Row => ({ flag, ...oneLog }),
+  ),
+  ...["stderrthreshold", "v", "vmodule"].map((flag): Row => ({ flag, ...oneLog })),
+];
+
+/** The controller manager's, of all its versions; in the order of their names. */
+export const volcanoRows: readonly Row[] = [
+  { flag: "ca-cert-file", ...oneDoor },
+  {
+    flag: "controllers",
+    is: "refused",
+    because: "all of its controllers are here at once: one that is switched off cannot be left out",
+    harmless: ["", "*", "-hyperNode-controller", "-sharding-controller"],
+  },
+  {
+    flag: "detection-period-of-dependson-task",
+    ...ignored("what a task depends on is seen as it happens"),
+  },
+  { flag: "enable-healthz", takes: "nothing", ...oneDoor },
+  { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  {
+    flag: "feature-gates",
+    is: "refused",
+    because: "what its gates switch off is on here: leave out what is not =true",
+    harmless: [
+      ...["", "VolcanoJobSupport=true", "QueueCommandSync=true", "WorkLoadSupport=true", "PriorityClass=true"],
+      ...["CronVolcanoJobSupport=true", "CSIStorage=true", "CSIStorage=false", "ResourceTopology=true"],
+      ...["ResourceTopology=false", "PodDisruptionBudgetsSupport=true", "PodDisruptionBudgetsSupport=false"],
+    ],
+  },
+  { flag: "healthz-address", ...oneDoor },
+  { flag: "help", is: "same" },
+  inherits("inherit-owner-annotation-prefixes", "volcano.sh/"),
+  inherits("inherit-owner-annotations", "true"),
+  inherits("inherit-owner-label-prefixes", "volcano.sh/"),
+  inherits("inherit-owner-labels", "false"),
+  inherits("inherit-pod-annotations", "true"),
+  inherits("inherit-pod-labels", "true"),
+  { flag: "kube-api-burst", ...noLimiter },
+  { flag: "kube-api-qps", ...noLimiter },
+  { flag: "kubeconfig", is: "same" },
+  { flag: "leader-elect", takes: "nothing", ...noLeader },
+  { flag: "leader-elect-lease-duration", ...noLeader },
+  { flag: "leader-elect-renew-deadline", ...noLeader },
+  { flag: "leader-elect-resource-lock", ...noLeader },
+  // None leads here; while upstream's own leader renews it, nothing is written beside it.
+  { flag: "leader-elect-resource-name", is: "setting", key: "leases" },
+  { flag: "leader-elect-resource-namespace", ...noLeader },
+  { flag: "leader-elect-retry-period", ...noLeader },
+  { flag: "listen-address", ...oneDoor },
+  { flag: "lock-object-namespace", ...noLeader },
+  { flag: "master", ...ignored("the kubeconfig, or the pod's own account, says where the API server is") },
+  {
+    flag: "max-requeue-num",
+    ...ignored("the API's trouble never ends a job: it is tried again for as long as it lasts, and told"),
+  },
+  {
+    flag: "scheduler-name",
+    is: "refused",
+    because: "bare pods of the scheduler `volcano` get groups, and no others",
+    harmless: ["volcano"],
+  },
+  { flag: "tls-cert-file", ...oneDoor },
+  { flag: "tls-private-key-file", ...oneDoor },
+  { flag: "version", takes: "nothing", ...ignored("rekindle --version says it") },
+  { flag: "worker-threads", is: "setting", key: "concurrency" },
+  ...["cronjob", "gc", "podgroup", "queue"].map((of): Row => ({ flag: `worker-threads-for-${of}`, ...onePool })),
+  ...klog,
+];

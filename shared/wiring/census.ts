@@ -8,6 +8,7 @@ import { standingOf } from "../spark/application/measures.ts";
 import { sparkApplications } from "../spark/application/resource.ts";
 import { standingOfGroup, standingOfJob, standingOfQueue } from "../volcano/measures.ts";
 import { jobs, podGroups, queues } from "../volcano/resource.ts";
+import type { Records } from "./records.ts";
 import { hintsIn } from "./resync.ts";
 import type { Territory } from "./territory.ts";
 
@@ -25,10 +26,10 @@ const kinds: readonly Counted[] = [
   { resource: queues, standing: standingOfQueue, everywhere: true },
 ];
 
-type Parts = { readonly transport: Transport; readonly territory: Territory };
+type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: Territory };
 
 /** Whoever may not look, or where a kind is not served, sees nothing stand. */
-export const censusOf = async ({ transport, territory }: Parts): Promise<readonly Measure[]> => {
+export const censusOf = async ({ transport, hints: known, territory }: Parts): Promise<readonly Measure[]> => {
   const cluster = openCluster(transport);
   const within = await territory.within().catch(() => () => false);
   const watched = territory.watched.length === 0 ? [""] : territory.watched;
@@ -43,7 +44,7 @@ export const censusOf = async ({ transport, territory }: Parts): Promise<readonl
       .flatMap((object) => standing(object));
   };
   const standing = await Promise.all(kinds.map(ofKind));
-  const hints = await hintsIn({ transport, namespaces: territory.watched }).catch(() => []);
+  const hints = await hintsIn({ transport, hints: known, namespaces: territory.watched }).catch(() => []);
   const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
   return [...standing.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
 };

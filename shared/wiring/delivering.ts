@@ -20,6 +20,7 @@ import { allowedIn } from "./configuration/updates.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
 import { operatorsFor } from "./operators.ts";
+import { openRecords } from "./records.ts";
 import { queueOn } from "./sending.ts";
 import { openTerritory } from "./territory.ts";
 import { updatesFor } from "./updating.ts";
@@ -54,7 +55,7 @@ const settingsIn = (env: Environment) => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "delay"] as const),
-    ...(["updates", "updatesTo", "updatesSecret"] as const),
+    ...(["updates", "updatesTo", "updatesSecret", "checkpoints"] as const),
   );
   if (settings.updates === undefined)
     throw new Error("set the function's environment: REKINDLE_UPDATES_URL (is missing)");
@@ -71,7 +72,9 @@ export const openDelivering = (env: Environment): Delivering => {
   const meter = emfMeter((line) => console.log(line), Date.now);
   const territory = openTerritory({ ...settings, transport, report, now: desk.clock.monotonic });
   const world = once(async (): Promise<World> => {
-    const opened = await openWorld({ ...desk, transport, timing, operators: operatorsFor(timing) });
+    const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
+    const { checkpoints } = openRecords(settings.checkpoints, around);
+    const opened = await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) });
     const charged = { ...opened, meter, inCharge: chargeOf({ ...settings, territory }) };
     return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
   });

@@ -1,5 +1,4 @@
 /** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
-import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
@@ -15,30 +14,34 @@ import type { Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { openRecords, type Records } from "./records.ts";
 import { hintsIn } from "./resync.ts";
 import { openTerritory } from "./territory.ts";
 import { watchers } from "./watchers.ts";
 import { identify } from "./world.ts";
 
 export type ForwardParts = Scope & {
+  readonly records: Records;
   readonly transport: Transport;
   readonly send: Queue["send"];
   readonly report: Report;
   readonly operators: readonly Watcher[];
-  /** Namespace of the cursors of what is watched in all namespaces. */
-  readonly home: string;
 };
 
 /** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
 const straysIn =
-  ({ transport, cluster, operators }: ForwardParts) =>
+  ({ transport, cluster, operators, records }: ForwardParts) =>
   async ({ subject, namespace }: Loop, { known, cursor = "" }: Trail): Promise<readonly Sending[]> => {
     const kinds = operators.filter(({ resource: { group, plural } }) => {
       const { resource } = subject;
       return group === resource.group && plural === resource.plural;
     });
     if (kinds.length === 0) return [];
-    const hints = await hintsIn({ transport, namespaces: namespace === undefined ? [] : [namespace] });
+    const hints = await hintsIn({
+      transport,
+      hints: records.hints,
+      namespaces: namespace === undefined ? [] : [namespace],
+    });
     return hints
       .filter((hint) => kinds.some(({ kind }) => kind === hint.kind) && !known.has(hint.namespace, hint.name))
       .map(({ kind, namespace: place, name }): Sending => {
@@ -49,9 +52,9 @@ const straysIn =
 
 /** Windows over all that the operators watch. Asks the cluster who it is: another one's cursors mean nothing here. */
 export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
-  const { transport, report, home } = parts;
+  const { transport, report, records } = parts;
   const clusterUid = await identify(openCluster(transport));
-  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
+  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid, report });
   return openWindows({ ...parts, cursors, strays: straysIn(parts), now: Date.now, random: Math.random });
 };
 
@@ -59,7 +62,8 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
 export const openForwarding = async (env: Environment) => {
   const settings = functionSettings(
     env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "home", "windowMs"] as const),
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo"] as const),
+    ...(["home", "windowMs", "checkpoints"] as const),
   );
   const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-forward" });
@@ -69,7 +73,8 @@ export const openForwarding = async (env: Environment) => {
   const send: Queue["send"] = async (message, id) => {
     if ((await within())(message.namespace)) await sender(message, id);
   };
-  const parts = { cluster, selector, home, namespaces, transport, report, send, operators: watchers };
+  const records = openRecords(settings.checkpoints, { transport, cluster, home });
+  const parts = { cluster, selector, records, namespaces, transport, report, send, operators: watchers };
   return { windows: await windowsOver(parts), windowMs, report };
 };
 

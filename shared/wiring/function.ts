@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Endpoint } from "../adapters/kubernetes/https.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { gangModes } from "../volcano/gang/scheduler.ts";
+import { place } from "./configuration/place.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -124,6 +125,7 @@ const variables = {
       .default("4.1.1"),
   },
   privateKey: { variable: "REKINDLE_TLS_KEY_FILE", shape: z.string().min(1).optional() },
+  checkpoints: { variable: "REKINDLE_CHECKPOINTS", shape: place.prefault("kubernetes") },
   quota: {
     variable: "REKINDLE_ADMISSION_QUOTA",
     shape: z

@@ -15,14 +15,16 @@ import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { chargeOf } from "./charge.ts";
+import type { Place } from "./configuration/place.ts";
 import { deliveryFor, type Listening } from "./delivering.ts";
 import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { operatorsFor } from "./operators.ts";
 import { openRecall } from "./recalling.ts";
+import { openRecords } from "./records.ts";
 import { resync } from "./resync.ts";
 import { startSweeping } from "./sweeping.ts";
-import { openTerritory } from "./territory.ts";
+import { openTerritory, type Territory } from "./territory.ts";
 import { updatesFor } from "./updating.ts";
 import { openWorld } from "./world.ts";
 
@@ -37,6 +39,8 @@ export type HostSettings = {
   readonly namespaceSelector?: string | undefined;
   readonly selector: string | undefined;
   readonly timing: Timing;
+  /** Where records are kept; absent: as objects beside the applications. */
+  readonly place?: Place;
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings;
   readonly spark: Options;
@@ -108,18 +112,28 @@ const stepping =
     return ending !== undefined;
   };
 
+/** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
+const openStore = (settings: HostSettings, territory: Territory) => {
+  const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
+  const around = { transport: settings.transport, cluster, timeoutMs: timing.requestTimeoutMs };
+  const { hints } = openRecords(place, around);
+  const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
+  const transport = metering.counted(settings.transport);
+  const { checkpoints } = openRecords(place, { ...around, transport });
+  return { metering, transport, checkpoints, hints };
+};
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
-  const { cluster, selector, timing, naming = upstreamNaming } = settings;
+  const { cluster, selector, timing } = settings;
   const report = calm(settings.report, Date.now);
   const territory = openTerritory({ ...settings, report, now: Date.now });
   const { watched: namespaces, within } = territory;
   await within();
-  const metering = openMetering({ naming, transport: settings.transport, territory, now: Date.now });
-  const transport = metering.counted(settings.transport);
+  const { metering, hints, ...ways } = openStore(settings, territory);
   const mail = openMail(settings.visibilityMs, metering.timed);
   const { queue } = mail;
   const operators = operatorsFor(timing, settings.spark, settings.gang);
-  const opened = await openWorld({ transport, queue, report, timing, operators, recovery: settings.recovery });
+  const opened = await openWorld({ ...ways, queue, report, timing, operators, recovery: settings.recovery });
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
@@ -127,7 +141,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const world: World = { ...charged, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
-  const scope = { ...about, transport, queue };
+  const scope = { ...about, transport: ways.transport, hints, queue };
   const again = (): Promise<number> => resync(scope, String(Date.now()));
   const anew = (): void => {
     again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
@@ -138,10 +152,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    send: (message, id) => queue.send(message, id),
-    report,
-    now: Date.now,
-    random: Math.random,
+    ...{ send: (message, id) => queue.send(message, id), report, now: Date.now, random: Math.random },
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
   return {

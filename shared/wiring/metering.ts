@@ -9,6 +9,7 @@ import type { Ending } from "../engine/world.ts";
 import { sparkFigures } from "../spark/application/measures.ts";
 import { volcanoFigures } from "../volcano/measures.ts";
 import { censusOf } from "./census.ts";
+import type { Records } from "./records.ts";
 import type { Territory } from "./territory.ts";
 
 export type Naming = {
@@ -58,6 +59,7 @@ export type Scrape = { readonly text: string; readonly type: string };
 type Parts = {
   readonly naming: Naming;
   readonly transport: Transport;
+  readonly hints?: Records["hints"];
   readonly territory: Territory;
   readonly now: () => number;
 };

@@ -1,10 +1,9 @@
-/** The queue functions as processes: they poll by themselves until they are told to stop. */
+/** The wake function as a process, and how all of them poll that do so by themselves. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../adapters/sqs/poller.ts";
 import { openReceiver } from "../adapters/sqs/receiver.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { openTaking } from "./reconcile.ts";
 import { sendingTo } from "./sending.ts";
 import { stopped } from "./stopping.ts";
 import { wake } from "./waking.ts";
@@ -14,20 +13,6 @@ export const visibilityMs = 90_000;
 export const againMs = 5_000;
 export const graceMs = 25_000;
 export const pause = async (ms: number): Promise<void> => void (await sleep(ms));
-
-/** A process has all the time that a step may take. */
-const unhurriedMs = 60_000;
-
-/** Steps from the FIFO queue. */
-export const pollSteps = async (env: Environment): Promise<void> => {
-  const { take: takeAll, fifo, report } = openTaking(env);
-  const receiver = openReceiver({ queue: fifo, visibilityMs });
-  const take = (messages: Parameters<typeof takeAll>[0]): Promise<readonly string[]> => takeAll(messages, unhurriedMs);
-  const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
-  report("info", "reconcile: polling", { queue: fifo });
-  await stopped();
-  await poller.stop(graceMs);
-};
 
 /** Timers from the delay queue onto the FIFO queue. */
 export const pollTimers = async (env: Environment): Promise<void> => {

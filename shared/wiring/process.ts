@@ -12,6 +12,7 @@ import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
+import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
@@ -169,6 +170,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     gang: configuration.gang,
     naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
+    place: place.parse(configuration.checkpoints),
     recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,

@@ -17,6 +17,7 @@ import { sparkOptionsIn } from "./configuration/spark.ts";
 import { openFamilies } from "./families.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { once } from "./once.ts";
+import { openRecords } from "./records.ts";
 import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
@@ -53,14 +54,16 @@ export const openTaking = (
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang"] as const),
+    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "checkpoints"] as const),
   );
   const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
   const spark = { apiServer: inCluster, settledMs: settledMs(timing), options: sparkOptionsIn(env) };
   const operators = [sparkApplication(spark)];
   const families = openFamilies(operators, settings.gang);
-  const parts = { ...desk, transport, timing, operators, recovery: recoverySettingsIn(env) };
+  const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
+  const { checkpoints } = openRecords(settings.checkpoints, around);
+  const parts = { ...desk, transport, checkpoints, timing, operators, recovery: recoverySettingsIn(env) };
   const turns = openTurns(settings.maxSubmissions);
   const { clock, report } = desk;
   const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });

@@ -10,11 +10,14 @@ import type { Queue } from "../engine/ports.ts";
 import { type Due, dueOf, type Hint, place } from "../forward/resync.ts";
 import { undeliveredOf } from "../forward/undelivered.ts";
 import type { Scope } from "./charge.ts";
+import type { Records } from "./records.ts";
 import type { Territory } from "./territory.ts";
 
 /** Checkpoints of others, whom the selector does not select, are left alone. */
 export type ResyncScope = Scope & {
   readonly transport: Transport;
+  /** What is known of the records; absent: they are objects, of which the metadata is read. */
+  readonly hints?: Records["hints"];
   readonly queue: Pick<Queue, "send">;
   readonly operators: readonly (Pick<
     Operator<unknown>,
@@ -71,11 +74,12 @@ const metadataOf = async (
 ): Promise<readonly Metadata[]> =>
   (await itemsOf(where, resource, { ...chosen, metadataOnly: true }, late)).map(({ metadata }) => metadata);
 
-/** What the checkpoints' metadata tells. */
+/** What is known of the records without reading them. */
 export const hintsIn = async (
-  where: Pick<ResyncScope, "transport" | "namespaces">,
+  where: Pick<ResyncScope, "transport" | "namespaces" | "hints">,
   late?: () => boolean,
 ): Promise<readonly Hint[]> =>
+  (await where.hints?.(where.namespaces)) ??
   (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
 
 /** What a listing gives; undefined where the server does not serve the kind. */

@@ -1,5 +1,4 @@
 /** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
-import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
@@ -7,6 +6,7 @@ import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { openRecords } from "./records.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
 import { sendingTo } from "./sending.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
@@ -45,21 +45,22 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "updates", "home"] as const),
+    ...(["fifo", "updates", "home", "checkpoints"] as const),
   );
   const { endpoint, home, cluster, selector } = settings;
   const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-resync" });
   const report = lineReport("info");
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);
-  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, { home }), clusterUid, report });
+  const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
+  const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers;
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings) };
   const updates = settings.updates !== undefined;
   const standing = openStanding({ ...settings, cluster: opened, operators, report, now: processClock().monotonic });
   return {
-    scope: { cluster, selector, namespaces, within, transport, queue, operators, updates },
+    scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,
     report,
     standing,

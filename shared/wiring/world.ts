@@ -5,7 +5,7 @@ import { makeSshKey } from "../adapters/secrets.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Clock, Cluster, Queue, Report } from "../engine/ports.ts";
+import type { Checkpoints, Clock, Cluster, Queue, Report } from "../engine/ports.ts";
 import type { RecoverySettings, Timing } from "../engine/settings.ts";
 import type { World } from "../engine/world.ts";
 import { namespaces } from "../kube/resources.ts";
@@ -42,6 +42,8 @@ export type Parts = {
   readonly report: Report;
   readonly timing: Timing;
   readonly operators: readonly Operator<unknown>[];
+  /** Absent: objects beside the applications. */
+  readonly checkpoints?: Checkpoints | undefined;
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings | undefined;
 };
@@ -52,7 +54,8 @@ export const openWorld = async (parts: Parts): Promise<World> => {
   const operators = new Map(parts.operators.map((operator) => [operator.kind, operator]));
   return {
     cluster,
-    checkpoints: kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
+    checkpoints:
+      parts.checkpoints ?? kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
     queue: parts.queue,
     clock: processClock(),
     chance: makeSshKey,

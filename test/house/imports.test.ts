@@ -32,6 +32,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "pino",
       "prom-client",
       "@kubernetes/client-node",
+      "@aws-sdk/client-dynamodb",
       "@aws-sdk/client-sqs",
       "@peculiar/x509",
       "reflect-metadata",

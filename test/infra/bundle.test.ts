@@ -65,6 +65,13 @@ describe("the bundle", () => {
     assert.ok(exported.includes("SendMessageCommand"));
   });
 
+  test("of functions that keep no records holds no DynamoDB client, and of the others only for whoever has a table", () => {
+    const holders = (at: "atOnce" | "ever") =>
+      functionNames().filter((name) => partsOf(loadedBy(meta, name)[at].inputs).has("@aws-sdk/client-dynamodb"));
+    assert.deepEqual(holders("atOnce"), []);
+    assert.deepEqual(holders("ever"), ["cli", "deliver", "forward", "host", "reconcile", "resync"]);
+  });
+
   for (const name of ["admission", "api", "forward", "reconcile", "resync", "wake"]) {
     test(`of ${name} loads at most 400 kB before the first event`, () => {
       const { bytes } = loadedBy(meta, name).atOnce;

@@ -14,7 +14,8 @@ export type ElasticMq = {
   stop(): Promise<void>;
 };
 
-const freePort = (): Promise<number> =>
+/** A port of 127.0.0.1 that nobody listens on. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

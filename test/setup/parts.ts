@@ -6,9 +6,10 @@ import { lambda } from "./lambda.ts";
 import type { Part } from "./part.ts";
 import { queue } from "./queue.ts";
 import { spark } from "./spark.ts";
+import { store } from "./store.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue];
+export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

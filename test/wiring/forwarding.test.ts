@@ -27,7 +27,8 @@ const open = async () => {
   const sent: Message[] = [];
   const lines: string[] = [];
   const parts = {
-    ...{ transport, cluster: "c1", namespaces: [], selector: undefined, home: "rekindle" },
+    ...{ transport, cluster: "c1", namespaces: [], selector: undefined },
+    records: { checkpoints: kubernetesCheckpoints(transport) },
     operators: operatorsFor(timing),
     report: (level: string, message: string): void => void lines.push(`${level} ${message}`),
     send: async (message: Message): Promise<void> => void sent.push(message),
@@ -90,7 +91,8 @@ describe("the forward function", () => {
   test("a signal that is raised already is a window without a look", async () => {
     const { transport } = await open();
     const windows = await windowsOver({
-      ...{ transport, cluster: "c1", namespaces: [], selector: undefined, home: "rekindle" },
+      ...{ transport, cluster: "c1", namespaces: [], selector: undefined },
+      records: { checkpoints: kubernetesCheckpoints(transport) },
       operators: operatorsFor(timing),
       report: () => {},
       send: async () => {},

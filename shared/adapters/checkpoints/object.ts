@@ -51,13 +51,13 @@ const labelled = (name: string, value: string): Record<string, string> =>
   labelValue.test(value) ? { [name]: value } : {};
 
 /** How far a stream has come: of an application's record what is to be told, of a delivery's what was acknowledged. */
-const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefined => {
+export const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string | undefined => {
   const position = outbox === undefined ? acknowledged : positionOf(outbox);
   return position === undefined ? undefined : positionText(position);
 };
 
 /** Tells a record that was edited from one that was saved: no secret, for who may write it may write its seal, too. */
-const sealOf = (record: unknown): string => digestOf(record).slice(0, 32);
+export const sealOf = (record: unknown): string => digestOf(record).slice(0, 32);
 
 /** False for what carries no seal: an earlier version saved it. */
 export const isEdited = ({ metadata: { annotations = {} }, spec }: Obj): boolean => {

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { gangModes } from "../../volcano/gang/scheduler.ts";
+import { placeText } from "./place.ts";
 import { recoveryKeys } from "./recovery.ts";
 import { choice, count, duration, list, required, text, yesOrNo } from "./shapes.ts";
 import { sparkKeys } from "./spark.ts";
@@ -18,19 +19,19 @@ const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z
 });
 
 const secureUrl = z.url({ protocol: /^https$/ });
-const place = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})(?::(\d{1,5}))?$/;
+const service = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})(?::(\d{1,5}))?$/;
 
 /** A URL, or a Service as `NAMESPACE/NAME` or `NAMESPACE/NAME:PORT`. */
 const reach = text.transform((value, context): Reach => {
   if (secureUrl.safeParse(value).success) return { url: value };
-  const [, namespace, name, port = "443"] = place.exec(value) ?? [];
+  const [, namespace, name, port = "443"] = service.exec(value) ?? [];
   if (namespace !== undefined && name !== undefined) return { service: { namespace, name, port: Number(port) } };
   context.addIssue("write an https:// URL, or a Service such as rekindle/rekindle-admission");
   return z.NEVER;
 });
 
 const reference = text.transform((value, context) => {
-  const [, namespace, name, port] = place.exec(value) ?? [];
+  const [, namespace, name, port] = service.exec(value) ?? [];
   if (namespace !== undefined && name !== undefined && port === undefined) return { namespace, name };
   context.addIssue("write a namespace and a name, such as rekindle/rekindle-admission");
   return z.NEVER;
@@ -52,9 +53,11 @@ export const keys = {
     .prefault("")
     .describe("look after namespaces with these labels, besides those that are named, e.g. spark=enabled"),
   selector: selector.prefault("").describe("look after applications with these labels only, e.g. team=data"),
-  checkpoints: choice("kubernetes")
+  checkpoints: placeText
     .prefault("kubernetes")
-    .describe("where records are kept: as objects beside each application"),
+    .describe(
+      "where records are kept: as objects beside each application, or dynamodb://TABLE with region and keepDays after a ?",
+    ),
   queue: choice("embedded").prefault("embedded").describe("what carries the keys: a queue inside the process"),
   concurrency: count(256).prefault("16").describe("keys in work at once"),
   maxSubmissions: count(256).prefault("16").describe("submissions under way at once; more wait, in their order"),

@@ -1,0 +1,66 @@
+/** What DynamoDB says when it does not do as asked, as one line that names the table and what to change. */
+import { ApiError } from "../../core/errors.ts";
+
+type Meaning = { readonly status: number; readonly reason: string; readonly text: (what: string) => string };
+
+const missing: Meaning = {
+  status: 404,
+  reason: "StoreMissing",
+  text: () => "there is no such table in this region: create it (infra/aws), or correct its name or region",
+};
+const forbidden: Meaning = {
+  status: 403,
+  reason: "StoreForbidden",
+  text: (what) => `no permission: allow dynamodb:${what} on it to the role that this runs as`,
+};
+const unknown: Meaning = {
+  status: 401,
+  reason: "StoreForbidden",
+  text: () =>
+    "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; a clock that is off by minutes looks the same",
+};
+const throttled: Meaning = { status: 429, reason: "StoreThrottled", text: () => "too many requests for it" };
+const silent: Meaning = { status: 0, reason: "StoreUnreachable", text: () => "no answer in time" };
+const mismatch: Meaning = {
+  status: 0,
+  reason: "StoreMismatch",
+  text: () => "its key is another one: the partition key cluster and the sort key key are needed, both strings",
+};
+
+/** By the error's name. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  ResourceNotFoundException: missing,
+  AccessDeniedException: forbidden,
+  UnrecognizedClientException: unknown,
+  InvalidSignatureException: unknown,
+  MissingAuthenticationTokenException: unknown,
+  IncompleteSignatureException: unknown,
+  ExpiredTokenException: unknown,
+  CredentialsProviderError: unknown,
+  ProvisionedThroughputExceededException: throttled,
+  RequestLimitExceeded: throttled,
+  ThrottlingException: throttled,
+  TimeoutError: silent,
+  AbortError: silent,
+};
+
+const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 300) ?? "";
+
+const meaningOf = (name: string, text: string): Meaning | undefined => {
+  if (
+    name === "ValidationException" &&
+    /not match the schema|[Mm]issing the key|required keys was not given/.test(text)
+  )
+    return mismatch;
+  return Object.hasOwn(meanings, name) ? meanings[name] : undefined;
+};
+
+/** The error to throw. `what` is the DynamoDB action. Nothing of a record is in it. */
+export const refusalOf = (what: string, table: string, cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause;
+  const name = cause instanceof Error ? cause.name : "";
+  const text = cause instanceof Error ? firstLine(cause.message) || name : firstLine(String(cause));
+  const meaning = meaningOf(name, text);
+  const { status, reason } = meaning ?? { status: 0, reason: "StoreUnreachable" };
+  return new ApiError({ status, reason, message: `DynamoDB ${what} ${table}: ${meaning?.text(what) ?? text}`, cause });
+};

@@ -1,0 +1,36 @@
+/** The records of one cluster, wherever they are kept: a store, and what a resync reads of it without reading records. */
+import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
+import { tableCheckpoints } from "../adapters/dynamodb/checkpoints.ts";
+import type { Transport } from "../core/http.ts";
+import type { Checkpoints } from "../engine/ports.ts";
+import type { Hint } from "../forward/resync.ts";
+import type { Place } from "./configuration/place.ts";
+
+export type Records = {
+  readonly checkpoints: Checkpoints;
+  /** Hints of the records of these namespaces, of all if there are none; absent: they are the objects' metadata. */
+  readonly hints?: ((namespaces: readonly string[]) => Promise<readonly Hint[]>) | undefined;
+};
+
+type Around = {
+  readonly transport: Transport;
+  /** Alias of the cluster: in a table, its records are a partition. */
+  readonly cluster: string;
+  /** Namespace of the records of what has none; of objects only. */
+  readonly home?: string;
+  readonly timeoutMs?: number;
+};
+
+/** Opens the store without a request. */
+export const openRecords = (place: Place, around: Around): Records => {
+  const { transport, cluster, home, timeoutMs } = around;
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  if (place.in === "kubernetes") {
+    const options = home === undefined ? limit : { ...limit, home };
+    return { checkpoints: kubernetesCheckpoints(transport, options) };
+  }
+  const { table, region, keepMs } = place;
+  const kept = keepMs === undefined ? {} : { keepMs };
+  const store = tableCheckpoints({ table, region, cluster, ...limit, ...kept });
+  return { checkpoints: store, hints: store.hints };
+};

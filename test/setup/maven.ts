@@ -1,0 +1,43 @@
+/** Jars from Maven Central, as a `pom.xml` pins them: a folder in the cache per state of that file. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+import { installPrograms, type Programs } from "./programs.ts";
+
+export type Jars = Pick<Part, "name" | "why" | "sizeHint"> & {
+  /** Name of the folder in the cache. */
+  readonly folder: string;
+  readonly pom: string;
+  /** Beside Maven. */
+  readonly programs: Programs;
+};
+
+/** Folder of the jars; the part fills it. */
+export const jarsFolder = async ({ folder, pom }: Pick<Jars, "folder" | "pom">): Promise<string> =>
+  join(
+    cacheDir(),
+    folder,
+    createHash("sha256")
+      .update(await readFile(pom))
+      .digest("hex")
+      .slice(0, 16),
+  );
+
+export const jarsPart = (jars: Jars): Part => ({
+  name: jars.name,
+  why: jars.why,
+  sizeHint: jars.sizeHint,
+  needs: [],
+  isReady: async () => existsSync(await jarsFolder(jars)),
+  install: async (say) => {
+    await installPrograms({ mvn: "maven", ...jars.programs }, say);
+    say("downloading with Maven");
+    await intoPlace(await jarsFolder(jars), async (dir) => {
+      await copyFile(jars.pom, join(dir, "pom.xml"));
+      const goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory=."];
+      await command("mvn", ["-q", "-B", ...goal], { cwd: dir });
+    });
+  },
+});

@@ -183,10 +183,14 @@ const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]
   return value === undefined ? [] : [value];
 };
 
-/** What is hidden from us by rights is no trouble here; everything else that is no answer is. */
+/**
+ * What is hidden from us by rights is no trouble here; everything else that is no answer is. What is not there is asked for
+ * again: absence ends things, so one answer is not enough for it.
+ */
 const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
   try {
-    return { heard: true, value: (await cluster.get(ref)).value };
+    const value = (await cluster.get(ref)).value ?? (await cluster.get(ref)).value;
+    return { heard: true, value };
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
     return { heard: false, why: "forbidden", message: cause.message };

@@ -35,6 +35,19 @@ describe("a peek", () => {
     );
   });
 
+  test("finds what one odd answer said is not there: absence ends things", async () => {
+    const { world, heard } = curious();
+    world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
+    const { cluster } = world.world;
+    const lies = [true];
+    const get: typeof cluster.get = async (ref) => {
+      const answer = await cluster.get(ref);
+      return ref.name === "arm" && lies.pop() === true ? { ...answer, value: undefined } : answer;
+    };
+    await step({ ...world.world, cluster: { ...cluster, get } }, message);
+    assert.deepEqual(heard[0], { heard: true, value: world.objects.get("parts arm") });
+  });
+
   test("at what is hidden from us says so", async () => {
     const { world, heard } = curious();
     world.before = (call) => {

@@ -37,6 +37,11 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "a fault costs ids, for none is used twice: that none is shows in the names",
   },
   {
+    what: "which of the executors that Rekindle made came to which node",
+    reason:
+      "the scheduler places them in the order of their creations, and a fault holds one up: which nodes they have together is compared",
+  },
+  {
     what: "a checkpoint's spec.memory.executors.marks and .untold",
     reason: "parts of pods' UIDs, which the server draws; and what a next step tells again, if there is one",
   },
@@ -118,6 +123,17 @@ const ownIn = (store: Store): readonly (readonly [string, string])[] => {
     .map(({ start, name }, index) => [name, `${start}own-${index + 1}`] as const);
 };
 
+const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
+
+/** The nodes of the executors that Rekindle made, whoever stands on which. */
+const placesIn = (store: Store): readonly (readonly [string, string])[] => {
+  const nodes = store
+    .list("pods")
+    .filter(isOwn)
+    .map((pod) => textAt(pod, "spec", "nodeName") ?? "none");
+  return nodes.length === 0 ? [] : [["nodes of own executors", JSON.stringify(nodes.sort())]];
+};
+
 /** An executor says its id of itself, too. */
 const unnumbered = (text: string, name: string): string => {
   const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
@@ -152,6 +168,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 const none: ReadonlySet<string> = new Set();
+const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Nobody decides by where it has been. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
@@ -192,7 +209,8 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
   const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
     const { namespace = "", name } = object.metadata;
     const id = plain(`${table}/${namespace}/${name}`, identities, parts);
-    const whole = nameless(unnumbered(JSON.stringify(canonical(object, counters[object.kind])), name));
+    const dropped = isOwn(object) ? place : counters[object.kind];
+    const whole = nameless(unnumbered(JSON.stringify(canonical(object, dropped)), name));
     const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isOfJob(object)))
       return [
@@ -207,7 +225,9 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     texts.set(object, entry);
     return entry;
   });
-  const sorted = entries.toSorted(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
+  const sorted = [...entries, ...placesIn(store)].toSorted(([a, x], [b, y]) =>
+    a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1,
+  );
   const met = new Map<string, number>();
   const named = sorted.map(([id, text]): [string, string] => {
     const nth = (met.get(id) ?? 0) + 1;

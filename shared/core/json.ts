@@ -4,12 +4,29 @@ import { digest } from "./key.ts";
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value with its keys in order and without undefined, so that equal values have equal texts. */
-const canonical = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, canonical(item)]));
+/** True for keys that every object has before all others, in the order of their numbers. */
+const isIndex = (key: string): boolean => {
+  const number = Number(key) >>> 0;
+  return number < 0xff_ff_ff_ff && String(number) === key;
+};
+
+const inOrder = (keys: readonly string[]): readonly string[] => {
+  const first = keys.findIndex((key) => !isIndex(key));
+  if (first < 0) return keys;
+  const named = keys.slice(first).sort();
+  return first === 0 ? named : [...keys.slice(0, first), ...named];
+};
+
+/** The JSON of a value with its keys in order and without undefined, so that equal values have equal texts. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  let text = "";
+  for (const key of inOrder(Object.keys(value))) {
+    const item = value[key];
+    if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonical(item)}`;
+  }
+  return `{${text}}`;
 };
 
 const definedIn = (value: Record<string, unknown>): readonly string[] =>
@@ -29,7 +46,7 @@ export const same = (a: unknown, b: unknown): boolean => {
 };
 
 /** Hex digest of a JSON value, independent of the order of its keys. */
-export const digestOf = (value: unknown): string => digest(JSON.stringify(canonical(value)) ?? "");
+export const digestOf = (value: unknown): string => digest(value === undefined ? "" : canonical(value));
 
 /** Beyond any object that is meant to be read: what is deeper exhausts the stack, what is larger takes seconds to judge. */
 const deepest = 256;

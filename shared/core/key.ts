@@ -1,5 +1,5 @@
 /** The key names what to reconcile; the message that carries it says why, and nothing of what happened. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** One application: `cluster` is a configured alias, never an endpoint; `kind` is the Kubernetes kind. */
 export type Key = {
@@ -39,8 +39,7 @@ export const subjectOf = ({ cluster, kind, namespace, name }: Key): Key | undefi
   kind.startsWith(ofUpdates) ? { cluster, kind: kind.slice(ofUpdates.length), namespace, name } : undefined;
 
 /** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
-export const digest = (...parts: readonly string[]): string =>
-  createHash("sha256").update(parts.join("|")).digest("hex");
+export const digest = (...parts: readonly string[]): string => hash("sha256", parts.join("|"));
 
 /** The queue's message group: a hash, for names alone may be longer than the 128 characters that SQS takes. */
 export const groupOf = (key: Key): string => digest(textOf(key)).slice(0, 40);

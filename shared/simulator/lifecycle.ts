@@ -1,5 +1,5 @@
 /** The status of a pod as a kubelet reports it: waiting, running, ended. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { stamp } from "./clock.ts";
 import { at, type Fields, fieldsAt, itemsAt, numberAt, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
@@ -19,7 +19,7 @@ const isMain = (pod: Item, name: string): boolean => {
 };
 
 const idOf = (pod: Item, name: string, run: number): string =>
-  `containerd://${createHash("sha256").update(`${pod.metadata.uid}/${name}/${run}`).digest("hex")}`;
+  `containerd://${hash("sha256", `${pod.metadata.uid}/${name}/${run}`)}`;
 
 const statusOf = (pod: Item, name: string): unknown =>
   itemsAt(pod, "status", "containerStatuses").find((each) => nameOf(each) === name);

@@ -60,24 +60,36 @@ export const pruneRoot = (schema: Fields, object: Fields): { readonly object: Fi
 const lacks = (schema: Fields, value: unknown): boolean =>
   value === undefined || (value === null && schema["nullable"] !== true);
 
+/** Names of the properties that have a default. */
+const named = new WeakMap<Fields, readonly string[]>();
+
+const withDefault = (properties: Fields): readonly string[] => {
+  const known = named.get(properties);
+  if (known !== undefined) return known;
+  const found = Object.keys(properties).filter((key) => "default" in fieldsAt(properties, key));
+  named.set(properties, found);
+  return found;
+};
+
 const defaultedFields = (schema: Fields, value: Fields): Fields => {
   const properties = fieldsAt(schema, "properties");
   const additional = schema["additionalProperties"];
-  const present = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+  const entries: [string, unknown][] = [];
+  let changed = false;
+  for (const [key, item] of Object.entries(value)) {
     const below = Object.hasOwn(properties, key) ? properties[key] : additional;
-    if (!isFields(below)) return [[key, item]];
-    const full = defaulted(below, item);
-    return full === null && below["nullable"] !== true ? [] : [[key, full]];
-  });
-  const missing = Object.entries(properties).flatMap(([key, below]): [string, unknown][] => {
-    const absent = isFields(below) && "default" in below && !Object.hasOwn(value, key);
-    return absent ? [[key, defaulted(below, below["default"])]] : [];
-  });
-  return missing.length === 0 &&
-    present.length === Object.keys(value).length &&
-    present.every(([key, item]) => value[key] === item)
-    ? value
-    : Object.fromEntries([...present, ...missing]);
+    const full = isFields(below) ? defaulted(below, item) : item;
+    const stays = full !== null || !isFields(below) || below["nullable"] === true;
+    changed ||= full !== item || !stays;
+    if (stays) entries.push([key, full]);
+  }
+  for (const key of withDefault(properties)) {
+    if (Object.hasOwn(value, key)) continue;
+    const below = fieldsAt(properties, key);
+    entries.push([key, defaulted(below, below["default"])]);
+    changed = true;
+  }
+  return changed ? Object.fromEntries(entries) : value;
 };
 
 /** A copy with the schema's defaults wherever an object that is there lacks them, and without nulls that may not be. */

@@ -95,6 +95,17 @@ const checks: Readonly<Record<string, Check>> = {
       : undefined,
 };
 
+const rows = Object.entries(checks);
+
+const ownFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
+  const found: Cause[] = [];
+  for (const [keyword, check] of rows) {
+    const fault = keyword in schema ? check(schema[keyword], value, path, schema) : undefined;
+    if (fault !== undefined) found.push(fault);
+  }
+  return found;
+};
+
 /** What a fraction is told that stands where an integer of a format should. */
 const fractionFaults = (schema: Fields, value: unknown, path: string): readonly Cause[] => {
   const { type, format } = schema;
@@ -183,11 +194,7 @@ export const faults = (schema: Fields, value: unknown, path: string): readonly C
   if (fraction.length > 0) return fraction;
   const type = typeFault(schema, value, path);
   if (type !== undefined) return [type, ...junctionFaults(schema, value, path)];
-  const own = Object.entries(checks).flatMap(([keyword, check]) => {
-    const fault = keyword in schema ? check(schema[keyword], value, path, schema) : undefined;
-    return fault === undefined ? [] : [fault];
-  });
-  return [...own, ...junctionFaults(schema, value, path), ...below1(schema, value, path)];
+  return [...ownFaults(schema, value, path), ...junctionFaults(schema, value, path), ...below1(schema, value, path)];
 };
 
 /** Faults of a status that comes through its own door. The messages say the path without its head. */

@@ -1,5 +1,5 @@
 /** What every verb is given: the store, the clock, and the question after it was read. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Admit } from "./admission.ts";
 import type { Ask } from "./call.ts";
 import { type Clock, stamp } from "./clock.ts";
@@ -48,9 +48,7 @@ export const timeOf = (server: Server): string => stamp(server.clock.now());
 
 /** The identity of the object that the next write makes: the same history, the same identity. */
 export const nextUid = ({ seed, store }: Server): string => {
-  const hex = createHash("sha1")
-    .update(`${seed}/${store.revision() + 1}`)
-    .digest("hex");
+  const hex = hash("sha1", `${seed}/${store.revision() + 1}`);
   const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };

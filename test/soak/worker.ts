@@ -4,6 +4,9 @@ import { lead } from "./lead.ts";
 import { ruleNamed } from "./rules.ts";
 import { openHouse } from "./theatre.ts";
 
+// Nobody reads where a refusal was made; what is replayed alone says it.
+Error.stackTraceLimit = 0;
+
 const rule = ruleNamed(String(workerData.rule));
 const house = openHouse();
 

@@ -161,6 +161,9 @@ const drawnOf = (sized: Sized, scenario: Scenario, seed: number): readonly Sized
   return scenario.drawn !== true || openChance(`${seed} ${batch.at(1).id}`).is(seriesShare) ? [sized] : [];
 };
 
+/** Nothing of it is drawn: every single fault is played, and every two invocations against each other. */
+export const isWhole = ({ breadth, drawn: some }: Scenario): boolean => breadth === "whole" && some !== true;
+
 /**
  * All cases of a scenario, in an order that never changes. With a seed, single faults outside of the scenarios that are
  * played whole are drawn, and pairs of faults everywhere; without, there is every single fault and no pair of faults.
@@ -175,8 +178,7 @@ export const batchesOf = (rehearsal: Rehearsal, scenario: Scenario, seed: number
   const all: readonly Sized[] = [...singles, ...series];
   const wanted = isWide(breadth) ? all : all.flatMap((sized) => thinned(scenario, sized));
   if (seed === undefined) return wanted;
-  const isWhole = breadth === "whole" && scenario.drawn !== true;
-  const some = isWhole ? wanted : wanted.flatMap((sized) => drawnOf(sized, scenario, seed));
+  const some = isWhole(scenario) ? wanted : wanted.flatMap((sized) => drawnOf(sized, scenario, seed));
   return [...some, { kind: "pairs", batch: doublesOf(making, seed) }];
 };
 

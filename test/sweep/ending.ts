@@ -3,7 +3,7 @@
  * is left out but what `forgotten` names, each with its reason.
  */
 
-import { createHash } from "node:crypto";
+import * as crypto from "node:crypto";
 import type { Change, Store } from "../../shared/simulator/store.ts";
 import { at, textAt } from "./fields.ts";
 
@@ -244,9 +244,7 @@ export const gistOf = (store: Store, identities: Identities): string => {
     .list("checkpoints.rekindle.dev")
     .map((record) => plain(JSON.stringify(canonical(record, unread)), identities, parts));
   const rest = [...endingOf(store, identities)].filter(([id]) => !id.startsWith("events/"));
-  return createHash("sha1")
-    .update(JSON.stringify([rest, records]))
-    .digest("hex");
+  return crypto.hash("sha1", JSON.stringify([rest, records]));
 };
 
 const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {

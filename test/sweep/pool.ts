@@ -1,38 +1,71 @@
-/** Threads that take the pieces of a sweep in order, as many at once as there are processors. */
+/** Threads that take the pieces of a sweep as they are cut, as many at once as there are processors. */
 import { Worker } from "node:worker_threads";
 import type { Choice, Outcome, Unit } from "./units.ts";
 import type { Told } from "./worker.ts";
 
 export type Pool = {
-  readonly units: readonly Unit[];
   readonly threads: number;
   readonly choice: Choice;
   /** False ends the sweep. */
   readonly told: (unit: Unit, outcomes: readonly Outcome[]) => boolean;
 };
 
-/** Resolves when every piece was played, or nobody wants to hear more. */
-export const runPool = ({ units, threads, choice, told }: Pool): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const waiting = [...units];
-    const workers = new Set<Worker>();
-    const leave = (worker: Worker): void => {
-      workers.delete(worker);
-      void worker.terminate();
-      if (workers.size === 0) resolve();
-    };
-    const give = (worker: Worker): void => {
-      const unit = waiting.shift();
-      if (unit === undefined) leave(worker);
-      else worker.postMessage(unit);
-    };
-    for (let i = 0; i < Math.max(1, Math.min(threads, units.length)); i += 1) {
-      const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: choice });
-      workers.add(worker);
-      worker.on("error", reject);
-      worker.on("message", ({ unit, outcomes }: Told) => {
-        if (unit !== undefined && !told(unit, outcomes)) waiting.length = 0;
-        give(worker);
-      });
+export type Working = {
+  readonly add: (units: readonly Unit[]) => void;
+  /** No more will come: resolves when every piece was played, or nobody wants to hear more. */
+  readonly end: () => Promise<void>;
+};
+
+/** A thread, and the scenario that it has open. */
+type Hand = { readonly worker: Worker; open: string };
+
+/** A piece of the scenario that is open, or of one that nobody has open, or any. */
+const nextFor = (hand: Hand, waiting: Unit[], hands: readonly Hand[]): Unit | undefined => {
+  const busy = new Set(hands.map(({ open }) => open));
+  const own = waiting.findIndex(({ scenario }) => scenario === hand.open);
+  const fresh = own < 0 ? waiting.findIndex(({ scenario }) => !busy.has(scenario)) : own;
+  const [unit] = waiting.splice(Math.max(0, fresh), 1);
+  return unit;
+};
+
+export const openPool = ({ threads, choice, told }: Pool): Working => {
+  const waiting: Unit[] = [];
+  const idle = new Set<Hand>();
+  const done = Promise.withResolvers<void>();
+  let complete = false;
+  let wanted = true;
+  const give = (hand: Hand): void => {
+    const unit = nextFor(hand, waiting, hands);
+    if (unit === undefined) idle.add(hand);
+    else {
+      idle.delete(hand);
+      hand.open = unit.scenario;
+      hand.worker.postMessage(unit);
     }
-  });
+    if (complete && idle.size === hands.length) done.resolve();
+  };
+  const open = (): Hand => {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: choice });
+    const hand: Hand = { worker, open: "" };
+    worker.on("error", done.reject);
+    worker.on("message", ({ unit, outcomes }: Told) => {
+      wanted &&= unit === undefined || told(unit, outcomes);
+      if (!wanted) waiting.length = 0;
+      give(hand);
+    });
+    return hand;
+  };
+  const hands: readonly Hand[] = Array.from({ length: Math.max(1, threads) }, open);
+  return {
+    add: (units) => {
+      if (wanted) waiting.push(...units);
+      for (const hand of [...idle].slice(0, units.length)) give(hand);
+    },
+    end: async () => {
+      complete = true;
+      for (const hand of [...idle]) give(hand);
+      await done.promise;
+      await Promise.all(hands.map(({ worker }) => worker.terminate()));
+    },
+  };
+};

@@ -4,9 +4,10 @@ import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
 import type { Kind } from "./case.ts";
 import { isPutTo } from "./cases.ts";
+import { openDrawing } from "./drawing.ts";
 import { forgotten } from "./ending.ts";
 import { play } from "./player.ts";
-import { runPool } from "./pool.ts";
+import { openPool } from "./pool.ts";
 import { families, scenarios } from "./scenarios.ts";
 import { openScore, type Score, spread } from "./score.ts";
 import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
@@ -115,16 +116,19 @@ const namesIn = ({ scenario, family }: Pick<Values, "scenario" | "family">): rea
   return chosen.map(({ name }) => name);
 };
 
-type Planned = { readonly units: readonly Unit[]; readonly left: Map<string, number> };
+type Hearing = {
+  readonly values: Values;
+  readonly score: Score;
+  /** Takes the pieces of a scenario. */
+  readonly add: (units: readonly Unit[]) => void;
+};
 
 /** Plays every scenario once without a fault, and cuts the rest into pieces. */
-const plan = async (values: Values, score: Score): Promise<Planned> => {
-  const names = namesIn(values);
-  const { families: faults, kind } = values.choice;
+const plan = async ({ values, score, add }: Hearing): Promise<void> => {
+  const { families: faults, kind, seed } = values.choice;
   const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
-  const units: Unit[] = [];
-  const left = new Map<string, number>();
-  for (const name of names) {
+  const drawing = openDrawing(seed);
+  for (const name of namesIn(values)) {
     const played = await prepare(name, values.choice);
     const { violations, calls } = played.rehearsal;
     const none: Omit<Outcome, "invocations"> = {
@@ -140,18 +144,16 @@ const plan = async (values: Values, score: Score): Promise<Planned> => {
     score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
     const scenario = scenarioNamed(name);
     score.expect(name, played, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
-    const own = unitsOf(name, played);
-    left.set(name, own.length);
-    units.push(...own);
+    add(unitsOf(played, drawing));
   }
-  return { units, left };
 };
 
 const sweep = async (values: Values): Promise<void> => {
   const began = performance.now();
   const score = openScore();
-  const { units, left } = await plan(values, score);
+  const left = new Map<string, number>();
   const progress = openProgress();
+  let planned = 0;
   let played = 0;
   const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
     for (const outcome of outcomes) score.add(unit.scenario, outcome);
@@ -159,10 +161,17 @@ const sweep = async (values: Values): Promise<void> => {
     left.set(unit.scenario, open);
     if (open === 0) console.log(ofScenario(score, unit.scenario, began));
     played += 1;
-    progress(played, units.length, began);
+    progress(played, planned, began);
     return !(values.first && score.violations().length > 0);
   };
-  await runPool({ units, threads: values.threads, choice: values.choice, told });
+  const pool = openPool({ threads: values.threads, choice: values.choice, told });
+  const add = (units: readonly Unit[]): void => {
+    for (const { scenario } of units) left.set(scenario, (left.get(scenario) ?? 0) + 1);
+    planned += units.length;
+    pool.add(units);
+  };
+  await plan({ values, score, add });
+  await pool.end();
   for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
   summary(score);
   finish(score, values, { began, changes: await changes(values) });

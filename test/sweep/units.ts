@@ -2,13 +2,14 @@
 import { type Case, isSeries, type Kind, type Series, type Sized, twofold } from "./case.ts";
 import { batchesOf, makingOf } from "./cases.ts";
 import { doubleNamed } from "./doubles.ts";
+import type { Drawing } from "./drawing.ts";
 import { play, type Rehearsal, rehearse, type Verdict } from "./player.ts";
 import type { Scenario } from "./plot.ts";
 import { scenarios } from "./scenarios.ts";
 import { openTheatre, type Theatre } from "./theatre.ts";
 
-/** Cases of one piece: a stretch of a list, or a series. */
-export type Unit = { readonly scenario: string; readonly batch: number; readonly from: number; readonly size: number };
+/** Cases of one piece: some of a list, by their places in it, or a series. */
+export type Unit = { readonly scenario: string; readonly batch: number; readonly at: readonly number[] };
 
 const stretch = 48;
 
@@ -55,11 +56,14 @@ export const prepare = async (name: string, choice: Choice = {}): Promise<Played
 };
 
 /** The pieces of a scenario, in an order that never changes. */
-export const unitsOf = (scenario: string, { batches }: Played): readonly Unit[] =>
-  batches.flatMap(({ batch }, index): readonly Unit[] => {
-    if (isSeries(batch)) return [{ scenario, batch: index, from: 0, size: 0 }];
-    const starts = Array.from({ length: Math.ceil(batch.length / stretch) }, (_, nth) => nth * stretch);
-    return starts.map((from) => ({ scenario, batch: index, from, size: Math.min(stretch, batch.length - from) }));
+export const unitsOf = ({ theatre, batches }: Played, drawing: Drawing): readonly Unit[] =>
+  batches.flatMap((sized, index): readonly Unit[] => {
+    const { scenario } = theatre;
+    const about = { scenario: scenario.name, batch: index };
+    if (isSeries(sized.batch)) return [{ ...about, at: [] }];
+    const all = drawing(scenario, sized);
+    const starts = Array.from({ length: Math.ceil(all.length / stretch) }, (_, nth) => nth * stretch);
+    return starts.map((from) => ({ ...about, at: all.slice(from, from + stretch) }));
   });
 
 /** What became of a case, and where it struck. */
@@ -101,7 +105,7 @@ export const playUnit = async (played: Played, unit: Unit): Promise<readonly Out
   const playing = { played, kind };
   if (isSeries(batch)) return inSeries(playing, batch);
   const outcomes: Outcome[] = [];
-  for (const one of batch.slice(unit.from, unit.from + unit.size)) outcomes.push(await outcome(playing, one));
+  for (const one of unit.at.flatMap((at) => batch[at] ?? [])) outcomes.push(await outcome(playing, one));
   return outcomes;
 };
 

@@ -4,6 +4,9 @@ import { type Choice, type Outcome, type Played, playUnit, prepare, type Unit } 
 
 export type Told = { readonly unit: Unit | undefined; readonly outcomes: readonly Outcome[] };
 
+// Nobody reads where a refusal was made; what is replayed alone says it.
+Error.stackTraceLimit = 0;
+
 const choice = workerData as Choice;
 const open = new Map<string, Played>();
 

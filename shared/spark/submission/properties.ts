@@ -2,14 +2,12 @@
 
 const named: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f" };
 
-const escapeOne = (character: string): string =>
-  named[character] ?? ("\\=:#!".includes(character) ? `\\${character}` : character);
+const telling = /[\t\n\r\f\\=:#! ]/g;
 
 const escaped = (text: string, spaces: boolean): string =>
-  text
-    .split("")
-    .map((character, at) => (character === " " ? (spaces || at === 0 ? "\\ " : " ") : escapeOne(character)))
-    .join("");
+  text.replace(telling, (character, at: number) =>
+    character === " " && !spaces && at > 0 ? " " : (named[character] ?? `\\${character}`),
+  );
 
 /** The text for a map, in the order of its keys so that equal maps give equal texts. */
 export const propertiesText = (title: string, values: ReadonlyMap<string, string>): string =>

@@ -1,10 +1,17 @@
 /** Kubernetes reads null as absent; so does everything here, before anything is parsed. */
 import { isRecord } from "../../kube/answers.ts";
 
-/** The value without fields that are null, at any depth. Items of lists keep their places. */
+/** The value without fields that are null, at any depth: itself where there are none. Items of lists keep their places. */
 export const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNulls);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
   if (!isRecord(value)) return value;
-  const there = Object.entries(value).filter(([, item]) => item !== null && item !== undefined);
-  return Object.fromEntries(there.map(([key, item]) => [key, withoutNulls(item)]));
+  const entries = Object.entries(value);
+  const there = entries
+    .filter(([, item]) => item !== null && item !== undefined)
+    .map(([key, item]): [string, unknown] => [key, withoutNulls(item)]);
+  const isWhole = there.length === entries.length && there.every(([key, item]) => item === value[key]);
+  return isWhole ? value : Object.fromEntries(there);
 };

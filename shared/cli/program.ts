@@ -90,6 +90,11 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/recover.ts")).recover,
   },
   {
+    name: "checkpoints",
+    summary: "copy records from one store into another: objects of the cluster, a table",
+    open: async () => (await import("./commands/checkpoints.ts")).checkpoints,
+  },
+  {
     name: "delete",
     summary: "remove applications, and their pods with them",
     open: async () => (await import("./commands/delete.ts")).deletion,

@@ -90,6 +90,27 @@ export type Recovered = {
   readonly waitsFor: string | undefined;
 };
 
+/** Records from one store into another; places as they are written in settings. */
+export type Move = {
+  readonly from: string;
+  readonly to: string;
+  /** Alias of the cluster. */
+  readonly cluster: string;
+  /** Namespace of the objects of what has none. */
+  readonly home: string;
+  /** None: all. */
+  readonly namespaces: readonly string[];
+  readonly remove: boolean;
+  readonly dryRun: boolean;
+};
+
+/** What came of one record; in a dry run, what would. */
+export type Moved = {
+  readonly key: string;
+  readonly did: "copied" | "there" | "removed" | "refused";
+  readonly why?: string;
+};
+
 export type Tools = {
   readonly version: string;
   /** Reads a flag of an upstream's controller, written `--name=value`. */
@@ -101,6 +122,7 @@ export type Tools = {
   policies(): Promise<readonly Policy[]>;
   connect(where: Where): Promise<Session>;
   preview(session: Session, key: Key): Promise<Preview>;
+  move(session: Session, move: Move): AsyncGenerator<Moved>;
   recover(session: Session, key: Key, how: RecoverHow): Promise<Recovered>;
   /** What a submission of this application would create; asks nobody. */
   render(object: Obj, how: Rendering): Promise<Rendered>;

@@ -108,6 +108,10 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
     const { recoverKey } = await import("./recovering.ts");
     return await recoverKey(session.transport, key, how, (ms) => sleep(ms));
   },
+  move: async function* (session, move) {
+    const { moveRecords } = await import("./moving.ts");
+    yield* moveRecords(session.transport, move);
+  },
   render: async (object, how) => (await import("./rendering.ts")).render(object, how),
   problemWith: async (object) => (await import("./rendering.ts")).problemWith(object),
   crds: () => crds(root),

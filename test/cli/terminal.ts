@@ -10,6 +10,7 @@ import type { Obj } from "../../shared/core/object.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
 import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
+import { moveRecords } from "../../shared/wiring/moving.ts";
 import { recoverKey } from "../../shared/wiring/recovering.ts";
 import { problemWith, render } from "../../shared/wiring/rendering.ts";
 
@@ -72,6 +73,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         flag: async (text, family) => flagView(text, family),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session.transport, key, how, (ms) => tools.sleep(ms)),
+        move: (session, move) => moveRecords(session.transport, move),
         render,
         problemWith: async (object) => problemWith(object),
         crds: async () => crds,

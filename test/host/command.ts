@@ -2,6 +2,7 @@
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
+import { moveRecords } from "../../shared/wiring/moving.ts";
 import { preview } from "../../shared/wiring/preview.ts";
 import { recoverKey } from "../../shared/wiring/recovering.ts";
 import type { Stand } from "./stand.ts";
@@ -36,6 +37,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
     },
     recover: (_, key, how) => recoverKey(transport, key, how, (ms) => tools.sleep(ms)),
+    move: (_, move) => moveRecords(transport, move),
     render: never,
     problemWith: never,
     crds: async () => [],

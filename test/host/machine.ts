@@ -52,7 +52,7 @@ const never = (): never => {
 const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
   ...{ version: "1.2.3", connect: never, preview: never, crds: never, demo: never, confirm: never, now: Date.now },
   ...{ sleep: never, stdin: never, stopped: never, runs: never, forecast: never, flag: never },
-  ...{ recover: never, render: never, problemWith: never, policies: never },
+  ...{ recover: never, move: never, render: never, problemWith: never, policies: never },
   ...said,
 });
 

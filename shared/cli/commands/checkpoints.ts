@@ -1,0 +1,64 @@
+/** `rekindle checkpoints` as people type it: records from one store into another. */
+import { Command } from "commander";
+import { Refused } from "../failure.ts";
+import { connected, onCluster, outputOption } from "../options.ts";
+import { asJson } from "../output.ts";
+import type { Moved, Tools, Where } from "../tools.ts";
+
+type Options = Where & {
+  readonly from: string;
+  readonly to: string;
+  readonly cluster: string;
+  readonly home: string;
+  readonly namespace?: readonly string[];
+  readonly remove?: true;
+  readonly dryRun?: true;
+  readonly output: string;
+};
+
+const count = (all: readonly Moved[], did: Moved["did"]): number => all.filter((one) => one.did === did).length;
+
+const sum = (all: readonly Moved[], { dryRun }: Options): string => {
+  const words = dryRun === true ? "to be copied" : "copied";
+  const parts = [`${count(all, "copied")} ${words}`, `${count(all, "there")} there already`];
+  return `${all.length} records: ${[...parts, `${count(all, "removed")} copied and removed here`, `${count(all, "refused")} refused`].join(", ")}`;
+};
+
+const next = ({ to, remove, dryRun }: Options): string => {
+  if (dryRun === true) return "nothing was written; the same without --dry-run copies";
+  if (remove === true) return "what was removed here is only there now";
+  return `nothing was removed here. Next: stop hosts and functions, type this again for what they saved meanwhile, start them with REKINDLE_CHECKPOINTS=${to}, and in the end type it with --remove`;
+};
+
+const migrate = (tools: Tools): Command =>
+  onCluster("migrate")
+    .summary("copy records from one store into another")
+    .description(
+      `Copies every record from one store into another, each by a conditional save: hosts may work on meanwhile, and what
+they save after its copy is copied when this is typed again. It may be interrupted anywhere. A place is
+kubernetes, or dynamodb://TABLE?region=REGION.`,
+    )
+    .requiredOption("--to <place>", "where records shall be")
+    .option("--from <place>", "where they are", "kubernetes")
+    .option("--cluster <alias>", "the cluster's name in keys, as hosts and functions have it", "default")
+    .option("--home <namespace>", "namespace of the objects of what has none", "rekindle")
+    .option("-n, --namespace <names...>", "only of these namespaces (default: of all)")
+    .option("--remove", "remove here what is there, unless it was saved again meanwhile")
+    .option("--dry-run", "only tell what would be copied")
+    .addOption(outputOption("text", "json"))
+    .action((options: Options) =>
+      connected(tools, options, async (session) => {
+        const { from, to, cluster, home, namespace: namespaces = [] } = options;
+        const flags = { remove: options.remove === true, dryRun: options.dryRun === true };
+        const all: Moved[] = [];
+        for await (const one of tools.move(session, { from, to, cluster, home, namespaces, ...flags })) {
+          all.push(one);
+          if (one.why !== undefined) tools.warn(`${one.key}: ${one.why}`);
+        }
+        tools.print(options.output === "json" ? asJson(all) : `${sum(all, options)}\n${next(options)}`);
+        const refused = count(all, "refused");
+        if (refused > 0) throw new Refused(`${refused} record(s) were left where they are, see above`);
+      }),
+    );
+
+export const checkpoints = (tools: Tools): Command => new Command("checkpoints").addCommand(migrate(tools));

@@ -28,6 +28,10 @@ export const resources: Readonly<Record<string, Resource>> = {
   Pod: { group: "", version: "v1", plural: "pods", kind: "Pod" },
   Event: { group: "", version: "v1", plural: "events", kind: "Event" },
   Service: { group: "", version: "v1", plural: "services", kind: "Service" },
+  NetworkPolicy: {
+    ...{ group: "networking.k8s.io", version: "v1" },
+    ...{ plural: "networkpolicies", kind: "NetworkPolicy" },
+  },
   ConfigMap: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
   Namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace" },
   Deployment: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },

@@ -51,7 +51,8 @@ const queueOf = (spec: JobSpec): Query => ({ do: "get", ref: { resource: queues,
 /** While the job waits, its queue may be missing, or send it elsewhere. */
 const looksOf = (key: Key, view: View<Memory>, spec: JobSpec, memory: Memory): readonly Query[] => {
   const [group, legacy] = groupsOf(key, view.uid);
-  const earlier = view.memory === undefined && shownPhase({ ...EMPTY, ...view.object }) !== undefined;
+  const left = view.memory === undefined && shownPhase({ ...EMPTY, ...view.object }) !== undefined;
+  const earlier = left || memory.legacy === true;
   return [
     podsOf(key),
     ...(group === undefined ? [] : [group]),
@@ -68,6 +69,10 @@ const groupIn = (key: Key, view: View<Memory>): Stored | undefined =>
   groupsOf(key, view.uid)
     .flatMap((query) => answerTo(view, query) ?? [])
     .find((group) => ownedBy(group, view.uid));
+
+/** A group of an earlier upstream's name is looked for again as long as the job stands in it. */
+const namedAlike = ({ key, group }: Scene): Pick<Memory, "legacy"> =>
+  group?.metadata.name === key.name ? { legacy: true } : {};
 
 /** A look is not always of the newest state: what an action rests on is asked for once more, by itself. */
 const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
@@ -117,7 +122,7 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   const orders = ordersFor(object, jobs, answerTo(view, commandsIn(key.namespace)) ?? []);
   const bare: Scene = { key, view, object, spec, memory, members, group: groupIn(key, view), orders };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
-  const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding } };
+  const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding, ...namedAlike(bare) } };
   if (hasNamed(read.spec)) return naming(scene);
   if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
   if (view.refused.length > 0) return refusedPlan(scene, view.refused);

@@ -57,6 +57,8 @@ const memory = z.object({
   delays: z.array(delay),
   /** UID of the group that the job has left behind. */
   retired: z.string().optional(),
+  /** The group bears the job's own name, as earlier upstreams called it. */
+  legacy: z.boolean().optional(),
   /** UID of the group whose being unknown was an event already. */
   unknown: z.string().optional(),
   /** Digest of the job's shared objects as they were last seen to stand; "" when they were seen to be gone. */

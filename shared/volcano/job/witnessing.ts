@@ -47,7 +47,7 @@ const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done"> => {
 /** The memory with what this step sees in it. */
 export const witnessed = (scene: Scene): Memory => {
   const { memory, members, group } = scene;
-  const { retired, unknown, commands, ...rest } = memory;
+  const { retired, unknown, commands, legacy: _, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
   const hindered = hindranceId(scene) ?? memory.hindered;

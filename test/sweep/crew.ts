@@ -3,7 +3,7 @@
  *
  * E1. An executor's id is one pod's of its driver, and never another's: two never live under one, and none is used again.
  * E2. When all has come to rest and the application runs, as many executors live as its spec asks for.
- * E3. A record tells of each loss once, with a reason.
+ * E3. A record tells of each loss once, with a reason, and of no other node than that where its pod stood.
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import type { Facts } from "./facts.ts";
@@ -29,10 +29,15 @@ export const checkCount = ({ pods, phase, uid }: Facts, app: Item, blame: Blame)
 };
 
 /** E3, of a record as it is saved. */
-export const checkLosses = (record: Item, blame: Blame): void => {
+export const checkLosses = ({ pods }: Facts, record: Item, blame: Blame): void => {
   const losses = at(record, "spec", "memory", "executors", "losses");
   const told: readonly unknown[] = Array.isArray(losses) ? losses : [];
   const ids = told.map((loss) => String(at(loss, "id")));
   if (new Set(ids).size !== ids.length) blame(`E3: a loss is recorded twice: ${ids.join(", ")}`);
   if (told.some((loss) => textAt(loss, "reason") === undefined)) blame("E3: a loss is recorded without a reason");
+  for (const loss of told) {
+    const [node, stood] = [textAt(loss, "node"), pods.get(textAt(loss, "uid") ?? "")?.node];
+    if (node !== undefined && stood !== undefined && node !== stood)
+      blame(`E3: a loss is told of ${node}, and was on ${stood}`);
+  }
 };

@@ -37,9 +37,9 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "a fault costs ids, for none is used twice: that none is shows in the names",
   },
   {
-    what: "which of the executors that Rekindle made came to which node",
+    what: "the nodes of executors that Rekindle made",
     reason:
-      "the scheduler places them in the order of their creations, and a fault holds one up: which nodes they have together is compared",
+      "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3",
   },
   {
     what: "a checkpoint's spec.memory.executors.marks and .untold",
@@ -125,15 +125,6 @@ const ownIn = (store: Store): readonly (readonly [string, string])[] => {
 
 const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
 
-/** The nodes of the executors that Rekindle made, whoever stands on which. */
-const placesIn = (store: Store): readonly (readonly [string, string])[] => {
-  const nodes = store
-    .list("pods")
-    .filter(isOwn)
-    .map((pod) => textAt(pod, "spec", "nodeName") ?? "none");
-  return nodes.length === 0 ? [] : [["nodes of own executors", JSON.stringify(nodes.sort())]];
-};
-
 /** An executor says its id of itself, too. */
 const unnumbered = (text: string, name: string): string => {
   const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
@@ -145,6 +136,8 @@ const nameless = (text: string): string =>
   text
     .replace(/\bExecutor 1\d{3}\b/g, "Executor own")
     .replace(/"id":1\d{3}\b/g, '"id":"own"')
+    .replace(/("id":"own","node":)"[^"]*"/g, '$1"<node>"')
+    .replace(/(\bExecutor own \((?:pod \S+, )?node )[^)]*/g, "$1<node>")
     .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"');
 
 /** One that neither stands nor is told of in a status any more has no place in their order. */
@@ -225,9 +218,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     texts.set(object, entry);
     return entry;
   });
-  const sorted = [...entries, ...placesIn(store)].toSorted(([a, x], [b, y]) =>
-    a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1,
-  );
+  const sorted = entries.toSorted(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
   const met = new Map<string, number>();
   const named = sorted.map(([id, text]): [string, string] => {
     const nth = (met.get(id) ?? 0) + 1;

@@ -9,6 +9,8 @@ export type Pod = {
   live: boolean;
   /** A body that no record knows, and since when it stands without being ended. */
   stray: number | undefined;
+  /** Where it came to run; undefined while it has no place. */
+  node: string | undefined;
 };
 
 export type Facts = {

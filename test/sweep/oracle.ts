@@ -124,7 +124,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const checkRecord = (object: Change["object"]): void => {
     const spec = object["spec"];
     checkSecret(object, "a checkpoint");
-    checkLosses(object, blame);
+    checkLosses(facts, object, blame);
     const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
     if (!readable) blame("I9: a checkpoint cannot be read");
     if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
@@ -192,7 +192,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     const { uid, name, labels } = object.metadata;
     const attempt = Number(labels?.["rekindle.dev/attempt"] ?? 0);
     const stray = facts.driverAttempt === attempt ? undefined : now;
-    const pod: Pod = { role: "driver", name, app, attempt, driver: uid, live: true, stray };
+    const pod: Pod = { role: "driver", name, app, attempt, driver: uid, live: true, stray, node: undefined };
     if (actor === "engine") born(pod, now);
     else adopt();
     facts.pods.set(uid, actor === "engine" ? pod : { ...pod, stray: undefined });
@@ -206,7 +206,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       appearDriver(object, facts.uid, actor, now);
     const driver = owners.map((owner) => facts.pods.get(owner)).find((pod) => pod?.role === "driver");
     if (role !== "executor" || driver === undefined) return;
-    facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined });
+    facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined, node: undefined });
     checkId(facts, object, blame);
   };
 
@@ -217,6 +217,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       return;
     }
     known.live = type !== "DELETED" && !isOver(object);
+    known.node = textAt(object, "spec", "nodeName");
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };

@@ -1,9 +1,12 @@
-/** `rekindle recover` where another controller leads: as a host does, it writes nothing. */
+/** `rekindle recover` where another controller leads: as a host does, it writes nothing; and on a way with trouble. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Transport } from "../../shared/core/http.ts";
+import { recoverKey } from "../../shared/wiring/recovering.ts";
 import { rekindle } from "../host/command.ts";
 import { application, stateOf } from "../host/objects.ts";
 import { onStand, type Stand } from "../host/stand.ts";
+import { answer } from "../host/way.ts";
 
 const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
 
@@ -58,4 +61,44 @@ describe("beside a leader of its kind", () => {
       assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
     }, scripts),
   );
+});
+
+const app = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "app" };
+const how = {
+  ...({ strict: true, mode: "reconnect", fresh: false, reconfigure: false, coexist: false } as const),
+  ...{ graceSeconds: 30, waitMs: 0, dryRun: false },
+};
+
+/** A way on which so many events meet a server that is busy. */
+const busy = (transport: Transport, times: number): Transport => {
+  let left = times;
+  return {
+    ...transport,
+    send: async (asked) => {
+      if (asked.method !== "POST" || !asked.path.includes("/events") || left <= 0) return await transport.send(asked);
+      left -= 1;
+      return answer(503, "ServiceUnavailable", "busy");
+    },
+  };
+};
+
+const toldOf = (stand: Stand): number =>
+  stand.all("Event").filter((event) => event["reason"] === "RekindleRecovering").length;
+
+describe("what was asked for and cannot be told", () => {
+  const rows = [
+    { why: "now is asked for again, and told once", times: 1, told: 1 },
+    { why: "for long is done all the same", times: 99, told: 0 },
+  ];
+  for (const { why, times, told } of rows)
+    it(
+      why,
+      onStand(async (stand) => {
+        await abandoned(stand);
+        const { transport } = stand.simulator;
+        const { refused } = await recoverKey(busy(transport, times), app, how, (ms) => stand.turn(ms));
+        assert.deepEqual([refused, toldOf(stand)], [undefined, told]);
+        assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
+      }, scripts),
+    );
 });

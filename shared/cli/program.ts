@@ -95,6 +95,11 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/checkpoints.ts")).checkpoints,
   },
   {
+    name: "cluster",
+    summary: "make the record by which functions reach a cluster",
+    open: async () => (await import("./commands/cluster.ts")).cluster,
+  },
+  {
     name: "delete",
     summary: "remove applications, and their pods with them",
     open: async () => (await import("./commands/delete.ts")).deletion,

@@ -9,6 +9,8 @@ import type { Effect } from "../core/plan.ts";
 export type Session = {
   readonly transport: Transport;
   readonly server: string;
+  /** PEM text of the authority that the server is to be known by; absent: those that the machine trusts. */
+  readonly authority?: string | undefined;
   /** Name of the kubeconfig's context; undefined inside a pod. */
   readonly context: string | undefined;
   /** The context's namespace. */

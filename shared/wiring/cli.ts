@@ -19,6 +19,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where):
   return {
     transport,
     server: record.endpoint.server,
+    authority: record.endpoint.ca,
     context: record.context,
     namespace: record.namespace,
     passage: async (leading, local) => {

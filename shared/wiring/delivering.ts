@@ -1,6 +1,5 @@
 /** The delivery of status updates: the sinks, and the wiring of the deliver function. */
 
-import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { sinkOf } from "../adapters/sinks/door.ts";
 import { eventSink } from "../adapters/sinks/events.ts";
@@ -15,6 +14,7 @@ import { timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import type { World } from "../engine/world.ts";
 import { deliver } from "../updates/deliver.ts";
+import { openAccess } from "./access.ts";
 import { chargeOf } from "./charge.ts";
 import { allowedIn } from "./configuration/updates.ts";
 import { type Environment, functionSettings } from "./function.ts";
@@ -66,7 +66,7 @@ const settingsIn = (env: Environment) => {
 export const openDelivering = (env: Environment): Delivering => {
   const settings = settingsIn(env);
   const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate, updatesSecret: secret } = settings;
-  const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-deliver" });
+  const transport = openAccess(settings.endpoint, { userAgent: "rekindle-deliver" });
   const report = lineReport("info");
   const desk = { queue: queueOn(settings), report, clock: processClock() };
   const meter = emfMeter((line) => console.log(line), Date.now);

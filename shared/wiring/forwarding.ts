@@ -1,6 +1,5 @@
 /** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
-import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
@@ -12,6 +11,7 @@ import type { Trail } from "../forward/following.ts";
 import type { Sending, Watcher } from "../forward/keys.ts";
 import type { Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
+import { openAccess } from "./access.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { openRecords, type Records } from "./records.ts";
@@ -66,7 +66,7 @@ export const openForwarding = async (env: Environment) => {
     ...(["home", "windowMs", "checkpoints"] as const),
   );
   const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
-  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-forward" });
+  const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
   const report = lineReport("info");
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
   const sender = sqsSender(fifo);

@@ -3,38 +3,28 @@
  * never at import; the one place where these variables are read.
  */
 import * as z from "zod";
-import type { Endpoint } from "../adapters/kubernetes/https.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { gangModes } from "../volcano/gang/scheduler.ts";
+import { type Access, endpointIn } from "./configuration/cluster.ts";
 import { place } from "./configuration/place.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The flat cluster record: no file, no exec plugin, nothing to look up. PEM texts. */
-const record = z.object({
-  server: z.url(),
-  ca: z.string().optional(),
-  token: z.string().optional(),
-  cert: z.string().optional(),
-  key: z.string().optional(),
-});
+/** The ARN of a secret or a parameter. */
+const isStored = (text: string): boolean =>
+  /^arn:aws[a-z-]*:(secretsmanager|ssm):[a-z0-9-]+:\d{12}:(secret:|parameter\/)\S+$/.test(text);
 
-const clusterRecord = z
-  .string({ error: "is missing: JSON with server, ca and token (or cert and key)" })
-  .transform((text, context): Endpoint => {
-    try {
-      return endpointOf(record.parse(JSON.parse(text)));
-    } catch {
-      context.addIssue("JSON with server, ca and token (or cert and key) is needed");
-      return z.NEVER;
-    }
-  });
+const needed =
+  "JSON with server, ca and token (or cert and key, or eks), or the ARN under which Secrets Manager or the Parameter Store keeps it";
 
-const endpointOf = ({ server, ca, token, cert, key }: z.infer<typeof record>): Endpoint => ({
-  server,
-  ...(ca === undefined ? {} : { ca }),
-  ...(token === undefined ? {} : { auth: { token } }),
-  ...(cert === undefined || key === undefined ? {} : { auth: { cert, key } }),
+const clusterRecord = z.string({ error: `is missing: ${needed}` }).transform((text, context): Access => {
+  if (isStored(text)) return { stored: text };
+  try {
+    return endpointIn(text);
+  } catch {
+    context.addIssue(`${needed} is needed`);
+    return z.NEVER;
+  }
 });
 
 const queueUrl = z.url({ error: "the queue's URL is needed" });

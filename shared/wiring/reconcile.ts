@@ -1,6 +1,5 @@
 /** The wiring of the reconcile function: flat cluster record, SQS to send with, JSON lines to report with. */
 
-import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
@@ -11,6 +10,7 @@ import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
+import { openAccess } from "./access.ts";
 import { chargeOf } from "./charge.ts";
 import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
@@ -56,7 +56,7 @@ export const openTaking = (
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
     ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "checkpoints"] as const),
   );
-  const transport = httpsTransport({ ...settings.endpoint, userAgent: "rekindle-reconcile" });
+  const transport = openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
   const spark = { apiServer: inCluster, settledMs: settledMs(timing), options: sparkOptionsIn(env) };
   const operators = [sparkApplication(spark)];

@@ -6,7 +6,6 @@ import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
-import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
@@ -22,6 +21,7 @@ import {
   type Submission,
   submissionOf,
 } from "../spark/submission/handed.ts";
+import { openAccess } from "./access.ts";
 import { type Environment, functionSettings } from "./function.ts";
 
 export type Submitter = {
@@ -161,7 +161,7 @@ export const submitterApp = (submitter: Submitter): Hono => {
 /** From a function's environment. */
 export const openSubmitter = (env: Environment): Submitter => {
   const { endpoint, sparkVersion } = functionSettings(env, "endpoint", "sparkVersion");
-  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-submitter" });
+  const transport = openAccess(endpoint, { userAgent: "rekindle-submitter" });
   return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64 };
 };
 

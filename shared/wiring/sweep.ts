@@ -1,10 +1,10 @@
 /** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
-import { httpsTransport } from "../adapters/kubernetes/https.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
+import { openAccess } from "./access.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { openRecords } from "./records.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
@@ -48,7 +48,7 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
     ...(["fifo", "updates", "home", "checkpoints"] as const),
   );
   const { endpoint, home, cluster, selector } = settings;
-  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-resync" });
+  const transport = openAccess(endpoint, { userAgent: "rekindle-resync" });
   const report = lineReport("info");
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);

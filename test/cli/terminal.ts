@@ -62,6 +62,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         connect: async () => ({
           transport,
           server: "https://cluster.example:6443",
+          authority: "-----BEGIN CERTIFICATE-----",
           context: "example",
           namespace: undefined,
           passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),

@@ -40,6 +40,11 @@ describe("a function's settings", () => {
     assert.deepEqual(functionSettings({}), {});
   });
 
+  test("with the ARN of a record that is kept elsewhere", () => {
+    const stored = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rekindle/prod-AbCdEf";
+    assert.deepEqual(functionSettings({ REKINDLE_CLUSTER_RECORD: stored }, "endpoint"), { endpoint: { stored } });
+  });
+
   test("with a certificate instead of a token", () => {
     const { endpoint } = functionSettings(
       { REKINDLE_CLUSTER_RECORD: '{"server":"https://a","cert":"C","key":"K"}' },

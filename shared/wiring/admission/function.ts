@@ -12,10 +12,10 @@ export const openAdmissionApp = async (env: Environment): Promise<ReturnType<typ
   const selects = selectorOf(selector);
   if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects });
   const { endpoint } = functionSettings(env, "endpoint");
-  const { httpsTransport } = await import("../../adapters/kubernetes/https.ts");
+  const { openAccess } = await import("../access.ts");
   const { quotasOf } = await import("./quotas.ts");
   const { surroundingsOf } = await import("./surroundings.ts");
-  const transport = httpsTransport({ ...endpoint, userAgent: "rekindle-admission" });
+  const transport = openAccess(endpoint, { userAgent: "rekindle-admission" });
   const { openTerritory } = await import("../territory.ts");
   const { within } = openTerritory({ ...chosen, transport, report: lineReport("info"), now: Date.now });
   const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};

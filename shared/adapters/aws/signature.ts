@@ -1,0 +1,95 @@
+/** AWS's signature, version 4, of the two requests that functions make without a client of AWS: a presigned URL, and a JSON call. */
+import { createHash, createHmac } from "node:crypto";
+
+export type Credentials = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+};
+
+export type Signing = {
+  readonly credentials: Credentials;
+  readonly region: string;
+  readonly service: string;
+  /** Epoch ms. */
+  readonly now: number;
+};
+
+type Fields = Readonly<Record<string, string>>;
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+
+/** RFC 3986: what encodeURIComponent leaves as it is, AWS does not. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const sorted = (fields: Fields): readonly (readonly [string, string])[] =>
+  Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+
+const queryText = (fields: Fields): string =>
+  sorted(fields)
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .join("&");
+
+/** `20261102T090000Z` */
+const stampOf = (now: number): string => new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+
+const scopeOf = ({ region, service, now }: Signing): string =>
+  [stampOf(now).slice(0, 8), region, service, "aws4_request"].join("/");
+
+type Canonical = { readonly method: string; readonly query: string; readonly headers: Fields; readonly body: string };
+
+const signedNames = (headers: Fields): string =>
+  sorted(headers)
+    .map(([name]) => name)
+    .join(";");
+
+const signatureOf = (signing: Signing, { method, query, headers, body }: Canonical): string => {
+  const lines = sorted(headers).map(([name, value]) => `${name}:${value}\n`);
+  const request = [method, "/", query, lines.join(""), signedNames(headers), sha256(body)].join("\n");
+  const text = ["AWS4-HMAC-SHA256", stampOf(signing.now), scopeOf(signing), sha256(request)].join("\n");
+  const [date = "", ...scope] = scopeOf(signing).split("/");
+  const key = scope.reduce<Buffer>(hmac, hmac(`AWS4${signing.credentials.secretAccessKey}`, date));
+  return hmac(key, text).toString("hex");
+};
+
+export type Presigning = Signing & {
+  readonly host: string;
+  readonly query: Fields;
+  /** Beside `host`; lower case. */
+  readonly headers: Fields;
+  readonly expiresS: number;
+};
+
+/** A URL whose GET proves who signed it, for so long. */
+export const presigned = (signing: Presigning): string => {
+  const { accessKeyId, sessionToken } = signing.credentials;
+  const headers = { ...signing.headers, host: signing.host };
+  const query = queryText({
+    ...signing.query,
+    "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+    "X-Amz-Credential": `${accessKeyId}/${scopeOf(signing)}`,
+    "X-Amz-Date": stampOf(signing.now),
+    "X-Amz-Expires": String(signing.expiresS),
+    "X-Amz-SignedHeaders": signedNames(headers),
+    ...(sessionToken === undefined ? {} : { "X-Amz-Security-Token": sessionToken }),
+  });
+  const signature = signatureOf(signing, { method: "GET", query, headers, body: "" });
+  return `https://${signing.host}/?${query}&X-Amz-Signature=${signature}`;
+};
+
+/** Headers of a POST to `/`, with those that sign it. */
+export const signedHeaders = (signing: Signing, host: string, given: Fields, body: string): Fields => {
+  const { accessKeyId, sessionToken } = signing.credentials;
+  const headers = {
+    ...given,
+    host,
+    "x-amz-date": stampOf(signing.now),
+    ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
+  };
+  const signature = signatureOf(signing, { method: "POST", query: "", headers, body });
+  const credential = `Credential=${accessKeyId}/${scopeOf(signing)}`;
+  const authorization = `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${signedNames(headers)}, Signature=${signature}`;
+  return { ...headers, authorization };
+};

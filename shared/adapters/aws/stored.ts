@@ -1,0 +1,87 @@
+/** A text that is kept in Secrets Manager or in SSM's Parameter Store, by its ARN: read with one signed request, no client. */
+import * as z from "zod";
+import { ApiError } from "../../core/errors.ts";
+import { domainOf, type Environment, identity } from "./identity.ts";
+import { signedHeaders } from "./signature.ts";
+
+type Kind = {
+  readonly service: string;
+  /** Names the endpoint that every AWS client would use instead. */
+  readonly variable: string;
+  readonly action: string;
+  readonly target: string;
+  readonly ask: (arn: string) => object;
+  readonly answer: z.ZodType<string>;
+};
+
+const secret: Kind = {
+  service: "secretsmanager",
+  variable: "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+  action: "GetSecretValue",
+  target: "secretsmanager.GetSecretValue",
+  ask: (arn) => ({ SecretId: arn }),
+  answer: z.object({ SecretString: z.string() }).transform(({ SecretString }) => SecretString),
+};
+
+const parameter: Kind = {
+  service: "ssm",
+  variable: "AWS_ENDPOINT_URL_SSM",
+  action: "GetParameter",
+  target: "AmazonSSM.GetParameter",
+  ask: (arn) => ({ Name: arn, WithDecryption: true }),
+  answer: z.object({ Parameter: z.object({ Value: z.string() }) }).transform((found) => found.Parameter.Value),
+};
+
+const form = /^arn:aws[a-z-]*:(secretsmanager|ssm):([a-z0-9-]+):/;
+
+const timeoutMs = 5_000;
+
+const failure = z.object({
+  __type: z.string().default(""),
+  message: z.string().optional(),
+  Message: z.string().optional(),
+});
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+};
+
+/** Which right is missing is told; nothing of the text ever is. */
+const refusal = ({ service, action }: Kind, arn: string, status: number, body: unknown): ApiError => {
+  const { data } = failure.safeParse(body);
+  const type = data?.__type.split("#").at(-1) ?? "";
+  const advice: Readonly<Record<string, string>> = {
+    AccessDeniedException: `no permission: allow ${service}:${action} on it to the role that this runs as`,
+    ResourceNotFoundException: "there is none: correct the ARN, or make it (rekindle cluster add)",
+    ParameterNotFound: "there is none: correct the ARN, or make it (rekindle cluster add)",
+    UnrecognizedClientException: "no valid AWS credentials; a clock that is off by minutes looks the same",
+    InvalidSignatureException: "the signature is not accepted: credentials or clock are wrong",
+  };
+  const text = advice[type] ?? data?.message ?? data?.Message ?? `HTTP ${status}`;
+  return new ApiError({ status, reason: "ClusterRecord", message: `${service} ${action} ${arn}: ${text}` });
+};
+
+/** Reads the text; rejects with one line that says what to change. */
+export const storedText = async (arn: string, env: Environment, now: number): Promise<string> => {
+  const [, service = "", region = ""] = form.exec(arn) ?? [];
+  const kind = service === "ssm" ? parameter : secret;
+  const url = new URL(env[kind.variable] ?? `https://${service}.${region}.${domainOf(region)}`);
+  const body = JSON.stringify(kind.ask(arn));
+  const given = { "content-type": "application/x-amz-json-1.1", "x-amz-target": kind.target };
+  const signing = { credentials: identity(env), region, service, now };
+  const { host: _, ...headers } = signedHeaders(signing, url.host, given, body);
+  const answer = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(timeoutMs) }).catch(
+    (cause: unknown) => {
+      const message = `${service} ${kind.action} ${arn}: no answer (from a VPC, an endpoint of ${service} is needed)`;
+      throw new ApiError({ status: 0, reason: "ClusterRecord", message, cause });
+    },
+  );
+  const found = parsed(await answer.text());
+  const { data } = kind.answer.safeParse(found);
+  if (!answer.ok || data === undefined) throw refusal(kind, arn, answer.status, found);
+  return data;
+};

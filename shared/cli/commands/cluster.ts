@@ -1,0 +1,84 @@
+/** `rekindle cluster` as people type it: the flat record by which functions reach a cluster. */
+import { chmod, writeFile } from "node:fs/promises";
+import { Command } from "commander";
+import { request } from "../../adapters/kubernetes/requests.ts";
+import { Refused } from "../failure.ts";
+import { connected, onCluster, spanOf } from "../options.ts";
+import type { Session, Tools, Where } from "../tools.ts";
+
+type Options = Where & {
+  readonly eks?: string;
+  readonly region?: string;
+  readonly serviceAccount?: string;
+  readonly duration: number;
+  readonly out?: string;
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+const textAt = (value: unknown, ...path: readonly string[]): string | undefined => {
+  const found = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), value);
+  return typeof found === "string" ? found : undefined;
+};
+
+/** A token of a service account for so long as the server grants it. */
+const tokenFor = async (session: Session, tools: Tools, account: string, durationMs: number): Promise<string> => {
+  const [namespace = "", name = "", ...more] = account.split("/");
+  if (namespace === "" || name === "" || more.length > 0)
+    throw new Refused(`${JSON.stringify(account)}: write NAMESPACE/NAME`);
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const spec = { expirationSeconds: Math.round(durationMs / 1_000) };
+  const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
+  const answer = await request(session.transport, "POST", path, asked);
+  const token = textAt(answer, "status", "token");
+  if (token === undefined) throw new Refused(`the server gave no token for ${account}`);
+  tools.warn(
+    `the token ends at ${textAt(answer, "status", "expirationTimestamp") ?? "an unknown time"}: make another record before`,
+  );
+  return token;
+};
+
+type Login = { readonly token: string } | { readonly eks: { readonly name: string; readonly region: string } };
+
+const loginFor = async (session: Session, tools: Tools, options: Options): Promise<Login> => {
+  const { eks: name, region, serviceAccount, duration } = options;
+  if ((name === undefined) === (serviceAccount === undefined))
+    throw new Refused("say how functions log in: --eks NAME --region REGION, or --service-account NAMESPACE/NAME");
+  if (serviceAccount !== undefined) return { token: await tokenFor(session, tools, serviceAccount, duration) };
+  if (name === undefined || region === undefined) throw new Refused("--eks needs --region REGION");
+  tools.warn(`the role of the functions needs an access entry of the cluster ${name}, and its rights in Kubernetes`);
+  return { eks: { name, region } };
+};
+
+/** A file that only its owner reads, whoever may have read one of its name before. */
+const kept = async (file: string, text: string): Promise<void> => {
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+};
+
+const add = (tools: Tools): Command =>
+  onCluster("add")
+    .summary("make the record by which functions reach a cluster")
+    .description(
+      `Takes address and authority from a kubeconfig, and writes the flat record that functions read: as REKINDLE_CLUSTER_RECORD,
+or better as a secret or a parameter whose ARN stands there. Nothing is changed in the cluster.`,
+    )
+    .option("--eks <name>", "functions log in to this EKS cluster as the role that they run as")
+    .option("--region <region>", "its region")
+    .option("--service-account <account>", "functions log in with a token of NAMESPACE/NAME")
+    .option("--duration <span>", "how long that token is to be good for", spanOf, 86_400_000)
+    .option("--out <file>", "write it there, for its owner alone, and not to the terminal")
+    .action((options: Options) =>
+      connected(tools, options, async (session) => {
+        const login = await loginFor(session, tools, options);
+        const { server, authority: ca } = session;
+        const text = JSON.stringify({ server, ...(ca === undefined ? {} : { ca }), ...login });
+        if (options.out === undefined) return tools.print(text);
+        await kept(options.out, text);
+        tools.print(
+          `the record of ${server} is in ${options.out}. Next: aws secretsmanager create-secret --name rekindle/ALIAS --secret-string file://${options.out}`,
+        );
+      }),
+    );
+
+export const cluster = (tools: Tools): Command => new Command("cluster").addCommand(add(tools));

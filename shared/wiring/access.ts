@@ -1,0 +1,96 @@
+/**
+ * How functions reach their cluster: by a flat record in their environment, or by the ARN of one that is kept in Secrets
+ * Manager or the Parameter Store, which is read with the first request and again when the server does not know us.
+ */
+import { type ClosableTransport, type Endpoint, httpsTransport } from "../adapters/kubernetes/https.ts";
+import { ApiError } from "../core/errors.ts";
+import type { HttpRequest, Transport } from "../core/http.ts";
+import { type Access, endpointIn } from "./configuration/cluster.ts";
+
+/** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
+const rereadMs = 30_000;
+
+export type Opening = {
+  readonly userAgent: string;
+  /** Reads what is kept under an ARN. */
+  readonly read?: (arn: string) => Promise<string>;
+  /** Milliseconds that only grow. */
+  readonly now?: () => number;
+};
+
+const readStored = async (arn: string): Promise<string> => {
+  const { storedText } = await import("../adapters/aws/stored.ts");
+  return await storedText(arn, process.env, Date.now());
+};
+
+type Held = { readonly text: string; readonly transport: ClosableTransport; readonly readAt: number };
+
+/** Reads the record once for all who wait for it, and gives whoever asks later a newer one if there is one. */
+const keeping = (arn: string, { userAgent, read = readStored, now = () => performance.now() }: Opening) => {
+  let held: Held | undefined;
+  let reading: Promise<Held> | undefined;
+  const readNow = async (): Promise<Held> => {
+    const readAt = now();
+    const text = await read(arn);
+    if (held?.text === text) held = { ...held, readAt };
+    else held = { text, readAt, transport: httpsTransport({ ...endpointOf(arn, text), userAgent }) };
+    return held;
+  };
+  const once = (): Promise<Held> => {
+    reading ??= readNow().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  return {
+    current: async (): Promise<Held> => held ?? (await once()),
+    /** Undefined: there is nothing newer than what was refused. */
+    after: async (refused: Held): Promise<Held | undefined> => {
+      const known = held !== undefined && held !== refused && held.text !== refused.text ? held : undefined;
+      if (known !== undefined) return known;
+      if (now() - (held ?? refused).readAt < rereadMs) return undefined;
+      const fresh = await once();
+      return fresh.text === refused.text ? undefined : fresh;
+    },
+  };
+};
+
+const endpointOf = (arn: string, text: string): Endpoint => {
+  try {
+    return endpointIn(text);
+  } catch {
+    const message = `${arn} holds no cluster record: make it with rekindle cluster add`;
+    throw new ApiError({ status: 0, reason: "ClusterRecord", message });
+  }
+};
+
+type Keeping = ReturnType<typeof keeping>;
+
+const retried = async <A extends { readonly status: number }>(
+  keeper: Keeping,
+  ask: (transport: Transport) => Promise<A>,
+  letGo: (answer: A) => void = () => {},
+): Promise<A> => {
+  const held = await keeper.current();
+  const answer = await ask(held.transport);
+  if (answer.status !== 401) return answer;
+  const fresh = await keeper.after(held);
+  if (fresh === undefined) return answer;
+  letGo(answer);
+  return await ask(fresh.transport);
+};
+
+/** Opens the way; nothing is read or connected before the first request. */
+export const openAccess = (access: Access, opening: Opening): Transport => {
+  if (!("stored" in access)) return httpsTransport({ ...access, userAgent: opening.userAgent });
+  const keeper = keeping(access.stored, opening);
+  return {
+    send: (request: HttpRequest) => retried(keeper, (transport) => transport.send(request)),
+    stream: (request) =>
+      retried(
+        keeper,
+        (transport) => transport.stream(request),
+        (answer) => answer.close(),
+      ),
+  };
+};

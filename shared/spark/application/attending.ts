@@ -219,7 +219,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
   const question = questionAt(scene, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= scene.view.now;
-  const busy = unclear > 0 || over.length === mostDeletions || mended.dooms.length === mostDeletions;
+  const busy = unclear > 0 || mended.dooms.length === mostDeletions;
   const isEmpty = Object.keys(ledger).length === 1;
   const { executors: _, ...bare } = scene.memory;
   return {

@@ -8,7 +8,7 @@ import type { Ledger } from "../../../shared/spark/executors/ledger.ts";
 import { executor, type Short, uidOf } from "../executors/pods.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "./scenes.ts";
 
-const status = {
+export const status = {
   applicationState: { state: "RUNNING" },
   submissionID: "submission-1",
   driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { executor, uidOf } from "../executors/pods.ts";
-import { at, both, failed, living, type Row, tested } from "./attended.ts";
+import { at, both, failed, living, type Row, status, tested } from "./attended.ts";
 import { application, decided, driver, eight, pod, remembered, said } from "./scenes.ts";
 
 /** Why executors were lost. */
@@ -117,6 +117,17 @@ describe("a loss", () => {
       assert.ok(saved.every(({ executors }) => executors?.untold?.includes(2)));
       assert.notEqual(plan.memory.executors?.untold?.includes(2), true);
     });
+});
+
+test("of more ended pods than one step deletes, the rest waits for the news of those, and for no timer", () => {
+  const ids = Array.from({ length: 130 }, (_, at) => at + 1);
+  const gone = ids.map((id) => executor({ id, phase: "Succeeded", exit: 0 }));
+  const executorState = Object.fromEntries(gone.map(({ metadata }) => [metadata.name, "COMPLETED"]));
+  const object = application({ status: { ...status, executorState } });
+  const memory = remembered({ driver, executors: { attempt: 1, over: "1-130", lost: { finished: 130 } } });
+  const { plan, before } = decided({ object, memory, pods: [pod(), ...gone] });
+  const deletions = [...before, ...plan.stages.flat()].map(said).filter((line) => line.startsWith("delete pods"));
+  assert.deepEqual([deletions.length, plan.pollMs, plan.wakeAt], [100, undefined, undefined]);
 });
 
 const done = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" });

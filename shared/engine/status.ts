@@ -32,16 +32,24 @@ export const writeStatus = async (
   return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };
 };
 
-/** Writes the status if it says something new. `memo` is absent when the server kept all of it. */
+/** `memo` is absent when the server kept all of it. */
 type Written = Awaited<ReturnType<typeof writeStatus>>;
 
-const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Written | undefined> => {
+/**
+ * A step that saved nothing may go by a record that others have gone on from, and show what is past. Asked after the
+ * object was read, this is enough: what a later record shows is written later, and then the object's version is another.
+ */
+const isOvertaken = async ({ world, message, sight }: Run, held: Held): Promise<boolean> =>
+  held.version === sight.version && (await world.checkpoints.load(message))?.version !== held.version;
+
+const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Written | "raced" | undefined> => {
   const { world, message, operator, sight } = run;
   const { object, now } = sight;
   const { status: wished } = plan;
   if (wished === undefined || object === undefined) return undefined;
   const patch = statusPatch(object, wished, held.record?.status);
   if (patch === undefined) return undefined;
+  if (await isOvertaken(run, held)) return "raced";
   const written = await writeStatus(world.cluster, objectRef(message, operator), object, { patch, wished });
   world.meter?.(operator.measuresOf?.(object, wished, now) ?? []);
   return written;
@@ -53,6 +61,7 @@ type Told = { readonly held: Held; readonly writes: number; readonly object: Sto
 /** The end of a step that came through: the status, the memo of what the server made of it, no trouble any more. */
 export const tell = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Told | "raced"> => {
   const written = await writeNews(run, held, plan);
+  if (written === "raced") return "raced";
   const writes = written === undefined ? 0 : 1;
   const object = written?.object ?? run.sight.object;
   if (held.record === undefined || plan.forget === true) return { held, writes, object };

@@ -65,6 +65,28 @@ describe("a status", () => {
     assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "made" });
   });
 
+  test("is not shown by who saves nothing and goes by a record that others have gone on from", async () => {
+    let least = 1;
+    const world = stage(({ memory }) => {
+      const count = Math.max(least, memory?.count ?? 0);
+      return { memory: { count }, stages: [], status: { phase: `at ${count}` } };
+    });
+    await step(world.world, message);
+    world.before = async (call) => {
+      if (call !== "get toys bear") return;
+      world.before = () => {};
+      least = 2;
+      await step(world.world, message);
+      least = 1;
+    };
+    assert.deepEqual(await step(world.world, message), { did: "raced" });
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "at 2" });
+    assert.deepEqual(
+      world.sent.map(({ message: { reason } }) => reason),
+      ["raced"],
+    );
+  });
+
   test("comes after the effects: a death between them says too little, never too much", async () => {
     const world = telling({ phase: "made" });
     world.decide = () => ({

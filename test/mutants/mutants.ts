@@ -57,6 +57,14 @@ export const mutants: readonly Mutant[] = [
     fault: "pause-.*|frozen|pair",
   },
   {
+    name: "past-shown",
+    promise: "a status is shown by who goes by the newest record, whether or not a save was needed",
+    file: "shared/engine/status.ts",
+    find: 'if (await isOvertaken(run, held)) return "raced";',
+    replace: "",
+    tests: ["test/engine/status.test.ts"],
+  },
+  {
     name: "old-decision-replayed",
     promise: "R2: after a race or a death, look and decide again; nothing is replayed",
     file: save,

@@ -1,10 +1,12 @@
 /**
  * What must hold of a job's pods, judged from objects alone.
  *
- * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first.
+ * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first, or the version
+ *     is past: who saved it and was slow may still make one within fence and timeout, and it is a stray.
  * V2. No body comes before its version was saved, before its group was let in, or before what its task comes after.
  * V3. No step ends a pod that is of the newest version, within its task's size, and that nothing has doomed.
  * V4. What has finished is kept where the record says that it is kept.
+ * V13. A stray comes no later than 16 s after its version was past, and is ended within 3 s.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
@@ -17,7 +19,11 @@ type Blame = (what: string) => void;
 
 const told = (pod: Item, word: string): string => pod.metadata.annotations?.[`volcano.sh/${word}`] ?? "";
 
-const bodyOf = (pod: Item, job: string): Body => ({
+const longestStrayMs = 3_000;
+/** Fence, request timeout, and a second for clocks that are cut to seconds. */
+export const longestArrivalMs = 16_000;
+
+const bodyOf = (pod: Item, job: string): Omit<Body, "strayAt"> => ({
   name: pod.metadata.name,
   job,
   task: told(pod, "task-spec"),
@@ -29,7 +35,8 @@ const bodyOf = (pod: Item, job: string): Body => ({
   ending: false,
 });
 
-const idOf = ({ job, version, retry, task, index }: Body): string => `${job} ${version} ${retry} ${task} ${index}`;
+const idOf = ({ job, version, retry, task, index }: Omit<Body, "strayAt">): string =>
+  `${job} ${version} ${retry} ${task} ${index}`;
 
 const listAt = (value: unknown, ...path: readonly string[]): readonly unknown[] => {
   const found = at(value, ...path);
@@ -41,7 +48,7 @@ const tasksIn = (job: Item | undefined): readonly unknown[] => listAt(job, "spec
 const readyKey = (job: string, version: number, task: string): string => `${job} ${version} ${task}`;
 
 /** V2, of what the task comes after: once that was there, it was. */
-const followsOthers = (facts: Facts, job: Item | undefined, body: Body): boolean => {
+const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "strayAt">): boolean => {
   const task = tasksIn(job).find((one) => textAt(one, "name") === body.task);
   const names = listAt(task, "dependsOn", "name").map(String);
   const isReady = (name: string): boolean => facts.ready.has(readyKey(body.job, body.version, name));
@@ -50,7 +57,7 @@ const followsOthers = (facts: Facts, job: Item | undefined, body: Body): boolean
     : names.every(isReady);
 };
 
-const checkBirth = (facts: Facts, job: Item | undefined, pod: Item, blame: Blame): void => {
+const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
   const body = bodyOf(pod, facts.uid ?? "");
   const { record } = facts;
   if (record === undefined || record.job !== body.job || body.version > record.version)
@@ -62,10 +69,19 @@ const checkBirth = (facts: Facts, job: Item | undefined, pod: Item, blame: Blame
     blame(`V2: ${body.name} comes before its group is let in`);
   if (!followsOthers(facts, job, body)) blame(`V2: ${body.name} comes before what its task depends on`);
   const id = idOf(body);
-  if (facts.born.has(id) && !facts.freed.has(id)) blame(`V1: a second body of ${body.name} (${id})`);
+  if (facts.born.has(id) && !facts.freed.has(id) && !isOld) blame(`V1: a second body of ${body.name} (${id})`);
+  if (isOld && now - facts.movedAt > longestArrivalMs)
+    blame(`V13: ${body.name} comes ${now - facts.movedAt} ms after its version was past`);
   facts.freed.delete(id);
   facts.born.add(id);
-  facts.pods.set(pod.metadata.uid, body);
+  facts.pods.set(pod.metadata.uid, { ...body, strayAt: isOld ? now : undefined });
+};
+
+/** V13. */
+export const checkStrays = ({ pods }: Facts, now: number, blame: Blame): void => {
+  for (const { name, live, ending, strayAt } of pods.values())
+    if (live && !ending && strayAt !== undefined && now - strayAt > longestStrayMs)
+      blame(`V13: ${name} of a version that is past is let run`);
 };
 
 const isExcess = ({ replicas }: Facts, { task, index }: Body): boolean => index >= (replicas.get(task) ?? 0);
@@ -97,15 +113,21 @@ const hearEnd = (facts: Facts, { object }: Change, { actor, blame }: Hearing, bo
   if (actor === "user" && body.phase === "Succeeded") facts.removed += 1;
 };
 
-export type Hearing = { readonly actor: Actor; readonly blame: Blame; readonly job: Item | undefined };
+export type Hearing = {
+  readonly actor: Actor;
+  readonly blame: Blame;
+  readonly job: Item | undefined;
+  /** Virtual time, epoch ms. */
+  readonly now: number;
+};
 
 export const hearPod = (facts: Facts, change: Change, hearing: Hearing): void => {
   const { type, object } = change;
-  const { actor, blame, job } = hearing;
+  const { actor, job } = hearing;
   const known = facts.pods.get(object.metadata.uid);
   const isOurs = facts.uid !== undefined && ownersOf(object).includes(facts.uid);
   if (known === undefined) {
-    if (type === "ADDED" && actor === "engine" && isOurs) checkBirth(facts, job, object, blame);
+    if (type === "ADDED" && actor === "engine" && isOurs) checkBirth(facts, object, hearing);
     return;
   }
   if (type === "DELETED" || object.metadata.deletionTimestamp !== undefined) hearEnd(facts, change, hearing, known);

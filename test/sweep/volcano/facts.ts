@@ -13,6 +13,8 @@ export type Body = {
   phase: string;
   /** Somebody has asked for its end. */
   ending: boolean;
+  /** When it came, of a version that was past by then. */
+  readonly strayAt: number | undefined;
 };
 
 /** What the record says: what was handed out, and which pods are to be ended. */
@@ -31,6 +33,10 @@ export type Facts = {
   violations: string[];
   uid: string | undefined;
   gone: boolean;
+  /** Jobs of the name that were deleted, and when, by UID. */
+  earlier: Map<string, number>;
+  /** When the record's version last moved. */
+  movedAt: number;
   /** As the status shows it. */
   phase: string;
   /** Pods that the job asks for, by task: the most that it ever did, and what it does now. */
@@ -56,6 +62,8 @@ export const fresh = (): Facts => ({
   violations: [],
   uid: undefined,
   gone: false,
+  earlier: new Map(),
+  movedAt: 0,
   phase: "",
   replicas: new Map(),
   record: undefined,

@@ -1,20 +1,21 @@
 /**
  * What must hold of a Volcano job after every call and at the end, judged from objects alone: nothing of the engine or
- * of a kind's room is asked. Of its pods, V1–V4: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
+ * of a kind's room is asked. Of its pods, V1–V4 and V13: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
  *
  * V5. Phases follow upon each other as the table says, in the record and as everybody sees them; an end is an end.
  * V6. The version and the retries never go back. A retry is spent by every way into Restarting and by nothing else; the
  *     version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
  * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
  * V8. A command is removed when a record says that it was taken, and not before.
- * I5. Nothing is touched but what this job owns, commands that are for it, and what queues say of themselves.
+ * I5. Nothing is touched but what this job owns, commands that are for it, and what queues say of themselves. Of a job of
+ *     its name that was deleted, something may still be made within fence and timeout: it goes with its owner (V12).
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
-import { hearPod, replicasIn } from "./bodies.ts";
+import { checkStrays, hearPod, longestArrivalMs, replicasIn } from "./bodies.ts";
 import { type Facts, fresh, type Saved } from "./facts.ts";
 import { ends, follows, isFinal, isOver, keepsPods } from "./phases.ts";
 import { checkRest } from "./rest.ts";
@@ -87,10 +88,11 @@ export const openJobOracle = (
     if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };
 
-  const hearJob = ({ type, object }: Change): void => {
+  const hearJob = ({ type, object }: Change, now: number): void => {
     const { uid } = object.metadata;
     if (type === "DELETED") {
       facts.gone ||= uid === facts.uid;
+      facts.earlier.set(uid, now);
       return;
     }
     if (facts.uid !== uid) Object.assign(facts, { uid, gone: false, phase: "", removed: 0 });
@@ -102,7 +104,7 @@ export const openJobOracle = (
     checkSecret(object["status"], "a status");
   };
 
-  const hearRecord = ({ type, object }: Change, actor: Actor): void => {
+  const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") facts.record = undefined;
     if (type === "DELETED" || actor !== "engine") return;
     const spec = object["spec"];
@@ -113,6 +115,7 @@ export const openJobOracle = (
     const { record: before } = facts;
     const record = recordOf(object);
     if (before?.job === record.job) checkMove(before, record, blame);
+    if (before?.version !== record.version) facts.movedAt = now;
     facts.record = record;
   };
 
@@ -157,9 +160,15 @@ export const openJobOracle = (
       type === "DELETED" && textAt(object, "target", "name") === subject.name,
   };
 
-  const permitted = (change: Change): boolean => {
+  /** Made for a job that was there a moment ago. */
+  const isLate = ({ type, object }: Change, now: number): boolean =>
+    type === "ADDED" &&
+    ownersOf(object).some((owner) => now - (facts.earlier.get(owner) ?? Number.NEGATIVE_INFINITY) <= longestArrivalMs);
+
+  const permitted = (change: Change, now = 0): boolean => {
     const { table, object, before } = change;
-    return permits[table]?.(change) ?? (accompanying.has(table) && isOwned(before ?? object));
+    const isOurs = isOwned(before ?? object) || isLate(change, now);
+    return permits[table]?.(change) ?? (accompanying.has(table) && isOurs);
   };
 
   const hearOwned = (change: Change, actor: Actor): void => {
@@ -176,19 +185,20 @@ export const openJobOracle = (
       blame(`V8: ${object.metadata.name} is removed, and no record says that it was taken`);
   };
 
-  const hears: Readonly<Record<string, (change: Change, actor: Actor) => void>> = {
-    [jobs]: (change) => (isSubject(change.object) ? hearJob(change) : undefined),
-    [checkpoints]: (change, actor) => (isRecord(change.object) ? hearRecord(change, actor) : undefined),
-    pods: (change, actor) => hearPod(facts, change, { actor, blame, job: seen.job }),
+  const hears: Readonly<Record<string, (change: Change, actor: Actor, now: number) => void>> = {
+    [jobs]: (change, _, now) => (isSubject(change.object) ? hearJob(change, now) : undefined),
+    [checkpoints]: (change, actor, now) => (isRecord(change.object) ? hearRecord(change, actor, now) : undefined),
+    pods: (change, actor, now) => hearPod(facts, change, { actor, blame, job: seen.job, now }),
     "commands.bus.volcano.sh": hearCommand,
     events: ({ object }, actor) => (actor === "engine" ? checkSecret(object, "an event") : undefined),
   };
 
   return {
-    hear: (change, actor) => {
-      if (actor === "engine" && !permitted(change))
+    hear: (change, actor, now) => {
+      checkStrays(facts, now, blame);
+      if (actor === "engine" && !permitted(change, now))
         blame(`I5: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
-      (hears[change.table] ?? hearOwned)(change, actor);
+      (hears[change.table] ?? hearOwned)(change, actor, now);
     },
     permits: permitted,
     said: (text, where) => checkSecret(text, where),
@@ -197,6 +207,9 @@ export const openJobOracle = (
       const owned = objects.filter(
         ({ table, object }) => isOwned(object) || (table === checkpoints && isRecord(object)),
       );
+      for (const { table, object } of objects)
+        if (ownersOf(object).some((owner) => facts.earlier.has(owner)))
+          blame(`V12: ${table}/${object.metadata.name} is left of an earlier job`);
       checkRest({ facts, job, owned }, blame);
     },
     violations: () => facts.violations,

@@ -52,6 +52,8 @@ export type Operator<Memory> = {
   /** True of an object whose metadata alone tells that nothing is to be done about it: a resync passes by. */
   readonly settled?: (metadata: Metadata) => boolean;
   readonly watches: readonly Watch[];
+  /** What is watched is enough to begin with, whatever was read besides; plans that are not `swift` are decided again live. */
+  readonly watchful?: true;
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;

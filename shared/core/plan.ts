@@ -2,9 +2,14 @@
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
 
-/** A read that a decision asks for. Every one is answered live, never from a cache that may be behind. */
+/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/recall.ts. */
 export type Query =
-  | { readonly do: "get"; readonly ref: Ref }
+  | {
+      readonly do: "get";
+      readonly ref: Ref;
+      /** Such a step need not read it either, where it is watched and known to be there. */
+      readonly known?: true;
+    }
   | {
       readonly do: "list";
       readonly resource: Resource;
@@ -130,7 +135,7 @@ export type Plan<Memory> = {
   readonly forget?: boolean;
   /** Set by the engine: all is settled, and only updates that nobody has acknowledged keep the record. */
   readonly lingers?: boolean;
-  /** Right also when what it was decided on is a little behind: nothing is ended by it, and nothing is made twice. */
+  /** Right also when what it was decided on is a little behind: it ends nothing but by right or what was read, and makes nothing twice. */
   readonly swift?: boolean;
   /** One line for people: what the application waits for. */
   readonly waitsFor?: string;

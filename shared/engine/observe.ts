@@ -28,6 +28,8 @@ export type Sight = {
   readonly presumed: boolean;
   /** Object and record are those that this process remembers: see recall.ts. */
   readonly recalled?: Epoch;
+  /** What was watched may answer looks, and only a `swift` plan is carried out. */
+  readonly leans?: true;
   readonly memory: unknown;
   readonly now: number;
   /** What is missing may come back until then: the record says so, or is not there although there was something. */
@@ -163,7 +165,12 @@ const unrecorded = (
 /** No object carries what is no label, and the server refuses to look for it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
 
-type Looking = Extract<Query, { do: "get" | "list" }>;
+/** A look at objects as they are. */
+export type Looking = Extract<Query, { do: "get" | "list" }>;
+
+/** What was watched may answer it, where the step allows that. */
+const isContent = (query: Query): query is Looking =>
+  (query.do === "list" && query.again !== true) || (query.do === "get" && query.known === true);
 
 const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
 
@@ -197,22 +204,19 @@ const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
   }
 };
 
-/** A look at many. */
-export type Listing = Extract<Query, { do: "list" }>;
-
 export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, Hearing> };
 
 export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
 
-/** Answers what a decision wants to know into `answers`: live, but for lists that `known` has an answer to. */
+/** Answers what a decision wants to know into `answers`: live, but for looks that `known` has an answer to. */
 export const learn = async (
   cluster: Cluster,
   query: Query,
   { seen, heard }: Answers,
-  known?: (query: Listing) => readonly Stored[] | undefined,
+  known?: (query: Looking) => readonly Stored[] | undefined,
 ): Promise<void> => {
   const id = queryId(query);
-  const watched = query.do === "list" && query.again !== true ? known?.(query) : undefined;
+  const watched = isContent(query) ? known?.(query) : undefined;
   if (watched !== undefined) {
     seen.set(id, watched);
     return;

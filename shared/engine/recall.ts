@@ -7,8 +7,8 @@
 import type { Key } from "../core/key.ts";
 import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Plan, Query } from "../core/plan.ts";
-import { type Observed, observe, type Sight } from "./observe.ts";
+import type { Plan } from "../core/plan.ts";
+import { type Looking, type Observed, observe, type Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { Held, Run } from "./run.ts";
 import type { World } from "./world.ts";
@@ -27,8 +27,8 @@ export type Recall = {
   /** What was kept of the key, and is nobody's any more; undefined when the object has changed since. */
   take(key: Key): Recollection | undefined;
   keep(key: Key, recollection: Recollection): void;
-  /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is. */
-  list(key: Key, query: Extract<Query, { do: "list" }>): readonly Stored[] | undefined;
+  /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is, or one is not there. */
+  look(key: Key, query: Looking): readonly Stored[] | undefined;
 };
 
 /** The API server's clock now, in whole seconds as it tells them, epoch ms. */
@@ -58,7 +58,17 @@ const recalled = (
   if (!memory.ok) return undefined;
   const now = dateAt(epoch, world.clock.monotonic());
   const sight: Sight = {
-    ...{ object, successor: false, uid: record.uid, record, version, presumed: false, recalled: epoch, now },
+    ...{
+      object,
+      successor: false,
+      uid: record.uid,
+      record,
+      version,
+      presumed: false,
+      recalled: epoch,
+      leans: true,
+      now,
+    },
     memory: memory.memory,
     returning: record.returning,
   };
@@ -80,5 +90,8 @@ export const lookFor = ({ world, message }: Call): First => {
 export const firstLook = async ({ world, message, operator }: Call, first: First): Promise<Observed> => {
   const kept = world.recall?.take(message);
   const known = first === "recalling" && kept !== undefined ? recalled(world, kept, operator) : undefined;
-  return known ?? (await observe(world, message, operator, first === "presuming"));
+  if (known !== undefined) return known;
+  const observed = await observe(world, message, operator, first === "presuming");
+  const leans = first !== "live" && operator.watchful === true && world.recall !== undefined;
+  return leans && observed.see === "sight" ? { see: "sight", sight: { ...observed.sight, leans } } : observed;
 };

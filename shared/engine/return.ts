@@ -23,10 +23,12 @@ const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs)
 
 /** R2: nothing of the plan travels, only the key; the record's `wakeAt` is the truth. */
 export const arrange = async (run: Run, held: Held, plan: Plan<unknown>): Promise<void> => {
-  const { world, message, sight } = run;
+  const { world, message, operator, sight } = run;
   const key = keyOf(message);
+  // What was enough for this step is enough for the next.
+  const watched = operator.watchful === true && plan.swift === true ? ({ watched: true } as const) : {};
   if (plan.again === true || (plan.forget === true && sight.successor))
-    await world.queue.send({ ...key, reason: "again" }, unique(run, `again ${held.record?.saves ?? 0}`));
+    await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
   if (plan.forget === true) return;
   const polls = plan.pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(sight.now, plan.pollMs);
   const wakeAt = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, polls);

@@ -8,7 +8,7 @@
 import { type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { type Answers, type Listing, learn, noAnswers, type Observed } from "./observe.ts";
+import { type Answers, type Looking, learn, noAnswers, type Observed } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember } from "./recall.ts";
@@ -85,7 +85,7 @@ const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =
 
 /** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
 const isOld = async (run: Run, plan: Plan<unknown>): Promise<boolean> =>
-  (run.sight.recalled !== undefined && plan.swift !== true) || (await hasWaited(run, plan));
+  (run.sight.leans === true && plan.swift !== true) || (await hasWaited(run, plan));
 
 /** Nothing was touched when what stood in for a read was wrong. */
 const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
@@ -142,13 +142,13 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
 };
 
 /**
- * Asks until there is a plan; every look is live, but for lists of a step that goes by what is known. While there is an
+ * Asks until there is a plan; every look is live, but for those of a step that leans on what is known. While there is an
  * order to end everything, that is the plan.
  */
 const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
   const { world, message, operator, sight } = run;
   const { memory, refused, done, answers } = so;
-  const known = sight.recalled === undefined ? undefined : (query: Listing) => world.recall?.list(message, query);
+  const known = sight.leans === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now, returning } = sight;
     const view = { object, uid, memory, ...answers, now, refused, done, returning };

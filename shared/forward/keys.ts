@@ -59,6 +59,16 @@ export const subjectsOf = (watchers: readonly Watcher[], selector?: string): rea
   return [...subjects.values()];
 };
 
+/** Whether a subject is what a kind watches of a resource; of no kind: whether it is all of it. */
+export const shows = (
+  { resource, selector, field, interests }: Subject,
+  asked: { readonly kind?: string | undefined; readonly resource: Resource },
+): boolean => {
+  if (!sameResource(resource, asked.resource)) return false;
+  if (asked.kind === undefined) return selector === undefined && field === undefined;
+  return interests.some(({ kind }) => kind === asked.kind);
+};
+
 /** A subject that several watch keeps what each of them needs. */
 const trimFor = (interests: Subject["interests"]): Subject["trim"] => {
   const own = interests.flatMap(({ watch }) => (watch.trim === undefined ? [] : [watch.trim]));

@@ -8,7 +8,7 @@ import type { Message } from "../core/key.ts";
 import type { Resource } from "../core/object.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Following, openTrail, type Trail } from "./following.ts";
-import { type Sending, type Subject, sendingsOf, subjectsOf, type Watcher } from "./keys.ts";
+import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
 import type { Known } from "./known.ts";
 import { follow } from "./listwatch.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
@@ -34,8 +34,8 @@ export type ForwarderSettings = {
   readonly strays?: (loop: Loop, trail: Trail) => Promise<readonly Sending[]>;
 };
 
-/** What the operator of a kind watches of a resource, in a namespace. */
-export type Asked = { readonly kind: string; readonly resource: Resource; readonly namespace: string };
+/** What the operator of a kind watches of a resource, in a namespace; of no kind: what anybody watches of it, if that is all. */
+export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
 
 /** Also of other namespaces. */
 export type Seen = Pick<Known, "get" | "values">;
@@ -169,10 +169,8 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
     (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
   const known = ({ kind, resource, namespace }: Asked): Seen | undefined => {
     const mine = courses.filter(({ loop: { subject, ...loop } }) => {
-      const { group, plural } = subject.resource;
       const covers = loop.namespace === undefined || loop.namespace === namespace;
-      const isIts = subject.interests.some((interest) => interest.kind === kind);
-      return covers && isIts && group === resource.group && plural === resource.plural;
+      return covers && shows(subject, { kind, resource });
     });
     return mine.length === 1 && mine[0]?.trail.base === "list" ? mine[0].trail.known : undefined;
   };

@@ -4,15 +4,18 @@
  */
 import { same } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
-import type { Resource, Stored } from "../core/object.ts";
+import type { Ref, Resource, Stored } from "../core/object.ts";
+import type { Looking } from "../engine/observe.ts";
 import type { Recall, Recollection } from "../engine/recall.ts";
 import type { Forwarder } from "../forward/start.ts";
 import { labelOf } from "../kube/pods.ts";
 import { trim } from "../kube/trim.ts";
 
+type Known = Forwarder["known"];
+
 type Settings = {
   /** Trimmed objects; undefined unless all are known. */
-  readonly known: Forwarder["known"];
+  readonly known: Known;
   readonly resourceOf: (kind: string) => Resource | undefined;
 };
 
@@ -25,8 +28,31 @@ const saidIn = ({ metadata }: Stored): unknown => {
   return said;
 };
 
-export const openRecall = ({ known, resourceOf }: Settings): Recall => {
-  const kept = new Map<string, Recollection>();
+type Listing = Extract<Looking, { do: "list" }>;
+
+/** What a field selector would find is not told by what is kept of an object. */
+const allOf = (known: Known, { kind }: Key, query: Listing): readonly Stored[] | undefined => {
+  const { resource, namespace, labels } = query;
+  const seen = query.field === undefined ? known({ kind, resource, namespace }) : undefined;
+  if (seen === undefined) return undefined;
+  const wanted = Object.entries(labels);
+  const found: Stored[] = [];
+  for (const object of seen.values()) {
+    const isWanted = wanted.every(([name, value]) => labelOf(object, name) === value);
+    if (isWanted && (namespace === "" || object.metadata.namespace === namespace)) found.push(object);
+  }
+  return found;
+};
+
+/** What was not seen to be there may be news. */
+const oneOf = (known: Known, { kind }: Key, { resource, namespace = "", name }: Ref): readonly Stored[] | undefined => {
+  const seen = known({ kind, resource, namespace }) ?? known({ resource, namespace });
+  const found = seen?.get(namespace, name);
+  return found === undefined ? undefined : [found];
+};
+
+/** `kept`: what is remembered of each key, by its text. */
+export const openRecall = ({ known, resourceOf }: Settings, kept = new Map<string, Recollection>()): Recall => {
   const isCurrent = ({ kind, namespace, name }: Key, { object }: Recollection): boolean => {
     const resource = resourceOf(kind);
     const watched = resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
@@ -44,16 +70,6 @@ export const openRecall = ({ known, resourceOf }: Settings): Recall => {
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
     },
-    list: ({ kind }, { resource, namespace, labels }) => {
-      const seen = known({ kind, resource, namespace });
-      if (seen === undefined) return undefined;
-      const wanted = Object.entries(labels);
-      const found: Stored[] = [];
-      for (const object of seen.values()) {
-        const isWanted = wanted.every(([name, value]) => labelOf(object, name) === value);
-        if (isWanted && object.metadata.namespace === namespace) found.push(object);
-      }
-      return found;
-    },
+    look: (key, query) => (query.do === "get" ? oneOf(known, key, query.ref) : allOf(known, key, query)),
   };
 };

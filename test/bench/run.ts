@@ -10,7 +10,7 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
   recovery   executors lost where Rekindle is the allocator: one by one (--count N, default and most 1000), all at once, unseen;
              --part single | mass | missed; --profile DIR leaves a CPU profile of the host; needs root
   job        Volcano Jobs: N pods of one (default 1000), N/2 jobs of one, N made anew, one replaced;
-             --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does)
+             --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single; --profile DIR
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
@@ -36,7 +36,7 @@ const measure = async (
       ...recovery,
     });
   if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
-  if (name === "job") return (await import("./job/job.ts")).benchJob(many ?? 1_000, gang);
+  if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);

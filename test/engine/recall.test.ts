@@ -43,7 +43,7 @@ const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({}
       return found;
     },
     keep: (key, recollection) => void kept.set(textOf(key), recollection),
-    list: () => knows.seen,
+    look: () => knows.seen,
   };
   const world = { ...there.world, recall };
   await step(world, message);
@@ -97,6 +97,43 @@ describe("a plan that does not stand behind what is merely known", () => {
   test("leaves nothing to go by", async () => {
     const { kept } = await knowing(() => ({ swift: false }));
     assert.equal(kept.size, 0);
+  });
+});
+
+describe("a kind whose steps begin with what is watched", () => {
+  const watchful = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
+    const knows = await knowing(more);
+    const { world } = knows;
+    const operatorOf: World["operatorOf"] = (kind) => {
+      const operator = world.operatorOf(kind);
+      return operator === undefined ? undefined : { ...operator, watchful: true };
+    };
+    knows.kept.clear();
+    return { ...knows, world: { ...world, operatorOf } };
+  };
+
+  test("reads record and object where it remembers none, and lists nothing", async () => {
+    const { world, stage: there } = await watchful();
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["load", "get toys bear", "save 2", "create parts part-2"]);
+  });
+
+  test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
+    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { swift: false }));
+    await step(world, message);
+    assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
+    there.calls.length = 0;
+    await step(world, watched);
+    assert.deepEqual(there.calls.slice(0, 5), ["load", "get toys bear", "load", "get toys bear", "list parts"]);
+  });
+
+  test("goes on by it where there is more to do", async () => {
+    const { world, stage: there } = await watchful(({ memory }) => (memory?.count === 1 ? { again: true } : {}));
+    await step(world, watched);
+    assert.deepEqual(
+      there.sent.map(({ message: { reason, watched: so } }) => [reason, so]),
+      [["again", true]],
+    );
   });
 });
 

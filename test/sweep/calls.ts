@@ -4,9 +4,11 @@ import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
 import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
+import type { Operator } from "../../shared/core/operator.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
 import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
+import { openRecall } from "../../shared/wiring/recalling.ts";
 import { silence, wordsFor } from "./door.ts";
 import type { Call, Verdict } from "./fault.ts";
 import type { Post } from "./journal.ts";
@@ -172,7 +174,14 @@ const ownClock = (stage: Stage): World["clock"] => {
 const drawn = ({ count }: Stage): Readonly<Record<string, string>> =>
   Object.fromEntries(["id_rsa", "id_rsa.pub", "authorized_keys"].map((name) => [name, btoa(`drawn ${count.calls}`)]));
 
-/** The world of a fresh invocation: nothing is shared with any other but what stands outside. */
+/** What a host's steps know of each other and of what it watches; a function's know nothing. */
+const recallOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "recall"> => {
+  if (stage.theatre.scenario.hosted !== true) return {};
+  const resourceOf = (kind: string) => operators.get(kind)?.resource;
+  return { recall: openRecall({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.kept) };
+};
+
+/** The world of a fresh invocation: nothing is shared with any other but what stands outside, or what their host knows. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
   const now = (): number => stage.now();
@@ -187,6 +196,7 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     operatorOf: (kind) => operators.get(kind),
     clusterUid: stage.theatre.clusterUid,
     timing,
+    ...recallOf(stage, operators),
     ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
 };

@@ -69,6 +69,8 @@ export type Scenario = {
   readonly lenient?: true;
   /** Nobody lets groups of pods in but Rekindle; a stand-in for Volcano's scheduler does, where this is absent. */
   readonly gang?: "here";
+  /** Its steps are a host's, which goes by what it watches and remembers. */
+  readonly hosted?: true;
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */

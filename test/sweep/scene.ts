@@ -1,4 +1,5 @@
 /** A moment of a run from which others fork: plain data that is shared, never written. */
+import type { Recollection } from "../../shared/engine/recall.ts";
 import type { SimulatorState } from "../../shared/simulator/open.ts";
 import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
@@ -12,6 +13,8 @@ export type Scene = {
   readonly oracle: Oracle;
   readonly count: Readonly<Count>;
   readonly nextSweep: number;
+  /** What the host remembers of its own steps. */
+  readonly kept: ReadonlyMap<string, Recollection>;
   readonly identities: ReadonlyMap<string, string>;
   /** Acts of the scenario that were set off, and those that are still to come of them. */
   readonly met: ReadonlySet<number>;

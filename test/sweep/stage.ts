@@ -7,6 +7,7 @@ import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import { take } from "../../shared/engine/batch.ts";
+import type { Recollection } from "../../shared/engine/recall.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { resync } from "../../shared/wiring/resync.ts";
@@ -47,6 +48,7 @@ export class Stage {
   identities: Map<string, string>;
   readonly count: Count;
   nextSweep: number;
+  kept: Map<string, Recollection>;
   readonly began: number;
   down = false;
   watchingIs: "on" | "off" = "on";
@@ -88,6 +90,7 @@ export class Stage {
     this.identities = new Map(scene.identities);
     this.count = { ...scene.count };
     this.nextSweep = scene.nextSweep;
+    this.kept = new Map(scene.kept);
     this.began = scene.count.invocations;
     this.lines = options.trace === true ? [] : undefined;
     this.onScene = options.onScene;
@@ -187,6 +190,7 @@ export class Stage {
     this.flights.clear();
     this.down = true;
     this.watchingIs = "off";
+    this.kept.clear();
     this.post = openPost(() => this.now(), visibilityMs);
     this.later(restartMs, () => this.restart());
   }
@@ -225,13 +229,8 @@ export class Stage {
     this.log(`invocation ${flight.id}: resync`);
     const { transport, queue } = passing(this, flight);
     const scope = {
-      transport,
-      queue,
-      cluster,
-      namespaces: [],
-      selector: undefined,
-      operators: this.operators,
-      now: () => this.now(),
+      ...{ transport, queue, cluster, namespaces: [], selector: undefined },
+      ...{ operators: this.operators, now: () => this.now() },
     };
     resync(scope, String(this.now())).then(
       (sent) => this.finish(flight, true, `sent ${sent}`),
@@ -285,13 +284,13 @@ export class Stage {
   }
 
   scene(): Scene {
-    const { calls, messages, events, invocations } = this.count;
     return {
       simulator: this.theatre.simulator.snapshot(),
       journal: this.post.journal(),
       oracle: this.oracle.copy(),
-      count: { calls, messages, events, invocations },
+      count: { ...this.count },
       nextSweep: this.nextSweep,
+      kept: new Map(this.kept),
       identities: new Map(this.identities),
       armed: this.armed,
       met: this.met,

@@ -183,6 +183,7 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0 },
       nextSweep: start + 300_000,
+      kept: new Map(),
       identities,
       met: new Set(),
       armed,

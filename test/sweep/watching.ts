@@ -1,8 +1,9 @@
 /** The forwarder under virtual time: its real pure parts, told of changes by the store instead of by a stream. */
 import type { Stored } from "../../shared/core/object.ts";
 import type { Change as Known, Sending } from "../../shared/forward/keys.ts";
-import { type Subject, sendingsOf, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
+import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
 import { openKnown } from "../../shared/forward/known.ts";
+import type { Forwarder } from "../../shared/forward/start.ts";
 import { selectorOf } from "../../shared/kube/selector.ts";
 import { fieldSelector } from "../../shared/simulator/selectors.ts";
 import type { Change, Store } from "../../shared/simulator/store.ts";
@@ -12,6 +13,8 @@ export type Watching = {
   readonly hear: (change: Change) => readonly Sending[];
   /** Whether any watch would tell of it. */
   readonly tells: (change: Change) => boolean;
+  /** What a host knows without asking. */
+  readonly known: Forwarder["known"];
   /** Everything is listed anew; only differences are news. */
   readonly relist: () => readonly Sending[];
 };
@@ -45,6 +48,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
       loops.some((loop) => loop.table === table && (selected(loop, object) || selected(loop, before))),
     hear: (change) =>
       loops.filter(({ table }) => table === change.table).flatMap((loop) => sendings(loop, told(loop, change))),
+    known: ({ kind, resource }) => loops.find(({ subject }) => shows(subject, { kind, resource }))?.known,
     relist: () =>
       loops.flatMap((loop) => {
         const listing = loop.known.begin();

@@ -83,12 +83,47 @@ describe("a list of what is watched", () => {
   test("holds those with all the labels", () => {
     const names = (labels: Readonly<Record<string, string>>) =>
       over(watched)
-        .list(key, { ...query, labels })
+        .look(key, { ...query, labels })
         ?.map(({ metadata }) => metadata.name);
     assert.deepEqual(names({ app: "a" }), ["p", "r"]);
     assert.deepEqual(names({ app: "a", role: "x" }), ["p"]);
   });
 
+  test("holds those of all namespaces where it is asked for them", () => {
+    const found = openRecall({
+      resourceOf: () => apps,
+      known: ({ namespace }) => (namespace === "" ? { get: () => undefined, values: () => watched } : undefined),
+    }).look(key, { ...query, namespace: "", labels: { app: "a" } });
+    assert.deepEqual(
+      found?.map(({ metadata }) => metadata.name),
+      ["p", "r"],
+    );
+  });
+
+  test("is none where a field is asked for, of which nothing is kept", () =>
+    assert.equal(over(watched).look(key, { ...query, labels: {}, field: "metadata.name=p" }), undefined));
+
   test("is none while not everything is known", () =>
-    assert.equal(over(undefined).list(key, { ...query, labels: {} }), undefined));
+    assert.equal(over(undefined).look(key, { ...query, labels: {} }), undefined));
+});
+
+describe("one that is watched", () => {
+  const ref = { resource: pods, namespace: "ns", name: "p" };
+  const one = app({ name: "p" });
+  const get = (_: string, name: string) => (name === "p" ? one : undefined);
+  const by = (whose: string | undefined) =>
+    openRecall({
+      resourceOf: () => apps,
+      known: ({ kind }) => (kind === whose ? { get, values: () => [one] } : undefined),
+    });
+
+  test("is known to whoever watches it, or by whoever watches all of it", () => {
+    assert.deepEqual(by("App").look(key, { do: "get", ref }), [one]);
+    assert.deepEqual(by(undefined).look(key, { do: "get", ref }), [one]);
+  });
+
+  test("is read when it was not seen to be there, or nobody watches", () => {
+    assert.equal(by("App").look(key, { do: "get", ref: { ...ref, name: "q" } }), undefined);
+    assert.equal(by("Other").look(key, { do: "get", ref }), undefined);
+  });
 });

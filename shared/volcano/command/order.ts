@@ -110,7 +110,7 @@ export const commandWatch = (resource: Resource): Watch => ({
   resource: commands,
   optional: true,
   errand: true,
-  trim: (command) => ({ ...trim(command), target: command["target"] }),
+  trim: (command) => ({ ...trim(command), target: command["target"], action: command["action"] }),
   ownerName: (command) => targetOf(command, resource)?.name,
   matters: (before) => before === undefined,
   urgent: (before) => before === undefined,

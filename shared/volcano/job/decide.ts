@@ -14,7 +14,7 @@ import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
-import { invalid, planOf, refusedPlan } from "./planning.ts";
+import { held, invalid, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
 import { answerTo, got, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
 import { taken } from "./taking.ts";
@@ -46,22 +46,27 @@ const naming = (scene: Scene): Decision<Memory> => {
   };
 };
 
-const queueOf = (spec: JobSpec): Query => ({ do: "get", ref: { resource: queues, name: spec.queue ?? "default" } });
+const queueOf = (spec: JobSpec): Query => ({
+  do: "get",
+  ref: { resource: queues, name: spec.queue ?? "default" },
+  known: true,
+});
+
+/** Who was never told anything has no group yet, and one that has is not given another: it is called after its UID. */
+const groupLooks = (key: Key, { uid, memory, object }: View<Memory>): readonly Query[] => {
+  const groups = groupsOf(key, uid);
+  if (memory !== undefined) return memory.legacy === true ? groups : groups.slice(0, 1);
+  return shownPhase({ ...EMPTY, ...object }) === undefined ? [] : groups;
+};
 
 /** While the job waits, its queue may be missing, or send it elsewhere. */
-const looksOf = (key: Key, view: View<Memory>, spec: JobSpec, memory: Memory): readonly Query[] => {
-  const [group, legacy] = groupsOf(key, view.uid);
-  const left = view.memory === undefined && shownPhase({ ...EMPTY, ...view.object }) !== undefined;
-  const earlier = left || memory.legacy === true;
-  return [
-    podsOf(key),
-    ...(group === undefined ? [] : [group]),
-    ...(earlier && legacy !== undefined ? [legacy] : []),
-    commandsIn(key.namespace),
-    ...(memory.phase === "Pending" ? [queueOf(spec)] : []),
-    ...classesOf(spec),
-  ];
-};
+const looksOf = (key: Key, view: View<Memory>, spec: JobSpec, memory: Memory): readonly Query[] => [
+  podsOf(key),
+  ...groupLooks(key, view),
+  commandsIn(key.namespace),
+  ...(memory.phase === "Pending" ? [queueOf(spec)] : []),
+  ...classesOf(spec),
+];
 
 const EMPTY: Stored = { apiVersion: "", kind: "", metadata: { name: "", uid: "", resourceVersion: "" } };
 
@@ -91,8 +96,11 @@ const act = (scene: Scene): Decision<Memory> => {
   if (witness === "no") return { memory: scene.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
   const next = { ...scene, memory: taken(scene, choice, told) };
+  const acted = choice.because !== undefined;
   return planOf(next, {
-    told,
+    sure: !acted || choice.witness !== undefined,
+    more: (acted || next.memory.phase !== scene.memory.phase) && chosen(next, true).because !== undefined,
+    settled: !acted,
     prioritiesOf: prioritiesOf(scene),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
     ...(choice.laters === undefined ? {} : { laters: choice.laters }),
@@ -139,9 +147,4 @@ const gone = (key: Key, view: View<Memory>): Decision<Memory> => {
 };
 
 const waiting = (scene: Scene, message: string): Decision<Memory> =>
-  planOf(scene, {
-    told: true,
-    waits: { reason: "QueueNotFound", message },
-    first: foundedFor(scene.spec.queue),
-    prioritiesOf: new Map(),
-  });
+  held(scene, { reason: "QueueNotFound", message }, foundedFor(scene.spec.queue));

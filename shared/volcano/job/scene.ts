@@ -66,10 +66,16 @@ export const got = (key: Key, resource: Resource, name: string): Query => ({
   ref: { resource, namespace: key.namespace, name },
 });
 
+const groupNamed = ({ namespace }: Key, name: string): Query => ({
+  do: "get",
+  ref: { resource: podGroups, namespace, name },
+  known: true,
+});
+
 /** The job's group; jobs of earlier upstreams have one of their own name. */
 export const groupsOf = (key: Key, uid: string): readonly Query[] => [
-  got(key, podGroups, groupName({ name: key.name, uid })),
-  got(key, podGroups, key.name),
+  groupNamed(key, groupName({ name: key.name, uid })),
+  groupNamed(key, key.name),
 ];
 
 export const answerTo = ({ seen }: Pick<View<Memory>, "seen">, query: Query): readonly Stored[] | undefined =>

@@ -2,9 +2,10 @@
 import type { Effect } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { onPod } from "../plugins/all.ts";
+import { podName } from "../pods/names.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { isOver, isOverByRight, isReady, type Member } from "./crew.ts";
+import { hasFinished, isOver, isOverByRight, isReady, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import { ofTask } from "./ordinals.ts";
 import { removedOf } from "./removed.ts";
@@ -38,10 +39,18 @@ const mayStart = (scene: Scene, { dependsOn }: Task): boolean => {
   return any ? names.some((name) => isThere(scene, name)) : names.every((name) => isThere(scene, name));
 };
 
+/** Who has finished is gone as soon as they are asked to go, unless somebody holds them. */
+const makesWay = ({ spec, memory }: Scene, member: Member): boolean =>
+  hasFinished(member) &&
+  isOverByRight(member, memory) &&
+  (member.pod.metadata.finalizers ?? []).length === 0 &&
+  memory.retryCount < (spec.maxRetry ?? 0);
+
 /** Ordinals without a pod that are not done; of those that were seen the eviction must be an event first. */
 const missingOf = (scene: Scene, task: Task): readonly number[] => {
   const name = nameOf(task);
-  const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
+  const stays = (member: Member): boolean => member.task === name && !makesWay(scene, member);
+  const there = new Set(scene.members.filter(stays).map(({ index }) => index));
   const seen = ofTask(scene.memory.seen, name);
   const done = ofTask(scene.memory.done, name);
   return Array.from({ length: replicasOf(task) }, (_, index) => index).filter(
@@ -73,6 +82,10 @@ const dismissal = ({ pod }: Member): Effect => ({
   resourceVersion: pod.metadata.resourceVersion,
 });
 
+/** Names of what this very step has made already. */
+const madeIn = ({ view: { done = [] } }: Scene): ReadonlySet<string> =>
+  new Set(done.flatMap((effect) => (effect.do === "create" ? [effect.object.metadata.name] : [])));
+
 export type Pods = {
   readonly ends: readonly Effect[];
   readonly creates: readonly Effect[];
@@ -89,7 +102,10 @@ export const podEffects = (scene: Scene, ready: boolean): Pods => {
   const ended = (member: Member): Effect =>
     isOverByRight(member, scene.memory) ? removal(pods, member.pod) : dismissal(member);
   const ends = [...over.map(ended), ...excess.map(dismissal)];
-  const wanted = isKept(scene) && ready && isAdmitted(scene) ? missing(scene) : [];
+  const made = madeIn(scene);
+  const wanted = (isKept(scene) && ready && isAdmitted(scene) ? missing(scene) : []).filter(
+    ({ task, index }) => !made.has(podName(ownerOf(scene).name, nameOf(task), index)),
+  );
   const creates = wanted.slice(0, mostAtOnce).map((one) => creation(scene, one));
   return { ends, creates, more: wanted.length > mostAtOnce };
 };

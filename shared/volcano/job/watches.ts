@@ -8,6 +8,7 @@ import { isEnding, labelOf } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
+import { trimGroup } from "../podgroup/group.ts";
 import { jobs, keys, podGroups } from "../resource.ts";
 
 const statusOf = (object: Obj): Json => (isRecord(object["status"]) ? object["status"] : {});
@@ -33,23 +34,26 @@ const word = (group: Obj): unknown => {
   return [phase, known.map(({ type, status, reason }) => ({ type, status, reason }))];
 };
 
-const trimGroup = (group: Stored): Stored => {
-  const { phase, conditions } = statusOf(group);
+const only = (value: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));
+
+/** All that a job's decisions read of a pod. */
+const trimPod = (pod: Stored): Stored => {
+  const { conditions } = statusOf(pod);
+  const placed = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isOfPlace) : [];
   return {
-    ...trim(group),
-    status: { ...(phase === undefined ? {} : { phase }), ...(conditions === undefined ? {} : { conditions }) },
+    ...trim(pod),
+    spec: only(isRecord(pod["spec"]) ? pod["spec"] : {}, ["nodeName"]),
+    status: {
+      ...only(statusOf(pod), ["phase", "containerStatuses", "initContainerStatuses"]),
+      ...(placed.length === 0 ? {} : { conditions: placed }),
+    },
   };
 };
 
-const trimPod = (pod: Stored): Stored => {
-  const { phase, containerStatuses, initContainerStatuses } = statusOf(pod);
-  const status = {
-    ...(phase === undefined ? {} : { phase }),
-    ...(containerStatuses === undefined ? {} : { containerStatuses }),
-    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses }),
-  };
-  return { ...trim(pod), status };
-};
+const isOfPlace = ({ type }: Json): boolean => type === "PodScheduled";
+
+const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 
 /** The job that owns it, by its own word. */
 const jobOf = (object: Obj): string | undefined =>
@@ -65,6 +69,7 @@ const watches: readonly Watch[] = [
     trim: trimPod,
     ownerName: (pod) => labelOf(pod, keys.jobName),
     matters: (before, after) => before === undefined || !same(gist(before), gist(after)),
+    urgent: (before, after) => hasFailed(after) && !hasFailed(before),
   },
   {
     resource: podGroups,
@@ -77,4 +82,4 @@ const watches: readonly Watch[] = [
 ];
 
 /** A job as a forwarder knows it. */
-export const jobWatcher = { kind: jobs.kind, resource: jobs, optional: true, watches } as const;
+export const jobWatcher = { kind: jobs.kind, resource: jobs, optional: true, watchful: true, watches } as const;

@@ -3,6 +3,7 @@ import { mergePatch } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
+import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
@@ -79,6 +80,13 @@ export const podGroup = (making: Making, priorities: Priorities): Obj => {
     spec: specOf(making, priorities),
   };
 };
+
+/** A group while it is watched, whoever watches it: small, and nearly all of it is read by somebody. */
+export const trimGroup = (group: Stored): Stored => ({
+  ...trim(group),
+  spec: isRecord(group["spec"]) ? group["spec"] : {},
+  status: isRecord(group["status"]) ? group["status"] : {},
+});
 
 /** Fields that follow the job; its queue and topology stay as they were. As upstream updates it. */
 const followed = ["minMember", "minResources", "minTaskMember", "priorityClassName", "subGroupPolicy"];

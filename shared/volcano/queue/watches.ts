@@ -6,6 +6,7 @@ import { isRecord, type Json } from "../../kube/answers.ts";
 import { changed } from "../../kube/news.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
+import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../resource.ts";
 import { defaultName, rootName } from "./family.ts";
 
@@ -19,8 +20,6 @@ const trimQueue = (queue: Stored): Stored => ({
   spec: fieldsOf(queue, "spec"),
   status: { state: fieldsOf(queue, "status")["state"] },
 });
-
-const trimGroup = (group: Stored): Stored => ({ ...trim(group), spec: { queue: fieldsOf(group, "spec")["queue"] } });
 
 const phaseOf = (group: Obj): unknown => fieldsOf(group, "status")["phase"];
 

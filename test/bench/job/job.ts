@@ -26,6 +26,16 @@ const merge = "application/merge-patch+json";
 /** The host's own flag. */
 export type Gang = "scheduler" | "none";
 
+export type Ordered = {
+  /** Pods of the one job; half as many jobs of a pod. */
+  readonly count: number;
+  readonly gang: Gang;
+  /** `one`, `many` or `single`; absent: all of them. */
+  readonly part: string | undefined;
+  /** Where CPU profiles of the hosts are to be left. */
+  readonly profile: string | undefined;
+};
+
 const letters: Readonly<Record<Gang, string>> = {
   scheduler: "groups are let in by a process that stands in for Volcano's scheduler",
   none: "groups are let in by the host itself",
@@ -37,7 +47,7 @@ type Bench = {
   readonly book: Book;
   readonly kubeconfig: string;
   readonly dir: string;
-  readonly gang: Gang;
+  readonly asked: Ordered;
 };
 
 /** Bare: no plugins, one small container. */
@@ -235,10 +245,18 @@ const deleted = async ({ cluster }: Bench): Promise<void> => {
 
 type Part = (bench: Bench, host: HostProcess) => Promise<readonly Figure[]>;
 
+const parts: Readonly<Record<string, Part>> = {
+  one: (bench, host) => oneJob(bench, host, bench.asked.count),
+  many: (bench, host) => manyJobs(bench, host, bench.asked.count / 2),
+  single: singles,
+};
+
 /** With a host of its own, so that each has its own peak. */
 const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> => {
   const log = join(bench.dir, "host.log");
-  const host = startHost(bench.kubeconfig, log, ["--log-level", "warn", "--gang", bench.gang]);
+  const { gang, profile } = bench.asked;
+  const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+  const host = startHost(bench.kubeconfig, log, ["--log-level", "warn", "--gang", gang], flags);
   await sleep(5_000);
   const figures = await part(bench, host);
   const code = await host.stop();
@@ -250,7 +268,10 @@ const measured = async (bench: Bench, part: Part): Promise<readonly Figure[]> =>
 };
 
 /** Throws when work was wrong or missing; slow is only slow. */
-export const benchJob = async (count: number, gang: Gang): Promise<readonly Figure[]> => {
+export const benchJob = async (asked: Ordered): Promise<readonly Figure[]> => {
+  const { gang, part } = asked;
+  const chosen = Object.entries(parts).filter(([name]) => part === undefined || part === name);
+  if (chosen.length === 0) throw new Error(`no part ${part}; there are ${Object.keys(parts).join(", ")}`);
   await ensure(["go"]);
   await build();
   const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-job-"));
@@ -262,14 +283,12 @@ export const benchJob = async (count: number, gang: Gang): Promise<readonly Figu
     const kubeconfig = await install(cluster, undefined);
     await cluster.api.until(jobs, ({ status }) => status === 200, 30_000);
     book = await openBook(cluster.adminKubeconfig);
-    const bench = { cluster, audit, book, kubeconfig, dir, gang };
+    const bench = { cluster, audit, book, kubeconfig, dir, asked };
     await openQueues(bench);
     standIn = startStandIn(cluster, gang);
     console.log(`--gang ${gang}: ${letters[gang]}; no webhooks`);
     const figures: Figure[] = [];
-    figures.push(...(await measured(bench, (...on) => oneJob(...on, count))));
-    figures.push(...(await measured(bench, (...on) => manyJobs(...on, count / 2))));
-    figures.push(...(await measured(bench, singles)));
+    for (const [, one] of chosen) figures.push(...(await measured(bench, one)));
     await rm(dir, { recursive: true, force: true });
     return figures;
   } finally {

@@ -1,6 +1,7 @@
 /** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
 import type { Scenario } from "../plot.ts";
 import { commands } from "./commands.ts";
+import { hostedOf } from "./hosted.ts";
 import {
   applied,
   done,
@@ -277,4 +278,6 @@ const shapes: readonly Scenario[] = [
   }),
 ];
 
-export const volcano: readonly Scenario[] = [...shapes, ...policies, ...timers, ...commands, ...volcanoBugs];
+const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...commands, ...volcanoBugs];
+
+export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

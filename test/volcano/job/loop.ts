@@ -146,11 +146,11 @@ export class Loop {
       );
   }
 
-  private decided(refused: readonly Refusal[]): Plan<Memory> {
-    const seen = new Map<string, readonly Stored[]>();
+  private decided(refused: readonly Refusal[], seen: Map<string, readonly Stored[]>, done: Effect[]): Plan<Memory> {
     for (let round = 0; round < 8; round += 1) {
       const object = this.objects.get("jobs/j");
-      const view = { object, uid: object?.metadata.uid ?? "uid-1", memory: this.memory, seen, now: this.now, refused };
+      const known = { uid: object?.metadata.uid ?? "uid-1", memory: this.memory, seen, now: this.now };
+      const view = { object, ...known, refused, done };
       const decision = decide(key, view);
       if (!("look" in decision)) return decision;
       for (const query of decision.look) seen.set(queryId(query), this.answer(query));
@@ -185,14 +185,22 @@ export class Loop {
 
   /** One step; `dies`: after the save, before anything is done. */
   step(dies = false): Plan<Memory> {
-    const plan = this.decided([]);
-    this.last = plan;
+    const [seen, done] = [new Map<string, readonly Stored[]>(), [] as Effect[]];
+    let plan = this.decided([], seen, done);
     this.memory = plan.memory;
     if (dies) return plan;
-    for (const effect of plan.stages.flat()) this.perform(effect);
+    for (; plan.more === true; plan = this.decided([], seen, done)) done.push(...this.act(plan));
+    this.act(plan);
+    this.last = plan;
     if (plan.status !== undefined) this.tell(plan.status);
     if (plan.forget === true) this.memory = undefined;
     return plan;
+  }
+
+  private act({ memory, stages }: Plan<Memory>): readonly Effect[] {
+    this.memory = memory;
+    for (const effect of stages.flat()) this.perform(effect);
+    return stages.flat();
   }
 
   private tell(wished: Fields): void {

@@ -1,0 +1,77 @@
+/** What a job waits for when a step is over, and whether another is to come at once. */
+import type { Plan } from "../../core/plan.ts";
+import { waitingOrders } from "../command/order.ts";
+import { tasksOf } from "../schema/spec.ts";
+import { isOver } from "./crew.ts";
+import { expiryOf } from "./expiry.ts";
+import { isFinished, moveFor } from "./machine.ts";
+import { type Memory, shownPhase } from "./memory.ts";
+import { ofTask } from "./ordinals.ts";
+import { phaseAfter } from "./rules.ts";
+import { type Scene, tallied } from "./scene.ts";
+import { isAdmitted } from "./syncing.ts";
+
+export const pollMs = 15_000;
+
+export type Asked = {
+  /** When something is due, epoch ms. */
+  readonly wakeAt?: number;
+  /** There are events still to be acted on. */
+  readonly more?: boolean;
+};
+
+const earliest = (...instants: readonly (number | undefined)[]): number | undefined => {
+  const known = instants.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/** Commands that are still to be taken. */
+const isOrdered = ({ orders, memory }: Scene): boolean => waitingOrders(orders, memory.commands).length > 0;
+
+/** Evictions that are still to become events. */
+const hasMore = ({ memory, members, spec }: Scene): boolean =>
+  tasksOf(spec).some(({ name = "" }) => {
+    const there = new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
+    return [...ofTask(memory.seen, name)].some((index) => !there.has(index));
+  });
+
+/** What is there already leads on from a phase that had to be shown first; everything else is told by what changes. */
+const leadsOn = (scene: Scene): boolean => {
+  const { memory, spec, object } = scene;
+  if (shownPhase(object) === memory.phase) return false;
+  const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene) };
+  return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
+};
+
+const waitsFor = (scene: Scene): string => {
+  const { memory, members } = scene;
+  if (members.some((member) => member.ending || isOver(member, memory))) return "pods to end";
+  if (!isAdmitted(scene)) return "its group to be let in by the scheduler";
+  return memory.phase === "Running" ? "its pods to finish" : "its pods to start";
+};
+
+type Waits = Pick<Plan<Memory>, "wakeAt" | "pollMs" | "again" | "rests" | "waitsFor">;
+
+/** Nothing goes on any more: its time to live, or rest. */
+const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
+  const due = expiryOf(scene.spec, scene.memory);
+  if (busy) return { again: true };
+  if (ending) return { pollMs, waitsFor: "what is left of it to go" };
+  return due === undefined ? { rests: true } : { wakeAt: due };
+};
+
+/** `busy`: the step ends somebody, or changes what the job has beside its pods; who watches hears of it. */
+export const waitsOf = (scene: Scene, asked: Asked, busy: boolean): Waits => {
+  const { memory } = scene;
+  const sooner = isOrdered(scene) || asked.more === true;
+  const ending = scene.members.some((member) => member.ending || isOver(member, memory));
+  if (isFinished(memory.phase)) return afterEnd(scene, busy || sooner, ending || memory.kept !== "");
+  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt));
+  const missing = hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
+  return {
+    waitsFor: waitsFor(scene),
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(sooner || missing || leadsOn(scene) ? { again: true } : {}),
+    ...(ending ? { pollMs } : {}),
+  };
+};

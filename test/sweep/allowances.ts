@@ -91,6 +91,22 @@ export const allowances: readonly Allowance[] = [
     allows: (difference) => isOf("events", difference) && wholeOf(difference).includes('"reason":"QueueNotFound"'),
   },
   {
+    name: "that a job's action waits is not told when it was due by then",
+    reason: "who dies is followed by the next one after 90 s, and who comes when it is due acts and announces nothing",
+    allows: (difference, _, { kind }) =>
+      kind === "Job" &&
+      isOf("events", difference) &&
+      isMissing(difference) &&
+      /Execute action \w+ after \d/.test(difference.id),
+  },
+  {
+    name: "the group that a job leaves behind is not called retired",
+    reason:
+      "an answer said that it was not there: a job that ends takes it away all the same, one that goes on keeps it",
+    allows: ({ path, got }, family, { kind }) =>
+      kind === "Job" && path === ".spec.memory.retired" && got === "absent" && family === "404-named",
+  },
+  {
     name: "a trouble that lasted is told",
     reason: "people are to see what is in the way: an event of the platform's trouble, once it was met three times",
     allows: (difference, family) =>

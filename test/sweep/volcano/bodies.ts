@@ -57,6 +57,12 @@ const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "st
     : names.every(isReady);
 };
 
+/** Since when no body of a version is wanted any more; undefined while it is. */
+const pastSince = ({ record, movedAt, gone, uid, earlier }: Facts, version: number): number | undefined => {
+  if (gone) return earlier.get(uid ?? "");
+  return record !== undefined && version < record.version ? movedAt : undefined;
+};
+
 const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
   const body = bodyOf(pod, facts.uid ?? "");
   const { record } = facts;
@@ -64,14 +70,15 @@ const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void
     blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
   const name = pod.metadata.annotations?.["scheduling.k8s.io/group-name"];
   const group = [...facts.groups.values()].find((one) => one.name === name);
-  const isOld = record !== undefined && body.version < record.version;
+  const pastAt = pastSince(facts, body.version);
+  const isOld = pastAt !== undefined;
   if (!isOld && ["", "Pending"].includes(group?.phase ?? ""))
     blame(`V2: ${body.name} comes before its group is let in`);
   if (!followsOthers(facts, job, body)) blame(`V2: ${body.name} comes before what its task depends on`);
   const id = idOf(body);
   if (facts.born.has(id) && !facts.freed.has(id) && !isOld) blame(`V1: a second body of ${body.name} (${id})`);
-  if (isOld && now - facts.movedAt > longestArrivalMs)
-    blame(`V13: ${body.name} comes ${now - facts.movedAt} ms after its version was past`);
+  if (isOld && now - pastAt > longestArrivalMs)
+    blame(`V13: ${body.name} comes ${now - pastAt} ms after its version was past`);
   facts.freed.delete(id);
   facts.born.add(id);
   facts.pods.set(pod.metadata.uid, { ...body, strayAt: isOld ? now : undefined });

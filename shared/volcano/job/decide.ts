@@ -13,11 +13,12 @@ import { parseSpec } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
+import { moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
 import { held, invalid, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
-import { answerTo, got, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
-import { taken } from "./taking.ts";
+import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
+import { endsAll, taken } from "./taking.ts";
 import { witnessed } from "./witnessing.ts";
 
 /** Claims by the names that they are made under. */
@@ -89,12 +90,22 @@ const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
   return pod?.metadata.uid === witness.uid ? "yes" : "no";
 };
 
-const act = (scene: Scene): Decision<Memory> => {
-  const told = shownPhase(scene.object) === scene.memory.phase;
-  const choice = chosen(scene, told);
-  const witness = confirmed(scene, choice);
-  if (witness === "no") return { memory: scene.memory, stages: [], pollMs: 1_000 };
+/** What stays behind is remembered, so one answer that it is not there is not enough. */
+const left = (scene: Scene, { action }: Chosen): Scene | Query => {
+  if (scene.group !== undefined || !endsAll(moveFor(scene.memory.phase, action))) return scene;
+  const found = answerTo(scene.view, groupAgain(scene));
+  if (found === undefined) return groupAgain(scene);
+  return { ...scene, group: found.find((group) => ownedBy(group, scene.view.uid)) };
+};
+
+const act = (before: Scene): Decision<Memory> => {
+  const told = shownPhase(before.object) === before.memory.phase;
+  const choice = chosen(before, told);
+  const witness = confirmed(before, choice);
+  if (witness === "no") return { memory: before.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
+  const scene = left(before, choice);
+  if ("do" in scene) return { look: [scene] };
   const next = { ...scene, memory: taken(scene, choice, told) };
   const acted = choice.because !== undefined;
   return planOf(next, {

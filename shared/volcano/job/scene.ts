@@ -78,6 +78,15 @@ export const groupsOf = (key: Key, uid: string): readonly Query[] => [
   groupNamed(key, key.name),
 ];
 
+/** The second look for a group that one answer says is not there. */
+export const groupAgain = ({ key, view }: Pick<Scene, "key" | "view">): Query => ({
+  do: "list",
+  resource: podGroups,
+  namespace: key.namespace,
+  labels: {},
+  field: `metadata.name=${groupName({ name: key.name, uid: view.uid })}`,
+});
+
 export const answerTo = ({ seen }: Pick<View<Memory>, "seen">, query: Query): readonly Stored[] | undefined =>
   seen.get(queryId(query));
 

@@ -72,7 +72,9 @@ const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => 
   };
 };
 
-const endsAll = ({ pods, when }: Move): boolean => pods === "killAll" || (pods === "killUnfinished" && when === "now");
+/** The group stays behind with all pods of the version. */
+export const endsAll = ({ pods, when }: Move): boolean =>
+  pods === "killAll" || (pods === "killUnfinished" && when === "now");
 
 const toldOf = ({ event, exitCodes }: NonNullable<Chosen["because"]>, { task, index }: Target): string => {
   const where = task === "" ? "" : ` of ${index === undefined ? `task ${task}` : `pod ${task}-${index}`}`;

@@ -60,7 +60,7 @@ const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
   return due === undefined ? { rests: true } : { wakeAt: due };
 };
 
-/** `busy`: the step ends somebody, or changes what the job has beside its pods; who watches hears of it. */
+/** `busy`: the step ends somebody, or changes what the job has beside its pods. */
 export const waitsOf = (scene: Scene, asked: Asked, busy: boolean): Waits => {
   const { memory } = scene;
   const sooner = isOrdered(scene) || asked.more === true;
@@ -72,6 +72,6 @@ export const waitsOf = (scene: Scene, asked: Asked, busy: boolean): Waits => {
     waitsFor: waitsFor(scene),
     ...(wakeAt === undefined ? {} : { wakeAt }),
     ...(sooner || missing || leadsOn(scene) ? { again: true } : {}),
-    ...(ending ? { pollMs } : {}),
+    ...(ending || busy ? { pollMs } : {}),
   };
 };

@@ -50,6 +50,8 @@ export class Loop {
   /** Deleted pods go at once, or when `release` lets them. */
   lingering = false;
   last: Plan<Memory> | undefined;
+  /** What is answered as if nothing were there. */
+  blind: (query: Query) => boolean = () => false;
   private count = 0;
 
   constructor(spec: Fields, more: Fields = {}) {
@@ -133,14 +135,17 @@ export class Loop {
   }
 
   private answer(query: Query): readonly Stored[] {
+    if (this.blind(query)) return [];
     if (query.do === "get") {
       const found = this.objects.get(idOf(query.ref.resource.plural, query.ref.name));
       return found === undefined ? [] : [found];
     }
     if (query.do !== "list") throw new Error(`nobody answers a ${query.do}`);
+    const { field = "" } = query;
     return [...this.objects]
       .filter(([id]) => id.startsWith(`${query.resource.plural}/`))
       .map(([, object]) => object)
+      .filter(({ metadata }) => field === "" || field === `metadata.name=${metadata.name}`)
       .filter(({ metadata }) =>
         Object.entries(query.labels).every(([name, value]) => metadata.labels?.[name] === value),
       );

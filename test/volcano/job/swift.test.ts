@@ -35,7 +35,7 @@ describe("a new job", () => {
   });
 
   test("waits for its group without another step", () => {
-    assert.deepEqual([loop.last?.swift, loop.last?.again, loop.last?.pollMs], [true, undefined, undefined]);
+    assert.deepEqual([loop.last?.swift, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
   });
 
   test("that another has left behind is asked for both of its groups", () => {
@@ -140,6 +140,16 @@ describe("a job of many pods", () => {
     assert.equal(loop.deeds.length, 1_600);
     assert.equal(loop.last?.again, true);
   });
+});
+
+test("a group that is left behind is looked for twice before it is believed to be gone", () => {
+  const loop = new Loop(restarting("RestartJob")).running();
+  const [name = ""] = loop.names("podgroups");
+  const uid = loop.objects.get(`podgroups/${name}`)?.metadata.uid;
+  loop.fail("j-w-1", 3);
+  loop.blind = (query) => query.do === "get" && query.ref.name === name;
+  loop.step();
+  assert.deepEqual([loop.memory?.version, loop.memory?.retired], [1, uid]);
 });
 
 test("events that an action leaves are acted on in another step at once", () => {

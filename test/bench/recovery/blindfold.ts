@@ -13,6 +13,8 @@ export type Blindfold = {
   put(on: boolean): void;
   /** How many events were held back so far. */
   readonly held: () => number;
+  /** Resolves when somebody watches pods through this door. */
+  readonly watched: Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -48,6 +50,7 @@ export const openBlindfold = async (kubeconfig: string, file: string): Promise<B
   const agent = new Agent({ keepAlive: true, ca: Buffer.from(cluster["certificate-authority-data"], "base64") });
   let on = false;
   let held = 0;
+  const watch = Promise.withResolvers<void>();
   const holds = (line: string): boolean => {
     const passes = !on || line.startsWith('{"type":"BOOKMARK"');
     if (!passes) held += 1;
@@ -60,6 +63,7 @@ export const openBlindfold = async (kubeconfig: string, file: string): Promise<B
     const asked = ask(url, { method: incoming.method, headers, agent }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       outgoing.flushHeaders();
+      if (isWatch(url)) watch.resolve();
       if (isWatch(url)) answer.pipe(sieve(holds)).pipe(outgoing);
       else answer.pipe(outgoing);
       answer.on("error", () => outgoing.destroy());
@@ -77,6 +81,7 @@ export const openBlindfold = async (kubeconfig: string, file: string): Promise<B
       on = blind;
     },
     held: () => held,
+    watched: watch.promise,
     stop: async () => {
       server.closeAllConnections();
       agent.destroy();

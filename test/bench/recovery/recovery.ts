@@ -19,8 +19,8 @@ import { openBlindfold } from "./blindfold.ts";
 import { bareLoss, barePosts } from "./floor.ts";
 import { type Executor, instant, openStandIns, type StandIns } from "./standins.ts";
 
-/** Applications that lose executors one by one: twenty, so that a loss every tenth of a second finds its own at rest. */
-const many = { apps: 20, each: 50, pauseMs: 100 };
+/** Applications that lose executors one by one: twenty, so that a loss ten times a second finds its own at rest. */
+const many = { apps: 20, each: 50, pauseMs: 75 };
 
 export type Asked = {
   /** Losses one by one. */
@@ -32,7 +32,8 @@ export type Asked = {
 };
 
 export const parts: readonly string[] = ["single", "mass", "missed"];
-const mass = { app: "mass", count: 1_000 };
+/** `startMs`: real executors are registered 3.5 to 4 s after their pods are made. */
+const mass = { app: "mass", count: 1_000, startMs: 4_000 };
 /** How many executors are made within one interval, at most. */
 const pace = { batch: 500, delay: "1s" };
 const resyncSeconds = 10;
@@ -62,22 +63,27 @@ const created = async ({ cluster }: Bench, name: string, instances: number): Pro
   if (status !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
 };
 
-/** Until all of these run. */
-const grown = async ({ standIns }: Bench, apps: readonly string[], each: number): Promise<void> => {
-  const until = performance.now() + 120_000;
-  while (apps.some((app) => standIns.running(app).length < each)) {
-    const all = apps.map((app) => `${app} ${standIns.running(app).length}`).join(", ");
-    if (performance.now() > until) throw new Error(`not ${each} executors of each in two minutes: ${all}`);
+type Crew = { readonly app: string; readonly each: number };
+
+const losers = (count: number): readonly Crew[] =>
+  Array.from({ length: count }, (_, index) => ({ app: `loses-${index + 1}`, each: many.each }));
+
+const crewsOf = (wants: (part: string) => boolean): readonly Crew[] => [
+  ...(wants("single") || wants("missed") ? losers(many.apps) : []),
+  ...(wants("mass") ? [{ app: mass.app, each: mass.count }] : []),
+];
+
+/** Until all of these have all their executors, and those are old enough to be lost. */
+const atWork = async (bench: Bench, crews: readonly Crew[]): Promise<void> => {
+  for (const { app, each } of crews) await created(bench, app, each);
+  const until = performance.now() + 240_000;
+  const short = ({ app, each }: Crew): boolean => bench.standIns.running(app).length < each;
+  while (crews.some(short)) {
+    const all = crews.map(({ app }) => `${app} ${bench.standIns.running(app).length}`).join(", ");
+    if (performance.now() > until) throw new Error(`not all executors in four minutes: ${all}`);
     await sleep(200);
   }
-};
-
-/** Applications that have all their executors, and long enough to lose them; those that an earlier part made are there. */
-const atWork = async (bench: Bench, apps: readonly string[], each: number): Promise<void> => {
-  const missing = apps.filter((app) => bench.standIns.running(app).length === 0);
-  for (const app of missing) await created(bench, app, each);
-  await grown(bench, missing, each);
-  if (missing.length > 0) await sleep(grownMs);
+  await sleep(grownMs);
 };
 
 type Replaced = { readonly lost: Executor; readonly by: Executor; readonly visibleAt: number };
@@ -138,11 +144,8 @@ const asked = async ({ audit }: Bench, since: number, losses: number): Promise<r
   return requests;
 };
 
-const losers = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `loses-${index + 1}`);
-
 const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
-  const apps = losers(many.apps);
-  await atWork(bench, apps, many.each);
+  const apps = losers(many.apps).map(({ app }) => app);
   const [before, began] = [await account(host), Date.now()];
   const all = await oneByOne(bench, apps);
   const after = await account(host);
@@ -168,7 +171,6 @@ const singles = async (bench: Bench, host: HostProcess): Promise<readonly Figure
 /** All at once; from the first loss that is visible to the last POST. */
 const massLoss = async (bench: Bench, host: HostProcess): Promise<readonly Figure[]> => {
   const { app, count } = mass;
-  await atWork(bench, [app], count);
   const victims = bench.standIns.running(app);
   const before = await account(host);
   const coming = bench.standIns.next(app, count);
@@ -203,8 +205,8 @@ const missed = async (bench: Bench): Promise<readonly Figure[]> => {
   const blindfold = await openBlindfold(bench.kubeconfig, join(bench.dir, "blindfold.kubeconfig"));
   const host = startHost(blindfold.kubeconfig, join(bench.dir, "blind.log"), ["--resync", `${resyncSeconds}s`]);
   try {
-    await sleep(8_000);
-    await atWork(bench, losers(many.apps), many.each);
+    await Promise.race([blindfold.watched, sleep(60_000, undefined, { ref: false })]);
+    await sleep(5_000);
     const all: Replaced[] = [];
     for (let index = 0; index < misses; index++) {
       const [lost] = bench.standIns.running(`loses-${index + 1}`);
@@ -244,6 +246,7 @@ const seeing = async (bench: Bench, wants: (part: string) => boolean): Promise<r
   const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
   const host = startHost(bench.kubeconfig, join(bench.dir, "host.log"), ["--log-level", "warn"], flags);
   try {
+    await atWork(bench, crewsOf(wants));
     const single = wants("single") ? shown(await singles(bench, host)) : [];
     const all = wants("mass") ? shown(await massLoss(bench, host)) : [];
     const { peak } = await account(host);
@@ -261,13 +264,13 @@ const measured = async (bench: Bench): Promise<readonly Figure[]> => {
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: floor } });
   await api.until(collection, ({ status }) => status === 200, 20_000);
   await api.until(`/api/v1/namespaces/${floor}/serviceaccounts/default`, ({ status }) => status === 200, 20_000);
-  const seen = wants("single") || wants("mass") ? await seeing(bench, wants) : [];
+  const seen = await seeing(bench, wants);
   return [...seen, ...(wants("missed") ? shown(await missed(bench)) : [])];
 };
 
 const says = [
-  `own mode; batch ${pace.batch}, interval ${pace.delay}; ${many.apps} applications of ${many.each} executors, then one of ${mass.count}`,
-  "visible: the API server has answered the write that says that an executor failed (137)",
+  `own mode; batch ${pace.batch}, interval ${pace.delay}; ${many.apps} applications of ${many.each} executors, and one of ${mass.count}`,
+  `visible: the API server has answered the write that says that an executor failed (137); of the ${mass.count}, what is made runs after ${mass.startMs} ms`,
   "POST: the API server's audit log says that the successor's POST has come",
 ] as const;
 
@@ -283,7 +286,8 @@ export const benchRecovery = async (asked: Asked): Promise<readonly Figure[]> =>
   const dir = await mkdtemp(join(tmpdir(), "rekindle-recovery-"));
   const audit = await openAudit(dir, "rekindle", "rekindle");
   const cluster = await startCluster({ nodes: 0, dir: join(dir, "cluster"), extra: audit.flags });
-  const standIns = await openStandIns(cluster.adminKubeconfig, bridgeAddress);
+  const slowly = { slow: mass.app, startMs: mass.startMs };
+  const standIns = await openStandIns(cluster.adminKubeconfig, bridgeAddress, slowly);
   try {
     const kubeconfig = await install(cluster, undefined);
     const figures = await measured({ cluster, audit, standIns, kubeconfig, dir, asked });

@@ -4,7 +4,7 @@
  */
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api as AgentApi } from "../../cluster/node/api.ts";
+import type { Api as AgentApi, Reply } from "../../cluster/node/api.ts";
 import { openApi } from "../../cluster/node/api.ts";
 
 type Pod = {
@@ -89,8 +89,15 @@ const answerFor = (path: string, idsOf: (applicationId: string) => readonly stri
   return what === "jobs" || what === "stages" ? [] : undefined;
 };
 
-/** Follows the pods of the namespace `default`; drivers answer at `address`:4040. */
-export const openStandIns = async (kubeconfig: string, address: string): Promise<StandIns> => {
+/**
+ * Follows the pods of the namespace `default`; drivers answer at `address`:4040. Executors of the application `slow` take
+ * `startMs` to come to run, those of all others no time.
+ */
+export const openStandIns = async (
+  kubeconfig: string,
+  address: string,
+  { slow, startMs }: { readonly slow: string; readonly startMs: number },
+): Promise<StandIns> => {
   const api: AgentApi = await openApi(kubeconfig);
   const apps = new Map<string, Map<string, Executor>>();
   const applications = new Map<string, string>();
@@ -102,17 +109,19 @@ export const openStandIns = async (kubeconfig: string, address: string): Promise
     return found;
   };
   const lane = lanes(24);
-  const once = async (name: string, status: object): Promise<void> => {
-    const reply = await api.call("PATCH", `${podsPath}/${name}/status`, { status }, merge);
+  const once = async (name: string, act: () => Promise<Reply>): Promise<void> => {
+    const reply = await act();
     if (reply.status !== 200 && reply.status !== 404) throw new Error(`${name}: ${JSON.stringify(reply.body)}`);
   };
   /** A server that is busy with a thousand of them may hang up. */
-  const patch = (name: string, status: object, tries = 5): Promise<void> =>
-    lane(() => once(name, status)).catch(async (error: unknown) => {
+  const patient = (act: () => Promise<Reply>, name: string, tries = 5): Promise<void> =>
+    lane(() => once(name, act)).catch(async (error: unknown) => {
       if (tries <= 1) throw error;
       await sleep(200);
-      return patch(name, status, tries - 1);
+      return patient(act, name, tries - 1);
     });
+  const patch = (name: string, status: object): Promise<void> =>
+    patient(() => api.call("PATCH", `${podsPath}/${name}/status`, { status }, merge), name);
   const came = (executor: Executor): void => {
     of(executor.app).set(executor.name, executor);
     const one = waiting.get(executor.app);
@@ -126,6 +135,7 @@ export const openStandIns = async (kubeconfig: string, address: string): Promise
   const start = async (pod: Pod, role: string): Promise<void> => {
     const app = labelOf(pod, "sparkoperator.k8s.io/app-name");
     if (role === "driver") applications.set(labelOf(pod, "spark-app-selector"), app);
+    else if (app === slow) await sleep(startMs);
     await patch(pod.metadata.name, statusOf(role, address, false));
     const { name, uid } = pod.metadata;
     if (role === "executor") came({ app, name, uid, id: labelOf(pod, "spark-exec-id") });

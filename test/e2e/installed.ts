@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const cli = join(root, "dist", "cli.mjs");
+export const cli = join(root, "dist", "cli.mjs");
 
 /** What a service manager would give it, and nothing of the lane's own. */
 const environment = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
@@ -42,14 +42,18 @@ const applied = async (plane: ControlPlane, text: string): Promise<void> => {
 
 /**
  * `rekindle manifests | kubectl apply`, without the Deployment (there are no container images here). `upstreamCrds` is a
- * folder of CRDs to install instead of ours. Gives the kubeconfig of the shipped service account.
+ * folder of CRDs to install instead of ours of these groups. Gives the kubeconfig of the shipped service account.
  */
-export const install = async (plane: ControlPlane, upstreamCrds: string | undefined): Promise<string> => {
+export const install = async (
+  plane: ControlPlane,
+  upstreamCrds: string | undefined,
+  groups = "sparkoperator.k8s.io",
+): Promise<string> => {
   if (upstreamCrds !== undefined) {
-    const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-f", upstreamCrds]);
+    const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-R", "-f", upstreamCrds]);
     if (code !== 0) throw new Error(`kubectl apply ${upstreamCrds}: ${stderr}`);
   }
-  const without = upstreamCrds === undefined ? [] : ["--without-crds", "sparkoperator.k8s.io"];
+  const without = upstreamCrds === undefined ? [] : ["--without-crds", groups];
   await applied(
     plane,
     await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...without]),

@@ -13,6 +13,7 @@ import { type Family, families, familyNames, type Which } from "./families.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
 import { migrateLane } from "./migrate/lane.ts";
+import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import type { Case, Scene } from "./scene.ts";
 
 const help = `npm run e2e [-- [--family NAME | --lambda | --migrate] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
@@ -22,7 +23,8 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --migrate] [--crds our
     .join(`\n${" ".repeat(16)}`)}
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
-  --migrate     kubeflow's operator is left, what it ran adopted, and given back; with its CRDs, roles and webhooks
+  --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
+                with their CRDs and webhooks; --family spark or volcano is one of them
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200)
@@ -115,10 +117,15 @@ const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
-const migrateOutcome = async (): Promise<Outcome> => {
-  if (dataDir !== undefined) return { results: await migrateLane(join(dataDir, "spark-operator")), skipped: 0 };
-  console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");
-  return { results: [], skipped: 1 };
+/** Each on a cluster of its own; `--family spark` or `volcano` is only one of them. */
+const migrateOutcome = async (family: Family): Promise<Outcome> => {
+  if (dataDir === undefined) {
+    console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");
+    return { results: [], skipped: 2 };
+  }
+  const ofSpark = family === families["volcano"] ? [] : await migrateLane(join(dataDir, "spark-operator"));
+  const ofVolcano = family === families["spark"] ? [] : await volcanoMigrateLane(join(dataDir, "volcano"));
+  return { results: [...ofSpark, ...ofVolcano], skipped: 0 };
 };
 
 const main = async (): Promise<void> => {

@@ -7,15 +7,10 @@ import { isWrite, tableOf } from "../../cluster/audit.ts";
 import { type HostProcess, rekindle, startHost } from "../installed.ts";
 import { kubectl, must, pi } from "../scene.ts";
 import { awaitState, driverLog, observe, stateOf } from "../witness.ts";
-import { pictureOf, stored } from "./kubeflow.ts";
+import { type Act, played, type Result } from "./acts.ts";
+import { home } from "./kubeflow.ts";
 import { applications, create, leaveAtRest, leaveRunning, type Stage, setStage, until } from "./stage.ts";
-
-type Result = {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly seconds: number;
-  readonly lines: readonly string[];
-};
+import { pictureOf, stored } from "./upstream.ts";
 
 /** What the acts hand on to each other. */
 type Story = {
@@ -55,7 +50,7 @@ const report = async ({ stage, before, atRest }: Story): Promise<readonly string
     /nothing stands in the way/,
   ])
     must(part.test(said), `the report does not say ${part}:\n${said}`);
-  must((await pictureOf(stage.cluster)) === before, "the report changed something");
+  must((await pictureOf(stage.cluster, home)) === before, "the report changed something");
   must(String(await versionsOf(stage, atRest)) === String(versions), "the report touched applications");
   return said.trim().split("\n");
 };
@@ -81,7 +76,7 @@ const apply = async ({ stage }: Story): Promise<readonly string[]> => {
   const began = Date.now();
   const said = await migrate(stage, "--apply", "--yes");
   const seconds = Math.round((Date.now() - began) / 1_000);
-  const picture = await pictureOf(stage.cluster);
+  const picture = await pictureOf(stage.cluster, home);
   must(/controller 0/.test(picture) && /webhook 0/.test(picture), `not scaled to zero: ${picture}`);
   must(!picture.includes("failurePolicy"), `webhook configurations are left: ${picture}`);
   return [`${seconds} s`, ...said.trim().split("\n").slice(-8)];
@@ -125,7 +120,7 @@ const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> =
   const began = Date.now();
   await migrate(stage, "--undo", "--yes");
   const seconds = Math.round((Date.now() - began) / 1_000);
-  must((await pictureOf(cluster)) === before, `not as it was: ${await pictureOf(cluster)}`);
+  must((await pictureOf(cluster, home)) === before, `not as it was: ${await pictureOf(cluster, home)}`);
   await until("upstream leads", async () => kubeflow.leads(), 30_000);
   const from = Date.now();
   await sleep(6_000);
@@ -147,28 +142,13 @@ const undo = async ({ stage, before, log }: Story): Promise<readonly string[]> =
   return [`${seconds} s; replicas and webhook configurations as before, upstream leads, 0 writes of ours`];
 };
 
-const acts: readonly (readonly [name: string, act: (story: Story) => Promise<readonly string[]>])[] = [
+const acts: readonly Act<Story>[] = [
   ["the report tells what there is, and changes nothing", report],
   ["a host beside upstream's leader writes nothing", shadow],
   ["--apply: upstream stops, its webhook configurations are kept and removed", apply],
   ["what it left is adopted: a real driver runs on to COMPLETED, nothing is deleted or run again", adopts],
   ["--undo: everything as it was, and upstream leads", undo],
 ];
-
-const attempt = async (label: string, act: () => Promise<readonly string[]>): Promise<Result> => {
-  const began = performance.now();
-  const ended = (ok: boolean, lines: readonly string[]): Result => {
-    const seconds = Math.round((performance.now() - began) / 100) / 10;
-    for (const line of lines) console.log(`    ${line}`);
-    console.log(`${ok ? "✔" : "✖"} ${label} (${seconds} s)`);
-    return { name: label, ok, seconds, lines };
-  };
-  try {
-    return ended(true, await act());
-  } catch (error) {
-    return ended(false, [error instanceof Error ? error.message : String(error)]);
-  }
-};
 
 /** One story on one cluster; an act that fails ends it. `recorded` is the folder of upstream's recorded files. */
 export const migrateLane = async (recorded: string): Promise<readonly Result[]> => {
@@ -177,21 +157,17 @@ export const migrateLane = async (recorded: string): Promise<readonly Result[]> 
   console.log(`host log: ${log}`);
   const stage = await setStage(dir, recorded);
   const witness = observe(stage.cluster.api, name);
-  const results: Result[] = [];
   try {
     const driver = await leaveRunning(stage, name, 4_500);
     const atRest = await leaveAtRest(stage);
     await stage.kubeflow.registerWebhooks();
     const host = startHost(stage.kubeconfigs.host, log);
-    const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster) };
-    for (const [label, act] of acts) {
-      results.push(await attempt(label, () => act(story)));
-      if (results.at(-1)?.ok !== true) break;
-    }
+    const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster, home) };
+    const results = await played(acts, story);
     await host.stop();
+    return results;
   } finally {
     await witness.stop();
     await stage.stop();
   }
-  return results;
 };

@@ -9,7 +9,8 @@ import { leftBy } from "../../support/left.ts";
 import { migratorRules } from "../../support/migrator.ts";
 import { sparkPi } from "../../support/pi.ts";
 import { install } from "../installed.ts";
-import { applyAll, installKubeflow, type Kubeflow, stored } from "./kubeflow.ts";
+import { installKubeflow, type Kubeflow } from "./kubeflow.ts";
+import { applyAll, stored } from "./upstream.ts";
 
 export type Stage = {
   readonly dir: string;
@@ -23,7 +24,7 @@ export type Stage = {
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
 
-const migrator = async (cluster: Cluster): Promise<string> => {
+export const migrator = async (cluster: Cluster): Promise<string> => {
   const metadata = { name: "migrator" };
   const rbac = "rbac.authorization.k8s.io";
   await applyAll(cluster, [

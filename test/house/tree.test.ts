@@ -4,7 +4,16 @@ import { describe, test } from "node:test";
 import { read, sourcesUnder, tracked } from "./sources.ts";
 
 const folders = ["functions", "infra", "shared", "test"];
-const files = ["README.md", "LICENSE", "package.json", "package-lock.json", "tsconfig.json", "biome.json", "knip.json"];
+const files = [
+  "README.md",
+  "CHANGELOG.md",
+  "LICENSE",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "biome.json",
+  "knip.json",
+];
 /** Names that say nothing. `service` alone is Kubernetes' own word for one of its objects. */
 const vague = /(^|[-.])(utils?|helpers?|common|types?|constants?|manager|base|impl|misc|lib)$|[-.]service$/;
 

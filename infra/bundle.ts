@@ -15,7 +15,8 @@ export const functionNames = (): readonly string[] =>
 const banner =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
-const options = (names: readonly string[], outdir: string): BuildOptions => ({
+/** As esbuild is asked for all bundles. */
+export const bundleOptions = (names: readonly string[], outdir: string): BuildOptions => ({
   absWorkingDir: root,
   entryPoints: names.map((name) => `functions/${name}.ts`),
   outdir,
@@ -37,7 +38,7 @@ const options = (names: readonly string[], outdir: string): BuildOptions => ({
 
 /** Bundles functions together, so that what they share is one chunk. `write` puts them into dist/, or into another folder. */
 export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
-  const { metafile } = await build({ ...options(names, outdir), write });
+  const { metafile } = await build({ ...bundleOptions(names, outdir), write });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
   return metafile;
 };

@@ -116,6 +116,13 @@ const variables = {
   },
   privateKey: { variable: "REKINDLE_TLS_KEY_FILE", shape: z.string().min(1).optional() },
   checkpoints: { variable: "REKINDLE_CHECKPOINTS", shape: place.prefault("kubernetes") },
+  admissionPath: {
+    variable: "REKINDLE_ADMISSION_PATH",
+    shape: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{16,128}$/, { error: "16 to 128 letters, digits, - and _ are needed" })
+      .optional(),
+  },
   quota: {
     variable: "REKINDLE_ADMISSION_QUOTA",
     shape: z

@@ -1,4 +1,5 @@
 /** All parts there are. A new one is a file of its own and a word in this list. */
+import { aws } from "./aws.ts";
 import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
@@ -9,7 +10,7 @@ import { spark } from "./spark.ts";
 import { store } from "./store.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store];
+export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store, aws];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

@@ -49,8 +49,8 @@ export type Rendered =
   | { readonly objects: readonly Obj[]; readonly notes: readonly string[] }
   | { readonly refused: string };
 
-/** A row of the table of timeouts and policies. */
-export type Policy = Readonly<Record<"annotation" | "default" | "range" | "meaning", string>>;
+/** A row of the tables of timeouts and policies, and of which kind it may be asked for. */
+export type Policy = Readonly<Record<"kind" | "annotation" | "default" | "range" | "meaning", string>>;
 
 /** What a flag of upstream's controller means here. */
 export type FlagView = { readonly is: "taken" | "ignored" | "refused"; readonly says: string };

@@ -1,7 +1,9 @@
 /** The command line's tools: connections, previews, files of the package, the terminal. */
+
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Preview, Session, Tools, Where } from "../cli/tools.ts";
+import type { Line } from "../core/annotation.ts";
 import type { Key } from "../core/key.ts";
 
 export type CommandLine = {
@@ -102,7 +104,14 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   connect: (where) => connect(env, where),
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
-  policies: async () => (await import("../spark/application/policies.ts")).policyLines(),
+  policies: async () => {
+    const [{ policyLines }, { wishLines }] = await Promise.all([
+      import("../spark/application/policies.ts"),
+      import("../volcano/job/wishes.ts"),
+    ]);
+    const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
+    return [...of("SparkApplication", policyLines()), ...of("Job", wishLines())];
+  },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
   recover: async (session, key, how) => {

@@ -240,9 +240,15 @@ describe("rekindle pause", () => {
 test("the table of timeouts and policies is printed for people and for machines", async () => {
   const terminal = openTerminal();
   const { out, code } = await terminal.run("annotations");
-  assert.match(out, /^ANNOTATION +DEFAULT +RANGE +MEANING\nrekindle.dev\/driver-start-timeout +off +10s to 1d /);
+  assert.match(
+    out,
+    /^KIND +ANNOTATION +DEFAULT +RANGE +MEANING\nSparkApplication +rekindle.dev\/driver-start-timeout +off +10s to 1d /,
+  );
   const rows = JSON.parse((await terminal.run("annotations", "-o", "json")).out);
-  assert.deepEqual([code, rows.length, Object.keys(rows[0])], [0, 24, ["annotation", "default", "range", "meaning"]]);
+  assert.deepEqual(
+    [code, rows.length, Object.keys(rows[0])],
+    [0, 24, ["kind", "annotation", "default", "range", "meaning"]],
+  );
 });
 
 test("before the three lines stands what an application went through, the latest of it", async () => {

@@ -70,7 +70,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         }),
         runs: async () => setting.runs ?? runs,
         forecast: async (object) => forecast(object),
-        policies: async () => policyLines(),
+        policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
         flag: async (text, family) => flagView(text, family),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
         recover: (session, key, how) => recoverKey(session.transport, key, how, (ms) => tools.sleep(ms)),

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Line } from "../../shared/core/annotation.ts";
 import { acts, followed } from "../../shared/spark/application/machine.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
 import { losses, lossReasons } from "../../shared/spark/executors/losses.ts";
+import { wishLines } from "../../shared/volcano/job/wishes.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
 
@@ -19,11 +21,12 @@ const table = (head: readonly [string, string], rows: Readonly<Record<string, st
     ...Object.entries(rows).map(([from, to]) => `| \`${from === "" ? '""' : from}\` | ${to} |`),
   ].join("\n");
 
-const policies = [
-  "| annotation | default | range | meaning |",
-  "|---|---|---|---|",
-  ...policyLines().map((line) => `| \`${line.annotation}\` | ${line.default} | ${line.range} | ${line.meaning} |`),
-].join("\n");
+const asked = (lines: readonly Line[]): string =>
+  [
+    "| annotation | default | range | meaning |",
+    "|---|---|---|---|",
+    ...lines.map((line) => `| \`${line.annotation}\` | ${line.default} | ${line.range} | ${line.meaning} |`),
+  ].join("\n");
 
 const yes = (is: boolean): string => (is ? "yes" : "");
 const replaced = { yes: "yes", no: "", ask: "if the driver goes on" } as const;
@@ -40,7 +43,8 @@ const lost = [
 const tables = [
   ["acts", table(["state", "act"], acts)],
   ["followed", table(["evidence", "next state"], followed)],
-  ["policies", policies],
+  ["policies", asked(policyLines())],
+  ["wishes", asked(wishLines())],
   ["losses", lost],
 ] as const;
 

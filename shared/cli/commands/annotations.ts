@@ -1,17 +1,18 @@
-/** `rekindle annotations`: every timeout and policy that an application may ask for, with its default and range. */
+/** `rekindle annotations`: every timeout and policy that an application or a Volcano job may ask for, with its default and range. */
 import { Command } from "commander";
 import { outputOption } from "../options.ts";
 import { asJson } from "../output.ts";
 import { columns } from "../text.ts";
 import type { Tools } from "../tools.ts";
 
-const heads = ["ANNOTATION", "DEFAULT", "RANGE", "MEANING"] as const;
+const heads = ["KIND", "ANNOTATION", "DEFAULT", "RANGE", "MEANING"] as const;
 
 export const annotations = (tools: Tools): Command =>
   new Command("annotations").addOption(outputOption("table", "json")).action(async ({ output }: { output: string }) => {
     const rows = await tools.policies();
     if (output === "json") return tools.print(asJson(rows));
-    const cells = rows.map(({ annotation, default: normally, range, meaning }) => [
+    const cells = rows.map(({ kind, annotation, default: normally, range, meaning }) => [
+      kind,
       annotation,
       normally,
       range,

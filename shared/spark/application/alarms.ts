@@ -1,4 +1,5 @@
 /** What is told of executors and of a run that goes on and on: losses with their reasons, and what is wrong as a whole. */
+import { spanText } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import type { Care, Ledger, Loss } from "../executors/ledger.ts";
@@ -7,7 +8,6 @@ import { wantedOf } from "../executors/owner.ts";
 import { isStalled, type Pulse } from "../executors/pulse.ts";
 import type { Cause } from "./causes.ts";
 import type { End } from "./failing.ts";
-import { spanText } from "./policies.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Scene } from "./scene.ts";
 

@@ -2,29 +2,10 @@
  * What an application may ask for by annotation, beyond upstream: every timeout and policy once, with its default and its
  * range. Parsing, messages and the command line follow from these tables.
  */
+import { type Choice, type Count, type Span, spanUnits } from "../../core/annotation.ts";
 import { owners } from "../executors/owner.ts";
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-
-export type Row = { readonly annotation: string; readonly meaning: string };
-
-/** From `least` to `most`, ms; no default: off. */
-export type Span = Row & {
-  readonly form: "duration";
-  readonly default?: number;
-  /** What holds where there is no default; absent: off. */
-  readonly otherwise?: string;
-  readonly least: number;
-  readonly most: number;
-};
-
-/** One of the words; the first is the default. */
-export type Choice<Word extends string = string> = Row & {
-  readonly form: "choice";
-  readonly words: readonly [Word, ...Word[]];
-};
+const { second, minute, hour } = spanUnits;
 
 export const spans = {
   driverStartMs: {
@@ -141,9 +122,6 @@ export const spans = {
   },
 } as const satisfies Readonly<Record<string, Span>>;
 
-/** A whole number from `least` to `most`. */
-export type Count = Row & { readonly form: "count"; readonly least: number; readonly most: number };
-
 export const counts = {
   executorBatch: {
     form: "count",
@@ -210,10 +188,3 @@ export const choices = {
       "infrastructure: preemption, eviction, a lost node or driver, an image that cannot be pulled spend no retry",
   },
 } as const satisfies Readonly<Record<string, Choice>>;
-
-export const units = [
-  ["d", 24 * hour],
-  ["h", hour],
-  ["m", minute],
-  ["s", second],
-] as const;

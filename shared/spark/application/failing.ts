@@ -1,11 +1,11 @@
 /** A run that has failed: what is counted of it, and when the next one comes; and runs that take too long to come up. */
+import { spanText } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { podStatus, waitingReason } from "../../kube/pods.ts";
 import { type Cause, delayOf, spendsRetry } from "./causes.ts";
 import type { Pods } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
-import { spanText } from "./policies.ts";
 import { nextRun } from "./restart.ts";
 import { policyOf, type Scene } from "./scene.ts";
 import { shownExecutors } from "./status.ts";

@@ -1,21 +1,28 @@
 /** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
 import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
+import type { CodeRule } from "./annotations.ts";
 import { type Arm, armed, dueOf, recovered, type Target } from "./delays.ts";
 import { type EventName, type Happening, happeningsOf } from "./happenings.ts";
 import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
-import { actionFor } from "./policies.ts";
+import { type Answer, actionFor } from "./policies.ts";
 import type { Scene } from "./scene.ts";
 import type { Later } from "./telling.ts";
+import { wishedOf } from "./wishing.ts";
 
 export type Chosen = {
   readonly memory: Memory;
   readonly action: Action;
   readonly target: Target;
   /** Absent for a sync that nothing led to. */
-  readonly because?: { readonly event: string; readonly exitCodes: readonly number[] };
+  readonly because?: {
+    readonly event: string;
+    readonly exitCodes: readonly number[];
+    /** What happened came from outside: see `Happening`. */
+    readonly disrupted?: true;
+  };
   /** What must be asked again before the action is taken. */
   readonly witness?: Happening["witness"];
   /** When a pod will have waited for too long, epoch ms. */
@@ -70,8 +77,18 @@ const noted = (memory: Memory, { happenings, arms }: Heard, { group }: Scene): M
   };
 };
 
-const answerTo = ({ object, spec, memory }: Scene, { event, task, exitCodes }: Happening) =>
-  actionFor({ uid: object.metadata.uid, version: memory.version, spec }, { event, task, exitCodes });
+/** What the job's annotation says of codes goes before its policies. */
+const answerTo = ({ object, spec, memory, wishes }: Scene, { event, task, exitCodes }: Happening): Answer => {
+  const rule = event === "PodFailed" ? wishes.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
+  if (rule !== undefined) return { action: rule.action, delayMs: 0, by: "job" };
+  return actionFor({ uid: object.metadata.uid, version: memory.version, spec }, { event, task, exitCodes });
+};
+
+const isWithin = (ranges: CodeRule["ranges"], codes: readonly number[]): boolean =>
+  codes.some((code) => ranges.some(([from, to]) => from <= code && code <= to));
+
+const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<Happening, "disrupted"> =>
+  is === undefined ? {} : { disrupted: is };
 
 const earlier = (a: number | undefined, b: number): number => (a === undefined ? b : Math.min(a, b));
 
@@ -79,7 +96,7 @@ const overdueOf = (scene: Scene, memory: Memory): Chosen | undefined => {
   const due = dueOf(memory, scene.view.now);
   if (due === undefined) return undefined;
   const delays = memory.delays.filter((one) => one !== due);
-  const because = { event: due.event, exitCodes: [] };
+  const because = { event: due.event, exitCodes: [], ...disrupted(due) };
   return { memory: { ...memory, delays }, action: due.action, target: due, because };
 };
 
@@ -109,7 +126,7 @@ const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen 
     memory,
     action,
     target: happening,
-    because: { event, exitCodes },
+    because: { event, exitCodes, ...disrupted(happening) },
     ...(witness === undefined ? {} : { witness }),
   };
 };
@@ -161,6 +178,8 @@ export const chosen = (scene: Scene, told: boolean): Chosen => {
   const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, scene.members) };
   const ordered = told ? orderedOf(scene, memory) : undefined;
   if (ordered !== undefined) return ordered;
+  const wished = told ? wishedOf(scene, memory) : undefined;
+  if (wished !== undefined) return wished;
   if (!listens(scene)) return { memory, action: "SyncJob", target: job };
   return overdueOf(scene, memory) ?? heardOf(scene, memory);
 };

@@ -19,6 +19,7 @@ import { held, invalid, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
 import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
 import { endsAll, taken } from "./taking.ts";
+import { wishesOf } from "./wishes.ts";
 import { witnessed } from "./witnessing.ts";
 
 /** Claims by the names that they are made under. */
@@ -139,7 +140,17 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   const queue = queueIn(view, read.spec);
   const members = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
   const orders = ordersFor(object, jobs, answerTo(view, commandsIn(key.namespace)) ?? []);
-  const bare: Scene = { key, view, object, spec, memory, members, group: groupIn(key, view), orders };
+  const bare: Scene = {
+    key,
+    view,
+    object,
+    spec,
+    memory,
+    members,
+    group: groupIn(key, view),
+    orders,
+    ...wishesOf(object, spec),
+  };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
   const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding, ...namedAlike(bare) } };
   if (hasNamed(read.spec)) return naming(scene);

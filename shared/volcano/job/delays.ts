@@ -19,11 +19,12 @@ export type Arm = { readonly happening: Happening; readonly action: Action; read
 const placeOf = ({ task, index }: Target): string => `${task}/${index ?? ""}`;
 
 const delayOf = ({ happening, action, dueAt }: Arm): Delay => {
-  const { event, task, index, partition } = happening;
+  const { event, task, index, partition, disrupted } = happening;
   return {
     ...{ event, action, task },
     ...(index === undefined ? {} : { index }),
     ...(partition === undefined ? {} : { partition }),
+    ...(disrupted === undefined ? {} : { disrupted }),
     dueAt,
   };
 };

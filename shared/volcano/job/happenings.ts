@@ -3,6 +3,8 @@
  * for what was one already is remembered.
  */
 import { instantOf } from "../../core/time.ts";
+import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
+import { podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
@@ -19,6 +21,8 @@ export type Happening = {
   readonly index?: number;
   readonly partition?: string;
   readonly exitCodes: readonly number[];
+  /** Somebody from outside took the pod away, or down: by deletion, eviction, preemption, or with its node. */
+  readonly disrupted?: true;
   /** When, epoch ms; what says nothing of its time is thought to be of this moment. */
   readonly at: number;
   /** The pod that bears witness: by whose name to ask again, and which one it must still be. `uid` absent: it must be gone. */
@@ -45,6 +49,11 @@ const witnessOf = ({ pod }: Member): { readonly witness: NonNullable<Happening["
   witness: { name: pod.metadata.name, uid: pod.metadata.uid },
 });
 
+const isDisrupted = ({ pod }: Member): boolean => {
+  const status = podStatus(pod);
+  return (disruptionOf(status) ?? statusDisruption(status)) !== undefined;
+};
+
 /** A failed pod that somebody removes is an eviction as soon as it is gone, and no failure. */
 const failures = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
   const known = ofTask(scene.memory.failed, nameOf(task));
@@ -55,6 +64,7 @@ const failures = (scene: Scene, task: Task, members: readonly Member[]): readonl
       ofPod(scene, "PodFailed", task, member.index, {
         exitCodes: exitCodesOf(member),
         at: instantOf(finishedAtOf(member)) ?? scene.view.now,
+        ...(isDisrupted(member) ? { disrupted: true } : {}),
         ...witnessOf(member),
       }),
     );
@@ -69,6 +79,7 @@ const evictions = (scene: Scene, task: Task, members: readonly Member[]): readon
     .sort((a, b) => a - b)
     .map((index) =>
       ofPod(scene, "PodEvicted", task, index, {
+        disrupted: true,
         witness: { name: podName(ownerOf(scene).name, nameOf(task), index) },
       }),
     );

@@ -14,7 +14,7 @@ import { podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
-import { answerTo, got, makingOf, ownerOf, refOf, removal, type Scene } from "./scene.ts";
+import { answerTo, got, isHeld, makingOf, ownerOf, refOf, removal, type Scene } from "./scene.ts";
 
 /** Claims are made with the job, and stay as long as it does. */
 const claimsOf = (scene: Scene): readonly Kept[] =>
@@ -124,7 +124,7 @@ export const groupEffects = (scene: Scene, priorities: Priorities): readonly Eff
   const { group, memory } = scene;
   const { uid } = ownerOf(scene);
   if (group === undefined)
-    return goesOn(scene)
+    return goesOn(scene) && !isHeld(scene)
       ? [{ do: "create", object: podGroup(makingOf(scene), priorities), resource: podGroups, owner: uid }]
       : [];
   if (isEnding(group) || !ownedBy(group, uid)) return [];

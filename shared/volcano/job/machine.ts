@@ -77,3 +77,8 @@ export const moveFor = (phase: Phase, action: Action): Move => table[phase][acti
 
 /** Nothing of a job in one of these phases changes any more, unless it is resumed. */
 export const isFinished = (phase: Phase): boolean => table[phase].otherwise.when === "never";
+
+const working: readonly Phase[] = ["Pending", "Running", "Restarting"];
+
+/** The job is to get to its end by itself: nobody has ended it, for good or for now. */
+export const isWorking = (phase: Phase): boolean => working.includes(phase);

@@ -9,6 +9,7 @@ import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/words.ts";
+import { isWorking } from "./machine.ts";
 import { ordinalsIn } from "./ordinals.ts";
 
 const phase = z.enum(phases);
@@ -27,6 +28,8 @@ const delay = z.object({
   /** The pod that it is about; absent: the task or the job. */
   index: z.number().int().optional(),
   partition: z.string().optional(),
+  /** It was taken from outside: see `Happening`. */
+  disrupted: z.literal(true).optional(),
   /** Epoch ms. */
   dueAt: z.number(),
 });
@@ -65,6 +68,12 @@ const memory = z.object({
   kept: z.string().optional(),
   /** UIDs of commands that were taken: those whose objects are there, and the latest. */
   commands: z.array(z.string()).optional(),
+  /** Since when the job has been at work, as long as it is, epoch ms: first Running after it began, or was resumed. */
+  activeSince: z.number().optional(),
+  /** Restarts in a row, and until when the pods of the latest wait, epoch ms. */
+  backoff: z.object({ restarts: z.number().int(), until: z.number() }).optional(),
+  /** Aborted because its annotation says so. */
+  suspended: z.boolean().optional(),
   /** What hindered the job's group when that was told last. */
   hindered: z.string().optional(),
   /** The job's queue sends its pods to other clusters. */
@@ -113,6 +122,7 @@ export const seeded = (job: Stored, now: number): Memory => {
   const entered = shownPhase(job);
   const since = entered === undefined ? now : (instantOf(told.state?.lastTransitionTime) ?? now);
   const conditions = conditionsIn(told, now);
+  const running = conditions.find(({ phase }) => phase === "Running")?.at;
   return {
     phase: entered ?? "Pending",
     since,
@@ -127,6 +137,7 @@ export const seeded = (job: Stored, now: number): Memory => {
     exhausted: [],
     doomed: [],
     delays: [],
+    ...(running === undefined || !isWorking(entered ?? "Pending") ? {} : { activeSince: running }),
     forwarding: job.metadata.annotations?.["volcano.sh/job-forwarding"] === "true",
   };
 };

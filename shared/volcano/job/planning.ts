@@ -15,7 +15,17 @@ import { type Memory, shownPhase } from "./memory.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./syncing.ts";
-import { actionTold, hindranceTold, type Later, latersTold, ordersTold, refusalWord, told } from "./telling.ts";
+import {
+  actionTold,
+  hindranceTold,
+  type Later,
+  latersTold,
+  ordersTold,
+  problemsTold,
+  refusalWord,
+  stateWord,
+  told,
+} from "./telling.ts";
 import { type Asked, pollMs, waitsOf } from "./waits.ts";
 
 const slowPollMs = 60_000;
@@ -80,7 +90,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const word = wordOf(scene, kept.lacks);
   const { ends, creates, more } = podEffects(next, word === undefined);
   const group = groupEffects(next, asked.prioritiesOf);
-  const warned = word === undefined ? [] : [told(scene.object, `${word.reason} ${word.message}`, word)];
+  const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
   const all = [
     latersTold(next, asked.laters),
     ends,
@@ -96,7 +106,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   return {
     memory,
     stages,
-    status: projected(next, word),
+    status: projected(next, word ?? stateWord(next)),
     ...waitsOf(next, asked, busy),
     ...(isSwift(next, asked, ends) ? { swift: true } : {}),
     ...(isContested(scene) ? { fenced: true } : {}),

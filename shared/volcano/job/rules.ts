@@ -4,7 +4,13 @@ import type { Phase } from "../schema/words.ts";
 import type { Move, Rule } from "./machine.ts";
 import type { Tally } from "./tally.ts";
 
-export type Counted = { readonly spec: JobSpec; readonly tally: Tally; readonly retryCount: number };
+export type Counted = {
+  readonly spec: JobSpec;
+  readonly tally: Tally;
+  readonly retryCount: number;
+  /** What is restarted may not have its pods yet. */
+  readonly held?: boolean;
+};
 
 const least = ({ minAvailable }: JobSpec): number => minAvailable ?? 0;
 
@@ -40,8 +46,9 @@ const tasksDone = (counted: Counted): Phase => {
 };
 
 /** Retries are counted first: the one too many is the end. */
-const podsGone = ({ spec, tally, retryCount }: Counted): Phase => {
+const podsGone = ({ spec, tally, retryCount, held }: Counted): Phase => {
   if (retryCount >= (spec.maxRetry ?? 0)) return "Failed";
+  if (held === true) return "Restarting";
   return totalReplicas(spec) - tally.terminating >= tally.minAvailable ? "Pending" : "Restarting";
 };
 

@@ -10,11 +10,13 @@ import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { heldUntil } from "./backoff.ts";
 import { countingOf, isOver, type Member } from "./crew.ts";
 import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { removedIn } from "./removed.ts";
 import { type Counting, type Tally, tallyOf } from "./tally.ts";
+import type { Wishes } from "./wishes.ts";
 
 export type Scene = {
   readonly key: Key;
@@ -28,7 +30,14 @@ export type Scene = {
   readonly group: Stored | undefined;
   /** Commands for it, the oldest first, those that were taken already among them. */
   readonly orders: readonly Order[];
+  /** What its annotations ask for, and what of them cannot be read. */
+  readonly wishes: Wishes;
+  readonly problems: readonly string[];
 };
+
+/** It is not to have its group and its pods yet, or no more. */
+export const isHeld = ({ wishes, memory, view }: Pick<Scene, "wishes" | "memory" | "view">): boolean =>
+  wishes.suspend === "true" || heldUntil(memory, view.now) !== undefined;
 
 export const ownerOf = ({ object, key }: Pick<Scene, "object" | "key">): Owner => ({
   name: object.metadata.name,

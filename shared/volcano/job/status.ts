@@ -13,8 +13,7 @@ const positive = (name: string, number: number): Json => (number === 0 ? {} : { 
 /** Why the job is where it is, where it has a word for it. */
 export type Word = { readonly reason: string; readonly message: string };
 
-const stateOf = ({ memory }: Scene, word: Word | undefined): Json => {
-  const told = word ?? memory.why;
+const stateOf = ({ memory }: Scene, told: Word | undefined): Json => {
   return {
     phase: memory.phase,
     lastTransitionTime: timeText(memory.since),
@@ -35,7 +34,7 @@ const notes = (scene: Scene): Json => {
 };
 
 /** The whole status, as it should be. */
-export const projected = (scene: Scene, word?: Word): Readonly<Record<string, unknown>> => {
+export const projected = (scene: Scene, word: Word | undefined): Readonly<Record<string, unknown>> => {
   const { memory } = scene;
   const tally = tallied(scene);
   const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);

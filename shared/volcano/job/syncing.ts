@@ -9,7 +9,7 @@ import { hasFinished, isOver, isOverByRight, isReady, type Member } from "./crew
 import { groupPhase } from "./happenings.ts";
 import { ofTask } from "./ordinals.ts";
 import { removedOf } from "./removed.ts";
-import { isExcess, isKept, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./scene.ts";
+import { isExcess, isHeld, isKept, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./scene.ts";
 
 /** Creations of one step: as many as its fence leaves time for. */
 const mostAtOnce = 400;
@@ -103,7 +103,7 @@ export const podEffects = (scene: Scene, ready: boolean): Pods => {
     isOverByRight(member, scene.memory) ? removal(pods, member.pod) : dismissal(member);
   const ends = [...over.map(ended), ...excess.map(dismissal)];
   const made = madeIn(scene);
-  const wanted = (isKept(scene) && ready && isAdmitted(scene) ? missing(scene) : []).filter(
+  const wanted = (isKept(scene) && ready && isAdmitted(scene) && !isHeld(scene) ? missing(scene) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(scene).name, nameOf(task), index)),
   );
   const creates = wanted.slice(0, mostAtOnce).map((one) => creation(scene, one));

@@ -1,15 +1,16 @@
 /** What an action makes of the memory: saved before anything is done about it. */
-
+import { timeText } from "../../core/time.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, tasksOf } from "../schema/spec.ts";
+import { backoffAfter, heldUntil } from "./backoff.ts";
 import type { Chosen } from "./choosing.ts";
 import type { Member } from "./crew.ts";
 import { superseded, type Target } from "./delays.ts";
-import { type Move, moveFor, type PodsAct } from "./machine.ts";
+import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
 import { entered, type Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./rules.ts";
-import { type Scene, tallied } from "./scene.ts";
+import { isHeld, type Scene, tallied } from "./scene.ts";
 
 type Place = Pick<Member, "task" | "index">;
 
@@ -82,20 +83,48 @@ const toldOf = ({ event, exitCodes }: NonNullable<Chosen["because"]>, { task, in
   return `${event}${where}${codes}`;
 };
 
+/** What spends no retry, because the job asks for that. */
+const isFree = ({ wishes }: Scene, { action, because, memory }: Chosen): boolean =>
+  action === "ResumeJob"
+    ? wishes.resumes === "free" || memory.suspended === true
+    : wishes.evictions === "free" && because?.disrupted === true;
+
+/** A resumed job begins anew: it waits for nothing, and its time begins when it runs. */
+const restarted = (scene: Scene, memory: Memory, choice: Chosen): Memory => {
+  const retryCount = memory.retryCount + (isFree(scene, choice) ? 0 : 1);
+  const { backoff: before, suspended: _, ...rest } = memory;
+  if (choice.action === "ResumeJob") return { ...rest, retryCount };
+  const backoff = backoffAfter(before, scene.wishes, scene.view.now);
+  return {
+    ...rest,
+    retryCount,
+    ...(backoff === undefined ? {} : { backoff }),
+  };
+};
+
+/** From the first run on, until it ends, or is to be resumed. */
+const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
+  const since = activeSince ?? (memory.phase === "Running" ? now : undefined);
+  return since === undefined || !isWorking(memory.phase) ? memory : { ...memory, activeSince: since };
+};
+
 /** The memory after the action; `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
 export const taken = (scene: Scene, choice: Chosen, told: boolean): Memory => {
   const { action, target, because } = choice;
   const before = choice.memory;
   const move = moveFor(before.phase, action);
-  const counts = { spec: scene.spec, retryCount: before.retryCount };
+  const held = isHeld({ ...scene, memory: before });
+  const counts = { spec: scene.spec, retryCount: before.retryCount, held };
   const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
-  const spent = move.spends === true ? { ...reached, retryCount: before.retryCount + 1 } : reached;
+  const spent = move.spends === true ? restarted(scene, reached, choice) : reached;
   const tally = tallied({ ...scene, memory: spent });
   const into = told || move.when === "now" ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
-  const next = entered(spent, into, scene.view.now);
+  const next = activeIn(entered(spent, into, scene.view.now), scene.view.now);
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
   const delays = superseded(next.delays, action, target);
-  return { ...next, delays, why: { reason: action, message: toldOf(because, target) } };
+  const until = into === before.phase ? undefined : heldUntil(next, scene.view.now);
+  const wait = until === undefined ? "" : `; its pods are made at ${timeText(until)}`;
+  return { ...next, delays, why: { reason: action, message: `${toldOf(because, target)}${wait}` } };
 };
 
 /** What led into one phase did not lead into the next. */

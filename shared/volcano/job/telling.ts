@@ -33,11 +33,24 @@ export const actionTold = ({ object, memory }: Scene, covered: boolean): readonl
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
   const shown = stateShown(object);
-  if (shown.phase === phase && (covered || shown.message === why.message)) return [];
+  if (shown.phase === phase && (covered || `${shown.message}; `.startsWith(`${why.message}; `))) return [];
   const occasion = `${phase} ${version} ${retryCount} ${since} ${why.reason} ${why.message}`;
   const message = `Start to execute action ${why.reason} (${why.message})`;
   return [told(object, occasion, { reason: "ExecuteAction", message }, "Normal")];
 };
+
+/** What the state says where nothing is in its way: what led to it, and which annotations are passed over. */
+export const stateWord = ({ memory: { why }, problems }: Scene): Word | undefined => {
+  if (problems.length === 0) return why;
+  const message = [...(why === undefined ? [] : [why.message]), ...problems].join("; ");
+  return { reason: why?.reason ?? "RekindleAnnotationIgnored", message };
+};
+
+/** Annotations that are passed over, told until the status says so. */
+export const problemsTold = ({ object, problems }: Scene): readonly Effect[] =>
+  problems
+    .filter((message) => !stateShown(object).message.includes(message))
+    .map((message) => told(object, message, { reason: "RekindleAnnotationIgnored", message }));
 
 /** Actions that wait from this step on; those of one moment are one event, as upstream's recorder makes one of them. */
 export const latersTold = ({ object }: Scene, laters: readonly Later[] = []): readonly Effect[] => {

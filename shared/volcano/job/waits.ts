@@ -2,14 +2,16 @@
 import type { Plan } from "../../core/plan.ts";
 import { waitingOrders } from "../command/order.ts";
 import { tasksOf } from "../schema/spec.ts";
+import { heldUntil } from "./backoff.ts";
 import { isOver } from "./crew.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, shownPhase } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./rules.ts";
-import { type Scene, tallied } from "./scene.ts";
+import { isHeld, type Scene, tallied } from "./scene.ts";
 import { isAdmitted } from "./syncing.ts";
+import { deadlineOf } from "./wishing.ts";
 
 export const pollMs = 15_000;
 
@@ -39,13 +41,14 @@ const hasMore = ({ memory, members, spec }: Scene): boolean =>
 const leadsOn = (scene: Scene): boolean => {
   const { memory, spec, object } = scene;
   if (shownPhase(object) === memory.phase) return false;
-  const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene) };
+  const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene), held: isHeld(scene) };
   return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
 };
 
 const waitsFor = (scene: Scene): string => {
   const { memory, members } = scene;
   if (members.some((member) => member.ending || isOver(member, memory))) return "pods to end";
+  if (isHeld(scene)) return memory.phase === "Restarting" ? "its wait before the restart to be over" : "to be resumed";
   if (!isAdmitted(scene)) return "its group to be let in by the scheduler";
   return memory.phase === "Running" ? "its pods to finish" : "its pods to start";
 };
@@ -66,8 +69,9 @@ export const waitsOf = (scene: Scene, asked: Asked, busy: boolean): Waits => {
   const sooner = isOrdered(scene) || asked.more === true;
   const ending = scene.members.some((member) => member.ending || isOver(member, memory));
   if (isFinished(memory.phase)) return afterEnd(scene, busy || sooner, ending || memory.kept !== "");
-  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt));
-  const missing = hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
+  const until = heldUntil(memory, scene.view.now);
+  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), until);
+  const missing = !isHeld(scene) && hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
   return {
     waitsFor: waitsFor(scene),
     ...(wakeAt === undefined ? {} : { wakeAt }),

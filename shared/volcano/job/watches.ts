@@ -40,18 +40,19 @@ const only = (value: Json, names: readonly string[]): Json =>
 /** All that a job's decisions read of a pod. */
 const trimPod = (pod: Stored): Stored => {
   const { conditions } = statusOf(pod);
-  const placed = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isOfPlace) : [];
+  const telling = Array.isArray(conditions) ? conditions.filter(isRecord).filter(isTelling) : [];
   return {
     ...trim(pod),
     spec: only(isRecord(pod["spec"]) ? pod["spec"] : {}, ["nodeName"]),
     status: {
-      ...only(statusOf(pod), ["phase", "containerStatuses", "initContainerStatuses"]),
-      ...(placed.length === 0 ? {} : { conditions: placed }),
+      ...only(statusOf(pod), ["phase", "reason", "containerStatuses", "initContainerStatuses"]),
+      ...(telling.length === 0 ? {} : { conditions: telling }),
     },
   };
 };
 
-const isOfPlace = ({ type }: Json): boolean => type === "PodScheduled";
+/** Where it was placed; and whoever takes a pod away says so first. */
+const isTelling = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
 const hasFailed = (pod: Obj | undefined): boolean => pod !== undefined && statusOf(pod)["phase"] === "Failed";
 

@@ -7,6 +7,7 @@
  * V3. No step ends a pod that is of the newest version, within its task's size, and that nothing has doomed.
  * V4. What has finished is kept where the record says that it is kept.
  * V13. A stray comes no later than 16 s after its version was past, and is ended within 3 s.
+ * V14. Where a restart waits, no body of its version comes before the wait is over.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
@@ -63,6 +64,12 @@ const pastSince = ({ record, movedAt, gone, uid, earlier }: Facts, version: numb
   return record !== undefined && version < record.version ? movedAt : undefined;
 };
 
+/** V14. */
+const isEarly = ({ record }: Facts, pod: Item, { version }: Pick<Body, "version">): boolean =>
+  record?.phase === "Restarting" &&
+  version >= record.version &&
+  Date.parse(`${at(pod, "metadata", "creationTimestamp")}`) < record.waits;
+
 const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
   const body = bodyOf(pod, facts.uid ?? "");
   const { record } = facts;
@@ -74,6 +81,7 @@ const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void
   const isOld = pastAt !== undefined;
   if (!isOld && ["", "Pending"].includes(group?.phase ?? ""))
     blame(`V2: ${body.name} comes before its group is let in`);
+  if (isEarly(facts, pod, body)) blame(`V14: ${body.name} comes before the wait of its restart is over`);
   if (!followsOthers(facts, job, body)) blame(`V2: ${body.name} comes before what its task depends on`);
   const id = idOf(body);
   if (facts.born.has(id) && !facts.freed.has(id) && !isOld) blame(`V1: a second body of ${body.name} (${id})`);

@@ -25,6 +25,8 @@ export type Saved = {
   readonly retry: number;
   readonly keeps: boolean;
   readonly doomed: readonly string[];
+  /** Until when the pods of a restart wait, epoch ms. */
+  readonly waits: number;
   /** Commands that were taken. */
   readonly taken: readonly string[];
 };

@@ -1,10 +1,10 @@
 /**
  * What must hold of a Volcano job after every call and at the end, judged from objects alone: nothing of the engine or
- * of a kind's room is asked. Of its pods, V1–V4 and V13: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
+ * of a kind's room is asked. Of its pods, V1–V4, V13 and V14: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
  *
  * V5. Phases follow upon each other as the table says, in the record and as everybody sees them; an end is an end.
- * V6. The version and the retries never go back. A retry is spent by every way into Restarting and by nothing else; the
- *     version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
+ * V6. The version and the retries never go back. A retry is spent by every way into Restarting, unless the job
+ *     asks for some that spend none, and by nothing else; the version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
  * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
  * V8. A command is removed when a record says that it was taken, and not before.
  * I5. Nothing is touched but what this job owns, commands that are for it, and what queues say of themselves. Of a job of
@@ -46,22 +46,27 @@ const recordOf = (object: Item): Saved => {
     retry: numberAt(memory, "retryCount") ?? 0,
     keeps: at(memory, "keeps") === true,
     doomed: textsAt(memory, "doomed"),
+    waits: numberAt(at(memory, "backoff"), "until") ?? 0,
     taken: textsAt(memory, "commands"),
   };
 };
 
 type Blame = (what: string) => void;
 
+/** The job asks for ways into Restarting that spend no retry. */
+const spares = (job: Item | undefined): boolean =>
+  ["evictions", "resumes", "suspend"].some((word) => job?.metadata.annotations?.[`rekindle.dev/${word}`] !== undefined);
+
 /** V5, V6. */
-const checkMove = (before: Saved, after: Saved, blame: Blame): void => {
+const checkMove = (before: Saved, after: Saved, job: Item | undefined, blame: Blame): void => {
   const [versions, retries] = [after.version - before.version, after.retry - before.retry];
   const entered = after.phase === before.phase ? undefined : after.phase;
   if (!follows(before.phase, after.phase)) blame(`V5: the record goes from ${before.phase} to ${after.phase}`);
-  if (retries !== (entered === "Restarting" ? 1 : 0))
+  const most = entered === "Restarting" ? 1 : 0;
+  if (retries > most || retries < (spares(job) ? 0 : most))
     blame(`V6: ${retries} retries are spent on the way from ${before.phase} to ${after.phase}`);
   const all = entered !== undefined && ends(entered);
-  const most = all || entered === "Restarting" ? 1 : 0;
-  if (versions < (all ? 1 : 0) || versions > most)
+  if (versions < (all ? 1 : 0) || versions > (all ? 1 : most))
     blame(`V6: the version moves by ${versions} on the way from ${before.phase} to ${after.phase}`);
 };
 
@@ -114,7 +119,7 @@ export const openJobOracle = (
     if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
     const { record: before } = facts;
     const record = recordOf(object);
-    if (before?.job === record.job) checkMove(before, record, blame);
+    if (before?.job === record.job) checkMove(before, record, seen.job, blame);
     if (before?.version !== record.version) facts.movedAt = now;
     facts.record = record;
   };

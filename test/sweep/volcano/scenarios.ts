@@ -24,6 +24,7 @@ import {
 } from "./jobs.ts";
 import { timers } from "./timers.ts";
 import { volcanoBugs } from "./upstream.ts";
+import { wishes } from "./wishes.ts";
 
 const worker1Fails = living({ "worker-1": [fails, done], "*": [long, done] });
 
@@ -278,6 +279,6 @@ const shapes: readonly Scenario[] = [
   }),
 ];
 
-const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...commands, ...volcanoBugs];
+const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...wishes, ...commands, ...volcanoBugs];
 
 export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

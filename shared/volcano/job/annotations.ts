@@ -1,0 +1,112 @@
+/** What a job may ask for by annotation, beyond upstream: every policy once, with its default and its range. */
+import { type Choice, type Grammar, type Span, spanUnits } from "../../core/annotation.ts";
+import { type Action, policyActions } from "../schema/words.ts";
+
+const { second, minute, hour, day } = spanUnits;
+
+export const spans = {
+  backoffMs: {
+    form: "duration",
+    annotation: "rekindle.dev/restart-backoff",
+    least: second,
+    most: hour,
+    meaning: "the pods of a restart are made so long after it; every further restart doubles it",
+  },
+  backoffMaxMs: {
+    form: "duration",
+    annotation: "rekindle.dev/restart-backoff-max",
+    default: 6 * minute,
+    least: second,
+    most: day,
+    meaning: "the longest wait before the pods of a restart are made",
+  },
+  goodRunMs: {
+    form: "duration",
+    annotation: "rekindle.dev/restart-reset-after",
+    default: 10 * minute,
+    least: second,
+    most: 7 * day,
+    meaning: "a job that lasted so long since its last wait begins with the first wait again",
+  },
+  deadlineMs: {
+    form: "duration",
+    annotation: "rekindle.dev/active-deadline",
+    least: second,
+    most: 30 * day,
+    meaning: "a job that was first Running so long ago is terminated; resuming it begins anew",
+  },
+} as const satisfies Readonly<Record<string, Span>>;
+
+export const choices = {
+  evictions: {
+    form: "choice",
+    annotation: "rekindle.dev/evictions",
+    words: ["count", "free"],
+    meaning: "free: what follows from a pod that was deleted, evicted, preempted or lost with its node spends no retry",
+  },
+  resumes: {
+    form: "choice",
+    annotation: "rekindle.dev/resumes",
+    words: ["count", "free"],
+    meaning: "free: a job that is resumed by a command spends no retry by it",
+  },
+  suspend: {
+    form: "choice",
+    annotation: "rekindle.dev/suspend",
+    words: ["false", "true"],
+    meaning:
+      "true: the job is aborted, or does not begin; it is resumed when that is taken back, which spends no retry",
+  },
+} as const satisfies Readonly<Record<string, Choice>>;
+
+/** The first range that holds one of a pod's exit codes says what is done. */
+export type CodeRule = {
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+  readonly action: Action;
+};
+
+const rangeIn = (text: string): readonly [number, number] | undefined => {
+  const [, from, to = from] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(text.trim()) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  return from !== undefined && first >= 1 && first <= last && last <= 255 ? [first, last] : undefined;
+};
+
+const whole = <Value>(values: readonly (Value | undefined)[]): readonly Value[] | undefined => {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === values.length ? known : undefined;
+};
+
+const ruleIn = (text: string): CodeRule | undefined => {
+  const [codes = "", word = "", ...more] = text.split("=");
+  const ranges = whole(codes.split(",").map(rangeIn));
+  const action = policyActions.find((one) => one === word.trim());
+  return ranges === undefined || action === undefined || more.length > 0 ? undefined : { ranges, action };
+};
+
+/** A task of which so many pods must succeed; absent: all of them. */
+export type Target = { readonly task: string; readonly count?: number };
+
+const targetIn = (text: string): Target | undefined => {
+  const [, task, count] =
+    /^([a-z0-9]([-a-z0-9]*[a-z0-9])?)\s*(?:=\s*([1-9]\d{0,6}))?$/.exec(text.trim())?.toSpliced(2, 1) ?? [];
+  if (task === undefined) return undefined;
+  return count === undefined ? { task } : { task, count: Number(count) };
+};
+
+export const grammars = {
+  exitCodes: {
+    form: "grammar",
+    annotation: "rekindle.dev/exit-codes",
+    range: "CODES=ACTION; … such as 1-127=RestartPod; 137,143=RestartJob",
+    read: (text: string): readonly CodeRule[] | undefined => whole(text.split(";").map(ruleIn)),
+    meaning: "what a failed pod leads to, by the exit codes of its containers; asked before all policies",
+  },
+  success: {
+    form: "grammar",
+    annotation: "rekindle.dev/success-targets",
+    range: "TASK[=COUNT], … or others behind / such as chief, worker=2 / evaluator",
+    read: (text: string): readonly (readonly Target[])[] | undefined =>
+      whole(text.split("/").map((all) => whole(all.split(",").map(targetIn)))),
+    meaning: "the job is completed as soon as so many pods of all these tasks, else all, have succeeded",
+  },
+} as const satisfies Readonly<Record<string, Grammar<unknown>>>;

@@ -1,0 +1,63 @@
+/** What the annotations of a job ask for, read with the tables of annotations.ts. */
+import { type Line, lineOf, reader } from "../../core/annotation.ts";
+import type { Stored } from "../../core/object.ts";
+import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { type CodeRule, choices, grammars, spans, type Target } from "./annotations.ts";
+
+type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
+
+export type Wishes = {
+  readonly backoffMs: number | undefined;
+  readonly backoffMaxMs: number;
+  readonly goodRunMs: number;
+  readonly deadlineMs: number | undefined;
+  readonly evictions: Word<"evictions">;
+  readonly resumes: Word<"resumes">;
+  readonly suspend: Word<"suspend">;
+  readonly exitCodes: readonly CodeRule[];
+  /** Any of these is enough, of each of which all must be met. */
+  readonly success: readonly (readonly Target[])[];
+};
+
+/** What a target asks of this job; undefined when it cannot be had. */
+const countOf = (spec: JobSpec, { task, count }: Target): number | undefined => {
+  const one = tasksOf(spec).find((each) => nameOf(each) === task);
+  if (one === undefined || (count ?? 1) > replicasOf(one)) return undefined;
+  return count ?? replicasOf(one);
+};
+
+type Reading = { readonly wishes: Wishes; readonly problems: readonly string[] };
+
+/** Targets that the job has; one that it has not takes all of them back, for nobody can mean that. */
+const fitting = (
+  spec: JobSpec,
+  success: readonly (readonly Target[])[] = [],
+): { readonly success: Wishes["success"]; readonly problems: readonly string[] } => {
+  const odd = success.flat().find((target) => countOf(spec, target) === undefined);
+  if (odd === undefined) return { success, problems: [] };
+  const wanted = odd.count === undefined ? "" : ` of ${odd.count} pods`;
+  const problem = `metadata.annotations[${grammars.success.annotation}]: the job has no task ${odd.task}${wanted}; nothing of it holds`;
+  return { success: [], problems: [problem] };
+};
+
+/** What is out of range is told, and the default holds. */
+export const wishesOf = ({ metadata: { annotations = {} } }: Pick<Stored, "metadata">, spec: JobSpec): Reading => {
+  const { span, fixed, choice, grammar, problems } = reader(annotations);
+  const { success, problems: unfit } = fitting(spec, grammar(grammars.success));
+  const wishes: Wishes = {
+    backoffMs: span(spans.backoffMs),
+    backoffMaxMs: fixed(spans.backoffMaxMs),
+    goodRunMs: fixed(spans.goodRunMs),
+    deadlineMs: span(spans.deadlineMs),
+    evictions: choice<Word<"evictions">>(choices.evictions),
+    resumes: choice<Word<"resumes">>(choices.resumes),
+    suspend: choice<Word<"suspend">>(choices.suspend),
+    exitCodes: grammar(grammars.exitCodes) ?? [],
+    success,
+  };
+  return { wishes, problems: [...problems, ...unfit] };
+};
+
+/** The table as people read it. */
+export const wishLines = (): readonly Line[] =>
+  [...Object.values(spans), ...Object.values(choices), ...Object.values(grammars)].map(lineOf);

@@ -1,0 +1,290 @@
+/** Jobs that ask for more than upstream has: what spends a retry, when pods come again, and what ends a job early. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { eight, Loop, task } from "./loop.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+const annotated = (texts: Texts): Texts =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [`rekindle.dev/${name}`, text]));
+
+const loopOf = (texts: Texts, more: object = {}): Loop => {
+  const loop = new Loop({ tasks: [task("chief", 1), task("w", 2)], maxRetry: 3, ...more });
+  loop.change("jobs", "j", { metadata: { annotations: annotated(texts) } });
+  return loop;
+};
+
+const running = (texts: Texts, more: object = {}): Loop => loopOf(texts, more).running();
+
+const on = (event: string, action: string, more: object = {}): object => ({ policies: [{ event, action, ...more }] });
+
+const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+
+/** To the point at which pods may be made again, if nothing holds them. */
+const again = (loop: Loop): Loop => {
+  loop.run();
+  loop.admit();
+  return loop.run();
+};
+
+const spent = (loop: Loop): unknown => loop.run().status()["retryCount"] ?? 0;
+
+const order = (loop: Loop, action: string): void => {
+  loop.put("commands", {
+    ...{
+      apiVersion: "bus.volcano.sh/v1alpha1",
+      kind: "Command",
+      metadata: { name: action.toLowerCase(), namespace: "ns" },
+    },
+    action,
+    target: { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: loop.job().metadata.uid },
+  });
+};
+
+const disrupt = (loop: Loop, reason: string): void => {
+  const conditions = [{ type: "DisruptionTarget", status: "True", reason }];
+  loop.pods("Failed", ["j-w-0"], { conditions });
+};
+
+describe("a retry", () => {
+  const rows: readonly (readonly [string, Texts, object, (loop: Loop) => void, number])[] = [
+    ["is spent on a pod that was deleted", {}, on("PodEvicted", "RestartJob"), (l) => l.remove("pods", "j-w-0"), 1],
+    [
+      "is not, where evictions are free",
+      { evictions: "free" },
+      on("PodEvicted", "RestartJob"),
+      (l) => l.remove("pods", "j-w-0"),
+      0,
+    ],
+    [
+      "is not spent on a preempted pod",
+      { evictions: "free" },
+      on("PodFailed", "RestartJob"),
+      (l) => disrupt(l, "PreemptionByScheduler"),
+      0,
+    ],
+    [
+      "is not spent on a lost node",
+      { evictions: "free" },
+      on("PodFailed", "RestartTask"),
+      (l) => disrupt(l, "DeletionByTaintManager"),
+      0,
+    ],
+    ["is spent on a failure", { evictions: "free" }, on("PodFailed", "RestartJob"), (l) => l.fail("j-w-0", 1), 1],
+    ["is spent by a resume", {}, {}, (l) => [order(l, "AbortJob"), l.run(), order(l, "ResumeJob")], 1],
+    [
+      "is not, where resumes are free",
+      { resumes: "free" },
+      {},
+      (l) => [order(l, "AbortJob"), l.run(), order(l, "ResumeJob")],
+      0,
+    ],
+    [
+      "is spent by a restart that is ordered",
+      { resumes: "free", evictions: "free" },
+      {},
+      (l) => order(l, "RestartJob"),
+      1,
+    ],
+  ];
+  for (const [what, texts, more, happens, want] of rows)
+    test(what, () => {
+      const loop = running(texts, more);
+      happens(loop);
+      assert.equal(spent(loop), want);
+    });
+
+  test("is not spent on an eviction whose action waited", () => {
+    const loop = running({ evictions: "free" }, on("PodFailed", "RestartJob", { timeout: "1m" }));
+    disrupt(loop, "EvictionByEvictionAPI");
+    loop.run().turn(60_000);
+    assert.deepEqual([spent(loop), loop.memory?.version], [0, 1]);
+  });
+});
+
+describe("a wait between restarts", () => {
+  const waiting = (texts: Texts = {}): Loop =>
+    running({ "restart-backoff": "10s", ...texts }, { ...on("PodFailed", "RestartJob"), maxRetry: 9 });
+
+  test("holds pods and group back, is a timer, and says until when", () => {
+    const loop = waiting();
+    loop.fail("j-w-0", 1);
+    again(loop);
+    assert.deepEqual([phaseOf(loop), loop.names("pods"), loop.names("podgroups")], ["Restarting", [], []]);
+    assert.equal(loop.last?.wakeAt, eight + 10_000);
+    assert.match(loop.status().state?.message ?? "", /pods are made at 2026-11-02T08:00:10Z$/);
+    again(loop.turn(10_000));
+    assert.deepEqual([phaseOf(loop), loop.names("pods").length], ["Pending", 3]);
+  });
+
+  test("doubles, whoever dies when", () => {
+    const loop = waiting();
+    for (const [seconds, restarts] of [
+      [10, 1],
+      [20, 2],
+      [40, 3],
+    ] as const) {
+      loop.fail("j-w-0", 1);
+      loop.step(true);
+      again(loop);
+      assert.deepEqual(
+        [loop.memory?.backoff?.restarts, (loop.last?.wakeAt ?? 0) - loop.now],
+        [restarts, seconds * 1_000],
+      );
+      again(loop.turn(seconds * 1_000));
+      loop.pods("Running");
+      loop.run();
+    }
+  });
+
+  test("of one pod's restart leaves the others alone", () => {
+    const loop = running({ "restart-backoff": "10s" }, on("PodFailed", "RestartPod"));
+    loop.fail("j-w-0", 1);
+    again(loop);
+    assert.deepEqual([phaseOf(loop), loop.names("pods")], ["Restarting", ["j-chief-0", "j-w-1"]]);
+    again(loop.turn(10_000));
+    assert.deepEqual(loop.names("pods"), ["j-chief-0", "j-w-1", "j-w-0"]);
+  });
+
+  test("does not run on while another pod is lost in it", () => {
+    const policies = [
+      { event: "PodFailed", action: "RestartPod" },
+      { event: "PodEvicted", action: "RestartJob" },
+    ];
+    const loop = running({ "restart-backoff": "10s" }, { policies });
+    loop.fail("j-w-0", 1);
+    again(loop);
+    loop.remove("pods", "j-w-1");
+    loop.run();
+    assert.notEqual(loop.last?.again, true);
+    again(loop.turn(10_000));
+    assert.equal(loop.status()["retryCount"], 2);
+  });
+
+  test("is none for a job that has no retry left, and none for one that is resumed", () => {
+    const out = running({ "restart-backoff": "10s" }, { ...on("PodFailed", "RestartJob"), maxRetry: 1 });
+    out.fail("j-w-0", 1);
+    assert.equal(phaseOf(out.run()), "Failed");
+    const loop = waiting();
+    loop.fail("j-w-0", 1);
+    loop.run();
+    order(loop, "AbortJob");
+    loop.run();
+    order(loop, "ResumeJob");
+    again(loop);
+    assert.equal(loop.names("pods").length, 3);
+  });
+});
+
+describe("a deadline", () => {
+  test("is a timer from the first run on, over restarts, and terminates the job", () => {
+    const loop = running({ "active-deadline": "10m" }, on("PodFailed", "RestartPod"));
+    assert.equal(loop.last?.wakeAt, eight + 600_000);
+    loop.turn(60_000).fail("j-w-0", 1);
+    again(loop);
+    loop.pods("Running");
+    assert.equal(loop.run().last?.wakeAt, eight + 600_000);
+    loop.turn(540_000).step();
+    assert.equal(loop.status().state?.message, "DeadlineExceeded after 10m");
+    loop.run();
+    assert.deepEqual(loop.phases.slice(-2), ["Terminating", "Terminated"]);
+  });
+
+  test("does not count the time before the first run, nor that of a suspended job", () => {
+    const loop = loopOf({ "active-deadline": "10m" }).run().turn(3_600_000);
+    assert.equal(loop.run().last?.wakeAt, undefined);
+    const late = running({ "active-deadline": "10m" });
+    order(late, "AbortJob");
+    late.run().turn(3_600_000);
+    order(late, "ResumeJob");
+    again(late);
+    late.pods("Running");
+    assert.equal(late.run().last?.wakeAt, late.now + 600_000);
+  });
+
+  test("of what upstream left is from when it says that it ran", () => {
+    const conditions = [{ status: "Running", lastTransitionTime: "2026-11-02T07:00:00Z" }];
+    const loop = loopOf({ "active-deadline": "90m" });
+    loop.change("jobs", "j", { status: { state: { phase: "Running" }, conditions } });
+    assert.equal(loop.run().last?.wakeAt, eight + 30 * 60_000);
+  });
+});
+
+describe("suspension by annotation", () => {
+  const say = (loop: Loop, text: string): Loop => {
+    loop.change("jobs", "j", { metadata: { annotations: annotated({ suspend: text }) } });
+    return loop.run();
+  };
+
+  test("aborts a job, and resumes it when it is taken back, at no cost", () => {
+    const loop = say(running({}), "true");
+    assert.deepEqual([phaseOf(loop), loop.names("pods")], ["Aborted", []]);
+    again(say(loop, "false"));
+    assert.deepEqual([loop.names("pods").length, loop.status()["retryCount"]], [3, undefined]);
+    assert.deepEqual(loop.phases.slice(2), ["Aborting", "Aborted", "Restarting", "Pending"]);
+  });
+
+  test("makes nothing of a job that is suspended from the beginning", () => {
+    const loop = loopOf({ suspend: "true" }).run();
+    assert.equal(phaseOf(loop), "Aborted");
+    assert.equal(loop.deeds.filter((deed) => /create pod/.test(deed)).length, 0);
+  });
+
+  test("taken back resumes nothing that a command has aborted", () => {
+    const loop = running({});
+    order(loop, "AbortJob");
+    loop.run();
+    assert.equal(phaseOf(say(say(loop, "true"), "false")), "Aborted");
+  });
+});
+
+describe("exit codes", () => {
+  const rows = [
+    [[3], "RestartPod", ["j-w-0"]],
+    [[0, 140], "TerminateJob", []],
+    [[77], "by the policy", []],
+  ] as const;
+  for (const [codes, what] of rows)
+    test(`${codes.join(" and ")} lead to ${what}`, () => {
+      const loop = running({ "exit-codes": "1-9=RestartPod; 137-143=TerminateJob" }, on("PodFailed", "CompleteJob"));
+      loop.fail("j-w-0", ...codes);
+      loop.run();
+      const led = { 3: "Pending", 0: "Terminated", 77: "Completed" }[codes[0]];
+      assert.equal(phaseOf(loop), led);
+    });
+});
+
+describe("success targets", () => {
+  const rows: readonly (readonly [string, string, readonly string[], string])[] = [
+    ["the chief is enough", "chief", ["j-chief-0"], "Completed"],
+    ["a part of a task is enough", "w=1", ["j-w-1"], "Completed"],
+    ["all of a task is wanted", "w", ["j-w-1"], "Running"],
+    ["several are wanted together", "chief, w=1", ["j-chief-0"], "Running"],
+    ["one of several ways is enough", "chief, w / w=1", ["j-w-0"], "Completed"],
+  ];
+  for (const [what, text, succeeded, want] of rows)
+    test(what, () => {
+      const loop = running({ "success-targets": text });
+      loop.pods("Succeeded", succeeded);
+      assert.equal(phaseOf(loop.run()), want);
+    });
+
+  test("go before a failure of the same moment", () => {
+    const loop = running({ "success-targets": "chief" }, on("PodFailed", "AbortJob"));
+    loop.pods("Succeeded", ["j-chief-0"]);
+    loop.fail("j-w-0", 1);
+    assert.equal(phaseOf(loop.run()), "Completed");
+  });
+});
+
+test("what cannot be read stands in the message, is told once, and stops nothing", () => {
+  const loop = loopOf({ evictions: "never" });
+  const told = (): number =>
+    loop
+      .step()
+      .stages.flat()
+      .filter((one) => one.do === "record" && one.reason === "RekindleAnnotationIgnored").length;
+  assert.deepEqual([told(), told(), told()], [1, 0, 0]);
+  assert.match(loop.status().state?.message ?? "", /rekindle.dev\/evictions\]: "never" is not one of count, free/);
+  assert.equal(loop.running().names("pods").length, 3);
+});

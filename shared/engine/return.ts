@@ -54,10 +54,14 @@ const unique = ({ world, message, sight }: Run, why: string): string =>
     `${why} ${sight.object?.metadata.resourceVersion ?? sight.uid} ${sight.now} ${world.clock.monotonic()}`,
   );
 
+/** It has been met again and again, or is not to be asked about for so long that it is told at once. */
+const isLasting = ({ tries = 0 }: Message, { retryAfterMs = 0 }: Trouble): boolean =>
+  tries >= 2 || retryAfterMs >= longestRetryMs;
+
 /** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
 export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<Ending> => {
   const told = held.record?.trouble;
-  const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;
+  const lasts = isLasting(run.message, trouble) || told !== undefined;
   if (lasts && run.world.shadow === undefined) await publish(run, held, trouble);
   const lastedMs = told?.reason === trouble.reason ? run.sight.now - told.since : 0;
   return await comeBack(run.world, run.message, trouble, { now: run.sight.now, lastedMs });
@@ -168,7 +172,8 @@ export const comeBack = async (
   const tries = message.tries ?? 0;
   const { delayMs, id } = waitFor(world, message, trouble, since);
   const { reason, message: text } = trouble;
-  const level = reason === internal ? "error" : tries < 2 && since.lastedMs === 0 ? "debug" : "warn";
+  const lasts = isLasting(message, trouble) || since.lastedMs > 0;
+  const level = reason === internal ? "error" : lasts ? "warn" : "debug";
   world.report(level, reason === internal ? "a step failed, trying again" : "held up by the platform, trying again", {
     key: textOf(message),
     reason,

@@ -48,6 +48,27 @@ const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unk
   );
 };
 
+describe("a host whose own namespace is missing", () => {
+  it(
+    "says what to make, asks for it less and less often, and goes on when it is made",
+    onStand(async (stand) => {
+      await stand.create(queue("root", { weight: 1 }));
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      const told = (): readonly Stored[] =>
+        stand.all("Event").filter((one) => String(one["message"]).includes("kubectl create namespace rekindle"));
+      await stand.until("it is told", () => told().length > 0, 120_000);
+      await stand.turn(600_000);
+      const before = stand.writes().length;
+      await stand.turn(600_000);
+      assert.ok(stand.writes().length - before < 30, `${stand.writes().length - before} writes in ten minutes`);
+      assert.ok(told().length <= 3);
+      await stand.create(home);
+      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 600_000);
+    }),
+  );
+});
+
 describe("a Volcano job without Volcano's scheduler", () => {
   it(
     "is let in, placed by the default scheduler, and completed, from nothing but its own apply",

@@ -1,4 +1,5 @@
 /** Checkpoints as objects of our own kind beside the application: no database to run. The resourceVersion is the lock. */
+import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { type Ref, refText, type Stored } from "../../core/object.ts";
@@ -35,6 +36,17 @@ const load = async (store: Store, key: Key): ReturnType<Checkpoints["load"]> => 
   return isEdited(stored) ? { ...loaded, edited: true } : loaded;
 };
 
+/** Whoever stands in no namespace has a record in one that has to be made; only people can. */
+const homeless = (response: HttpResponse, { kind, name }: Key, { namespace = "" }: Ref): ApiError | undefined =>
+  saysGone(response, namespace)
+    ? new ApiError({
+        status: 404,
+        reason: "NamespaceMissing",
+        retryAfterMs: 300_000,
+        message: `what is remembered of ${kind} ${name} is kept in namespace ${namespace}, which does not exist: kubectl create namespace ${namespace}`,
+      })
+    : undefined;
+
 /** True when somebody else was there first: another version stands, none does, or one stands already. */
 const raced = (response: HttpResponse, ref: Ref): boolean => response.status === 409 || saysGone(response, ref.name);
 
@@ -63,6 +75,8 @@ const save = async (
           body: JSON.stringify({ ...object, metadata: { ...object.metadata, ...fenceOf(version) } }),
           timeoutMs,
         });
+  const missing = key.namespace === "" ? homeless(response, key, ref) : undefined;
+  if (missing !== undefined) throw missing;
   return raced(response, ref) ? "raced" : versionOf(storedOf(`save ${refText(ref)}`, response));
 };
 

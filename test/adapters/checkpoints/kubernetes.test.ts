@@ -54,6 +54,15 @@ describe("a checkpoint object", () => {
     assert.deepEqual(hints, [["rekindle", ""]]);
   });
 
+  it("of what stands in no namespace says which one is to be made for it", async () => {
+    const { transport } = openSimulator({ crds: [crd] });
+    const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
+    const store = kubernetesCheckpoints(transport);
+    const told = { reason: "NamespaceMissing", message: /of Queue root .* kubectl create namespace rekindle$/ };
+    await assert.rejects(store.save(queue, record(1), undefined), told);
+    await assert.rejects(store.save(key, record(1), undefined), { reason: "NotFound" });
+  });
+
   const bound = 253;
   const names: Record<string, { kind: string; name: string; expected?: string }> = {
     plain: { kind: "SparkApplication", name: "pi.v1-a", expected: "sparkapplication.pi.v1-a" },

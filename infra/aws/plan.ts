@@ -1,0 +1,37 @@
+/** What a deployment is asked for, what is wrong with that, and what the SAM command line is told. Pure. */
+
+const template = "infra/aws/template.yaml";
+const secret = /^arn:aws[a-z-]*:secretsmanager:([a-z0-9-]+):\d{12}:secret:\S+$/;
+const alias = /^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$/;
+
+export type Wanted = {
+  readonly alias: string;
+  readonly record: string;
+  readonly set: readonly string[];
+  readonly region: string | undefined;
+};
+
+/** What is wrong with what was asked for, a line each that says what to change. */
+export const problemsWith = ({ alias: name, record, set, region }: Wanted): readonly string[] => {
+  const [, home] = secret.exec(record) ?? [];
+  return [
+    ...(alias.test(name) ? [] : ["--alias: at most 32 lower case letters, digits and hyphens are needed"]),
+    ...(home === undefined ? ["--record: the ARN of a secret is needed; make it with rekindle cluster add"] : []),
+    ...(region === undefined ? ["set AWS_REGION: the region to deploy to"] : []),
+    ...(home !== undefined && region !== undefined && home !== region
+      ? [`the record is in ${home}, AWS_REGION is ${region}: a secret and its functions belong into one region`]
+      : []),
+    ...set.filter((one) => !/^[A-Za-z]+=/.test(one)).map((one) => `--set ${one}: write PARAMETER=VALUE`),
+  ];
+};
+
+/** What sam is told. */
+export const commandsFor = ({ alias: name, record, set, region }: Wanted, apply: boolean): readonly string[][] => [
+  ["build", "--build-in-source", "-t", template],
+  [
+    ...["deploy", "--stack-name", `rekindle-${name}`, "--region", region ?? ""],
+    ...["--capabilities", "CAPABILITY_IAM", "--resolve-s3", "--no-fail-on-empty-changeset"],
+    ...(apply ? ["--no-confirm-changeset"] : ["--no-execute-changeset"]),
+    ...["--parameter-overrides", `Alias=${name}`, `ClusterRecord=${record}`, ...set],
+  ],
+];

@@ -119,6 +119,11 @@ export type Plan<Memory> = {
   readonly memory: Memory;
   /** A fenced plan is always saved anew, so that its effects can be bound to a save of this very invocation. */
   readonly fenced?: boolean;
+  /**
+   * Nothing is created by it later than this after the step has begun to look, ms, so that what died on the way is known
+   * for dead the sooner. A step that has been slow to come so far looks again before it saves, and says so in `view.slow`.
+   */
+  readonly promptMs?: number;
   /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
   readonly stages: readonly (readonly Effect[])[];
   /** The object's whole status as it should be; written when it differs from what our last write was answered. */
@@ -164,6 +169,8 @@ export type View<Memory> = {
   readonly refused: readonly Refusal[];
   /** What this very step has done so far, or passed over: see `Plan.more`. */
   readonly done?: readonly Effect[];
+  /** The platform takes its time: what is to be done soon after a look would not be. */
+  readonly slow?: boolean;
   /** The record was made anew, or is being recovered: what is missing may come back until then. */
   readonly returning?: Returning | undefined;
 };

@@ -42,9 +42,9 @@ export const remember = (
   object: Stored | undefined,
   plan: Plan<unknown>,
 ): void => {
-  const { world, message, sight } = run;
+  const { world, message, sight, looked } = run;
   if (plan.swift !== true || record === undefined || version === undefined || object === undefined) return;
-  const epoch = sight.recalled ?? { date: sight.now, at: world.clock.monotonic() };
+  const epoch = sight.recalled ?? { date: sight.now, at: looked };
   world.recall?.keep(message, { record, version, object, epoch });
 };
 
@@ -75,7 +75,7 @@ const recalled = (
   return { see: "sight", sight };
 };
 
-type Call = Omit<Run, "sight">;
+type Call = Omit<Run, "sight" | "looked">;
 
 /** How a step begins: by reading all there is, or in one of two ways that spare it where it can be found out in time. */
 export type First = "live" | "presuming" | "recalling";

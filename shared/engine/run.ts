@@ -16,6 +16,10 @@ export type Run = {
   readonly sight: Sight;
   /** Monotonic time at which the step began. */
   readonly began: number;
+  /** Monotonic time before its first look: what it saw is no older. */
+  readonly looked: number;
+  /** It looked again, for the first time it took too long. */
+  readonly slow?: boolean;
   /** Its place among those that submit; absent where nothing bounds them. */
   readonly turn?: Turn | undefined;
 };

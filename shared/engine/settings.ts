@@ -19,6 +19,21 @@ export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs
  */
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
 
+/** Creations that are few begin so soon after their step's first look, or are decided on again, ms. */
+const promptMs = 3_000;
+
+/**
+ * The same for what begins within `fenceMs` of the first look, where that is asked for. Two seconds of allowance: a clock
+ * that is carried along from an earlier answer is cut twice.
+ */
+export const promptness = ({
+  fenceMs,
+  requestTimeoutMs,
+}: Timing): { readonly fenceMs: number; readonly settledMs: number } => {
+  const soonMs = Math.min(fenceMs, promptMs);
+  return { fenceMs: soonMs, settledMs: soonMs + requestTimeoutMs + 2_000 };
+};
+
 /** How records are recovered, and what is kept in them. */
 export type RecoverySettings = {
   /** A record that cannot be used stops its key; else what parses of it is kept. */

@@ -60,10 +60,11 @@ const delivered = async (world: World, message: Message): Promise<Ending> => {
   }
 };
 
-type Call = Omit<Run, "sight">;
+type Call = Omit<Run, "sight" | "looked">;
 
 const taken = async (call: Call, first: First): Promise<Ending> => {
   const { world, message } = call;
+  const looked = world.clock.monotonic();
   const observed = await firstLook(call, first);
   if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
@@ -71,8 +72,8 @@ const taken = async (call: Call, first: First): Promise<Ending> => {
   const object = observed.see === "ill" ? observed.patient.object : observed.sight.object;
   if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
     return { did: "nothing", why: "paused by annotation" };
-  const sight = await ready(call, observed);
-  return "did" in sight ? sight : await proceed({ ...call, sight });
+  const sight = await ready({ ...call, looked }, observed);
+  return "did" in sight ? sight : await proceed({ ...call, sight, looked });
 };
 
 /** Until something is saved, what stands in for a read may be wrong; nothing has been touched then. */
@@ -86,6 +87,10 @@ const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =
 /** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
 const isOld = async (run: Run, plan: Plan<unknown>): Promise<boolean> =>
   (run.sight.leans === true && plan.swift !== true) || (await hasWaited(run, plan));
+
+/** Half of the time in which its creations are to begin is over before it is saved. */
+const isLate = ({ world, looked, slow }: Run, { promptMs }: Plan<unknown>): boolean =>
+  promptMs !== undefined && slow !== true && world.clock.monotonic() - looked > promptMs / 2;
 
 /** Nothing was touched when what stood in for a read was wrong. */
 const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
@@ -103,6 +108,7 @@ const proceed = async (run: Run): Promise<Ending> => {
         return { did: "nothing", why: "shadow mode" };
       }
       if (await isOld(run, plan)) return await taken(run, "live");
+      if (isLate(run, plan)) return await taken({ ...run, slow: true }, "live");
       const done = await carryOut(run, held, plan);
       if (done.did === "raced") return await lost(run, held);
       writes += done.writes;
@@ -146,12 +152,12 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
  * order to end everything, that is the plan.
  */
 const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
-  const { world, message, operator, sight } = run;
+  const { world, message, operator, sight, slow } = run;
   const { memory, refused, done, answers } = so;
   const known = sight.leans === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now, returning } = sight;
-    const view = { object, uid, memory, ...answers, now, refused, done, returning };
+    const view = { object, uid, memory, ...answers, now, refused, done, returning, ...(slow ? { slow } : {}) };
     const order = object === undefined ? undefined : orderIn(held.record);
     const decision =
       order === undefined
@@ -170,15 +176,22 @@ type Carried =
   /** `made` wants to be decided on, within this step. */
   | { readonly did: "made" | "finished"; readonly held: Held; readonly writes: number };
 
+/** Until when what is created by this stage has begun, monotonic. */
+const promptly = ({ looked }: Run, { promptMs }: Plan<unknown>, stage: readonly Effect[]): number =>
+  promptMs !== undefined && stage.some(({ do: act }) => act === "create")
+    ? looked + promptMs
+    : Number.POSITIVE_INFINITY;
+
 const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carried> => {
   const { world } = run;
   const planned = world.clock.monotonic();
   const saved = await save(run, held, plan);
   if (saved === "raced") return { did: "raced" };
-  const until = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
+  const last = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
     const { cluster, clock, chance } = world;
+    const until = Math.min(last, promptly(run, plan, stage));
     const hands = { cluster, clock, chance, until, now: run.sight.now, component: run.operator.component };
     const results = givenUp(run, stage, await applyStage(hands, stage, world.timing.parallel));
     writes += results.length;

@@ -15,6 +15,7 @@ export const surrender = async (world: World, message: Message, trouble: Trouble
   const observed = await observe(world, message, operator);
   if (observed.see !== "sight") return;
   const { sight } = observed;
-  const run = { world, message, operator, sight, began: world.clock.monotonic() };
+  const began = world.clock.monotonic();
+  const run = { world, message, operator, sight, began, looked: began };
   await publish(run, { record: sight.record, version: sight.version }, trouble);
 };

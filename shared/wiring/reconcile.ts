@@ -5,7 +5,7 @@ import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
-import { settledMs, timing } from "../engine/settings.ts";
+import { promptness, settledMs, timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
@@ -58,7 +58,12 @@ export const openTaking = (
   );
   const transport = openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" });
   const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
-  const spark = { apiServer: inCluster, settledMs: settledMs(timing), options: sparkOptionsIn(env) };
+  const spark = {
+    apiServer: inCluster,
+    settledMs: settledMs(timing),
+    prompt: promptness(timing),
+    options: sparkOptionsIn(env),
+  };
   const operators = [sparkApplication(spark)];
   const families = openFamilies(operators, settings.gang);
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };

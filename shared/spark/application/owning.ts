@@ -9,7 +9,7 @@ import { instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allocation, allocate, crashesBefore } from "../executors/allocate.ts";
-import type { Allotment } from "../executors/allotment.ts";
+import { type Allotment, settlesAt } from "../executors/allotment.ts";
 import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded } from "../executors/census.ts";
 import { idsOf } from "../executors/ids.ts";
 import { freshLedger } from "../executors/ledger.ts";
@@ -31,6 +31,7 @@ type Look = { readonly look: readonly Query[] };
 type Owned = {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
+  readonly promptMs?: number;
   readonly wakeAt?: number;
   readonly pollMs?: number;
   readonly waitsFor?: string;
@@ -56,9 +57,10 @@ type Situation = {
 };
 
 const allocation = ({ scene, members, allotment, expected }: Situation, unsure: number): Allocation => {
-  const { view, policies, read } = scene;
+  const { view, policies, read, settings } = scene;
   const pace = paceOf(policies, read.ok ? (read.spec.sparkConf ?? {}) : {});
-  return allocate({ expected, members, allotment, unsure, pace, now: view.now });
+  const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
+  return allocate({ expected, members, allotment, unsure, pace, now: view.now, promptUntil });
 };
 
 const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
@@ -70,10 +72,8 @@ const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: numbe
  * When what an earlier step has sent on its way counts as never having come, epoch ms: nobody else tells of it. Of what
  * this step sends the pods themselves tell, or the trouble that it comes upon.
  */
-const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined => {
-  const [first] = underway;
-  return first === undefined ? undefined : first.at + settings.settledMs;
-};
+const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined =>
+  underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
 
 const planned = (
   situation: Situation,
@@ -83,7 +83,9 @@ const planned = (
   const { scene, driver, pod } = situation;
   const { stages = [], ...extras } = more;
   const made = ids.length === 0 ? [] : executorsFor(scene, driver, pod, ids);
+  const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   return {
+    ...(isPrompt ? { promptMs: scene.settings.prompt.fenceMs } : {}),
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory: { ...scene.memory, allotment },
@@ -193,7 +195,7 @@ const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Lo
   if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
   const members = membersOfRun(scene, before, found);
   if ("look" in members) return members;
-  const looked = afterLook(before, members, scene.view.now - scene.settings.settledMs);
+  const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, ...rest } = looked;
   const allotment: Allotment = { ...rest, ...(crashes === undefined ? {} : { crashes }) };
@@ -214,7 +216,7 @@ type Running = {
  * What ends somebody, or gives up one that never came, is decided on what is read.
  */
 const isSwift = ({ memory, view, settings }: Scene, found: Pods, stages: readonly (readonly Effect[])[]): boolean => {
-  const overdue = memory.allotment?.underway.some(({ at }) => at <= view.now - settings.settledMs) === true;
+  const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
   return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors));
 };
 
@@ -227,10 +229,11 @@ export const ahead = (
 ): Plan<Memory> | undefined => {
   const owned = body === undefined ? undefined : own(scene, driver, found, body);
   if (owned === undefined || "look" in owned) return undefined;
-  const { memory, stages } = owned;
+  const { memory, stages, promptMs } = owned;
   if (!stages.flat().some(({ do: act }) => act === "create")) return undefined;
   const swift = isSwift(scene, found, stages) ? { swift: true } : {};
-  return { ...plain, ...swift, memory, stages, more: true };
+  const prompt = promptMs === undefined ? {} : { promptMs };
+  return { ...plain, ...swift, ...prompt, memory, stages, more: true };
 };
 
 /** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */

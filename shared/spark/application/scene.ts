@@ -6,6 +6,7 @@ import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Options } from "../companions/options.ts";
 import { type RareKind, rareKinds } from "../companions/retinue.ts";
+import { settlesAt } from "../executors/allotment.ts";
 import { isLiving, membersOf } from "../executors/census.ts";
 import type { ParsedSpec } from "../schema/parse.ts";
 import { judged } from "./causes.ts";
@@ -25,6 +26,8 @@ export type Settings = {
   readonly apiServer: string;
   /** Distance between two drivers, ms: see engine/settings.ts. */
   readonly settledMs: number;
+  /** The same for what is created soon after a look or not at all, and how soon that is, ms. */
+  readonly prompt: { readonly fenceMs: number; readonly settledMs: number };
   readonly options: Options;
 };
 
@@ -128,7 +131,10 @@ export const endAll = (scene: Scene, found: Pods): { readonly stage: readonly Ef
 
 /** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
 export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
-  Math.max(memory.plannedAt ?? 0, ...(memory.allotment?.underway ?? []).map(({ at }) => at)) + settings.settledMs;
+  Math.max(
+    (memory.plannedAt ?? 0) + settings.settledMs,
+    ...(memory.allotment?.underway ?? []).map((round) => settlesAt(round, settings.settledMs)),
+  );
 
 /**
  * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the

@@ -27,7 +27,12 @@ export type Need = {
   readonly pace: Pace;
   /** The API server's clock, epoch ms. */
   readonly now: number;
+  /** When those that are made at once will have arrived, if they are few, epoch ms; undefined where nothing is at once. */
+  readonly promptUntil: number | undefined;
 };
+
+/** So many are made at once. */
+const mostPrompt = 16;
 
 export type Allocation = {
   /** New ids, to be saved before anything is made of them. */
@@ -73,6 +78,9 @@ const roomIn = ({ allotment: { window }, pace, now }: Need): { readonly made: nu
 export const shortage = ({ expected, members, allotment, unsure }: Need): number =>
   expected - members.filter(isLiving).length - underwayIn(allotment) - unsure;
 
+const arrives = ({ promptUntil: until }: Need, made: number): { until?: number } =>
+  until === undefined || made > mostPrompt ? {} : { until };
+
 export const allocate = (need: Need): Allocation => {
   const { allotment, expected, pace, now } = need;
   const short = shortage(need);
@@ -91,7 +99,9 @@ export const allocate = (need: Need): Allocation => {
     ...allotment,
     next: next + made,
     underway:
-      made === 0 ? allotment.underway : [...allotment.underway, { ids: textOfIds([[next, next + made - 1]]), at: now }],
+      made === 0
+        ? allotment.underway
+        : [...allotment.underway, { ids: textOfIds([[next, next + made - 1]]), at: now, ...arrives(need, made) }],
     ...(made === 0 ? {} : { window: { at: window.at, made: window.made + made } }),
   };
   const left = short - made;

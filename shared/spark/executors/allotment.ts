@@ -15,7 +15,12 @@ export const beyond = 10_000;
 const ids = z.string().regex(idsPattern);
 
 /** Ids handed out by one save, epoch ms: until nothing of it can arrive any more, they may still be on their way. */
-const round = z.object({ ids, at: z.number() });
+const round = z.object({
+  ids,
+  at: z.number(),
+  /** When that is, epoch ms, where it is sooner than after any save. */
+  until: z.number().optional(),
+});
 
 export const allotment = z.object({
   /** The run whose executors these are; of another run only `next` still counts. */
@@ -37,6 +42,10 @@ export const allotment = z.object({
 });
 
 export type Allotment = z.infer<typeof allotment>;
+
+/** When nothing of a round can arrive any more, epoch ms; `settledMs` after a save nothing does. */
+export const settlesAt = ({ at, until }: Allotment["underway"][number], settledMs: number): number =>
+  until ?? at + settledMs;
 
 /** The allotment of a run that begins: nothing is its own but the ids that are left. */
 export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => ({

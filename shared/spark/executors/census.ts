@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, podStatus } from "../../kube/pods.ts";
-import { type Allotment, firstId } from "./allotment.ts";
+import { type Allotment, firstId, settlesAt } from "./allotment.ts";
 import { idSet, idsOf, listOfIds, textOfIds } from "./ids.ts";
 import { endingOf, executorId, losses } from "./losses.ts";
 
@@ -59,22 +59,25 @@ export const newlyEnded = ({ alive }: Allotment, members: readonly Member[]): re
   return members.filter((member) => !isLiving(member) && before.has(member.id));
 };
 
+/** The API server's clock, epoch ms, and how long after a save something of it may still arrive. */
+type Time = { readonly now: number; readonly settledMs: number };
+
 /** Ids that were handed out so lately that their pods may still appear. */
-const stillUnderway = ({ underway }: Allotment, members: readonly Member[], settled: number): Allotment["underway"] => {
+const stillUnderway = ({ underway }: Allotment, members: readonly Member[], time: Time): Allotment["underway"] => {
   const there = new Set(members.map(({ id }) => id));
   return underway
-    .filter(({ at }) => at > settled)
-    .map(({ ids, at }) => ({ at, ids: kept(listed(ids).filter((id) => !there.has(id))) }))
+    .filter((round) => settlesAt(round, time.settledMs) > time.now)
+    .map(({ ids, ...round }) => ({ ...round, ids: kept(listed(ids).filter((id) => !there.has(id))) }))
     .filter(({ ids }) => ids !== "");
 };
 
-/** The allotment after a look; what was handed out before `settled`, epoch ms, and never seen, will never come. */
-export const afterLook = (before: Allotment, members: readonly Member[], settled: number): Allotment => ({
+/** The allotment after a look; what was handed out so long ago that it has settled, and was never seen, will never come. */
+export const afterLook = (before: Allotment, members: readonly Member[], time: Time): Allotment => ({
   ...before,
   // An id above what is remembered was handed out by a record that was lost: it is not handed out again.
   next: Math.max(before.next, (members.at(-1)?.id ?? 0) + 1),
   alive: kept(members.filter(isLiving).map(({ id }) => id)),
-  underway: stillUnderway(before, members, settled),
+  underway: stillUnderway(before, members, time),
 });
 
 /** An executor that lived so long was none that crashed at its start. */

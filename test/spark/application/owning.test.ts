@@ -220,8 +220,26 @@ describe("a step of a run that Rekindle allocates for", () => {
 describe("the ids that a step hands out", () => {
   test("are saved with it, as on their way", () => {
     const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
+    assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
+    assert.deepEqual([plan.memory.allotment?.next, plan.promptMs], [1004, 3_000]);
+  });
+
+  test("are on their way for longer where nothing is done at once", () => {
+    const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()], slow: true });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight }]);
-    assert.equal(plan.memory.allotment?.next, 1004);
+    assert.equal(plan.promptMs, undefined);
+  });
+
+  test("count for lost when they cannot arrive any more, and others are made", () => {
+    const first = decided({ object: app(3), memory: memory(), pods: [pod()] }).plan;
+    const rows = [9_999, 10_000].map((ms) => {
+      const { plan } = decided({ object: app(3), memory: first.memory, pods: [pod()], now: eight + ms });
+      return [plan.wakeAt, plan.memory.allotment?.next];
+    });
+    assert.deepEqual(rows, [
+      [eight + 10_000, 1004],
+      [undefined, 1007],
+    ]);
   });
 
   test("are not used again when the server refused them, and the next ones wait", () => {

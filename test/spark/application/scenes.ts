@@ -10,7 +10,12 @@ import { type Memory, normaliser } from "../../../shared/spark/application/memor
 import { defaultOptions, type Options } from "../../../shared/spark/companions/options.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
-export const settings = { apiServer: "https://kubernetes.default.svc", settledMs: 16_000, options: defaultOptions };
+export const settings = {
+  apiServer: "https://kubernetes.default.svc",
+  settledMs: 16_000,
+  prompt: { fenceMs: 3_000, settledMs: 10_000 },
+  options: defaultOptions,
+};
 
 /** 2026-11-02T08:00:00Z. */
 export const eight = Date.UTC(2026, 10, 2, 8);
@@ -136,6 +141,7 @@ export type World = {
   readonly configMaps?: readonly Stored[];
   readonly refused?: readonly Refusal[];
   readonly returning?: Returning;
+  readonly slow?: boolean;
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
@@ -176,8 +182,10 @@ export const decided = (world: World): Decided => {
   const heard = new Map<string, Hearing>();
   const looks: Query[] = [];
   const saved: Memory[] = [];
+  const { returning } = world;
+  const pace = world.slow === true ? { slow: true } : {};
   for (let round = 0; round < 8; round++) {
-    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before, returning: world.returning };
+    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before, returning, ...pace };
     const decision: Decision<Memory> = decide(under, key, view);
     if (!("look" in decision)) {
       if (decision.more !== true) return { plan: decision, looks, before, saved };

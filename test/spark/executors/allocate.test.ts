@@ -21,6 +21,7 @@ const failed = (id: number, finishedAt = "2026-11-02T07:59:58Z") =>
   executor(id, { phase: "Failed", exitCode: 1, finishedAt });
 
 const fresh = begun(1, "p", undefined);
+const settledMs = 16_000;
 const pace: Pace = { batch: 10, intervalMs: 1_000, maxPending: Number.POSITIVE_INFINITY, registrationMs: 300_000 };
 
 type Row = readonly [
@@ -39,6 +40,7 @@ const made = ({ pods = [], pace: asked, ...need }: Row[1]) =>
     allotment: fresh,
     unsure: 0,
     now: eight,
+    promptUntil: undefined,
     ...need,
     members: membersOf(pods),
     pace: { ...pace, ...asked },
@@ -125,16 +127,27 @@ describe("executors are made", () => {
     const first = made({}).allotment;
     assert.deepEqual(first.underway, [{ ids: "1001-1003", at: eight }]);
     assert.deepEqual(allotment.parse(JSON.parse(JSON.stringify(first))), first);
-    const seen = afterLook(first, membersOf(running(1002)), eight - 16_000);
+    const seen = afterLook(first, membersOf(running(1002)), { now: eight + 15_999, settledMs });
     assert.deepEqual([seen.alive, seen.underway], ["1002", [{ ids: "1001,1003", at: eight }]]);
-    const settled = afterLook(seen, membersOf(running(1002)), eight);
+    const settled = afterLook(seen, membersOf(running(1002)), { now: eight + 16_000, settledMs });
     assert.deepEqual(settled.underway, []);
     assert.deepEqual(made({ pods: running(1002), allotment: settled }).ids, [1004, 1005]);
     assert.equal(begun(2, "q", settled).next, 1004);
   });
 
+  test("until sooner, where few are made and at once", () => {
+    const soon = eight + 10_000;
+    const few = made({ expected: 16, promptUntil: soon, pace: { batch: 50 } }).allotment;
+    assert.deepEqual(few.underway, [{ ids: "1001-1016", at: eight, until: soon }]);
+    assert.deepEqual(allotment.parse(JSON.parse(JSON.stringify(few))), few);
+    const left = [soon - 1, soon].map((now) => afterLook(few, membersOf(running(1001)), { now, settledMs }).underway);
+    assert.deepEqual(left, [[{ ids: "1002-1016", at: eight, until: soon }], []]);
+    const many = made({ expected: 17, promptUntil: soon, pace: { batch: 50 } }).allotment;
+    assert.deepEqual(many.underway, [{ ids: "1001-1017", at: eight }]);
+  });
+
   test("beyond every id that is there, also when the record does not know it", () => {
-    assert.equal(afterLook(fresh, membersOf(running(1040)), 0).next, 1041);
+    assert.equal(afterLook(fresh, membersOf(running(1040)), { now: eight, settledMs }).next, 1041);
   });
 });
 
@@ -161,7 +174,7 @@ describe("a look", () => {
       newlyEnded(known, members).map(({ id }) => id),
       [1003],
     );
-    assert.deepEqual(newlyEnded(afterLook(known, members, 0), members), []);
+    assert.deepEqual(newlyEnded(afterLook(known, members, { now: eight, settledMs }), members), []);
   });
 
   const crashes: readonly (readonly [why: string, ended: ReturnType<typeof executor>[], count: number | undefined])[] =

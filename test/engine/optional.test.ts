@@ -40,7 +40,12 @@ describe("what is worth a try and no more", () => {
       want: "passed",
     },
     {
-      name: "but waited for when the server is busy",
+      name: "but waited for when two answers deny it for reasons that differ",
+      errors: [failing(403, "Forbidden"), failing(404, "NotFound")],
+      want: "troubled NotFound",
+    },
+    {
+      name: "and when the server is busy",
       errors: [failing(503, "ServiceUnavailable")],
       want: "troubled ServiceUnavailable",
     },

@@ -224,24 +224,6 @@ describe("the ids that a step hands out", () => {
     assert.deepEqual([plan.memory.allotment?.next, plan.promptMs], [1004, 3_000]);
   });
 
-  test("are on their way for longer where nothing is done at once", () => {
-    const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()], slow: true });
-    assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight }]);
-    assert.equal(plan.promptMs, undefined);
-  });
-
-  test("count for lost when they cannot arrive any more, and others are made", () => {
-    const first = decided({ object: app(3), memory: memory(), pods: [pod()] }).plan;
-    const rows = [9_999, 10_000].map((ms) => {
-      const { plan } = decided({ object: app(3), memory: first.memory, pods: [pod()], now: eight + ms });
-      return [plan.wakeAt, plan.memory.allotment?.next];
-    });
-    assert.deepEqual(rows, [
-      [eight + 10_000, 1004],
-      [undefined, 1007],
-    ]);
-  });
-
   test("are not used again when the server refused them, and the next ones wait", () => {
     const first = decided({ object: app(3), memory: memory(), pods: [pod()] }).plan;
     const effect = first.stages.flat().find((one) => one.do === "create");

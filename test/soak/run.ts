@@ -80,7 +80,12 @@ const run = ({ rule, from, steps, threads }: Running): Promise<Sum> =>
       if (open === 0) resolve(sum);
     };
     for (let i = 0; i < threads; i += 1) {
-      const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { rule: rule.name } });
+      // As in the sweep: what a life makes is forgotten with it.
+      const resourceLimits = { maxYoungGenerationSizeMb: 96 };
+      const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+        workerData: { rule: rule.name },
+        resourceLimits,
+      });
       worker.on("error", reject);
       worker.on("message", (led: Led | undefined) => {
         if (led !== undefined) {

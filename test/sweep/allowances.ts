@@ -107,6 +107,15 @@ export const allowances: readonly Allowance[] = [
       kind === "Job" && path === ".spec.memory.retired" && got === "absent" && family === "404-named",
   },
   {
+    name: "a pod says that it came with a later retry",
+    reason: "what was in the way of its creation lasted until another pod had failed, and the retry was spent",
+    allows: ({ id, path }, family, { kind }) =>
+      kind === "Job" &&
+      family === twofold &&
+      id.startsWith("pods/") &&
+      path === ".metadata.annotations.volcano.sh/job-retry-count",
+  },
+  {
     name: "a trouble that lasted is told",
     reason: "people are to see what is in the way: an event of the platform's trouble, once it was met three times",
     allows: (difference, family) =>

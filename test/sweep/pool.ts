@@ -45,7 +45,9 @@ export const openPool = ({ threads, choice, told }: Pool): Working => {
     if (complete && idle.size === hands.length) done.resolve();
   };
   const open = (): Hand => {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: choice });
+    // What a run makes is forgotten with it: in a large nursery most of it is never copied.
+    const resourceLimits = { maxYoungGenerationSizeMb: 96 };
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: choice, resourceLimits });
     const hand: Hand = { worker, open: "" };
     worker.on("error", done.reject);
     worker.on("message", ({ unit, outcomes }: Told) => {

@@ -73,8 +73,8 @@ const isEarly = ({ record }: Facts, pod: Item, { version }: Pick<Body, "version"
 const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
   const body = bodyOf(pod, facts.uid ?? "");
   const { record } = facts;
-  if (record === undefined || record.job !== body.job || body.version > record.version)
-    blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
+  const isKnown = record !== undefined && record.job === body.job && body.version <= record.version;
+  if (!isKnown && !facts.gone) blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
   const name = pod.metadata.annotations?.["scheduling.k8s.io/group-name"];
   const group = [...facts.groups.values()].find((one) => one.name === name);
   const pastAt = pastSince(facts, body.version);

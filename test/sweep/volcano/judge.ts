@@ -7,11 +7,13 @@
  *     asks for some that spend none, and by nothing else; the version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
  * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
  * V8. A command is removed when a record says that it was taken, and not before.
- * I5. Nothing is touched but what this job owns, commands that are for it, and what queues say of themselves. Of a job of
+ * I5. Nothing is touched but what this job owns, commands that are for it, what queues say of themselves, and the names of
+ *     claims that stand in the job without one. Of a job of
  *     its name that was deleted, something may still be made within fence and timeout: it goes with its owner (V12).
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
  */
+import { same } from "../../../shared/simulator/json.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
@@ -74,6 +76,31 @@ const sameButStatus = ({ object, before }: Change): boolean => {
   const bare = (one: Item | undefined): string =>
     JSON.stringify({ ...one, status: undefined, metadata: { ...one?.metadata, resourceVersion: "" } });
   return bare(object) === bare(before);
+};
+
+const volumesOf = (job: Item | undefined): readonly object[] => {
+  const volumes = at(job, "spec", "volumes");
+  return Array.isArray(volumes) ? volumes.map(Object) : [];
+};
+
+const claimsOf = (job: Item | undefined): readonly string[] =>
+  volumesOf(job).map((volume) => textAt(volume, "volumeClaimName") ?? "");
+
+/** All of a job but its status, and the names that its claims are given. */
+const unnamed = (job: Item | undefined): unknown => ({
+  ...job,
+  status: undefined,
+  metadata: { ...job?.metadata, resourceVersion: "", generation: 0 },
+  spec: {
+    ...Object(job?.["spec"]),
+    volumes: volumesOf(job).map((volume) => ({ ...volume, volumeClaimName: undefined })),
+  },
+});
+
+/** The claims that had no name have one now. */
+const isNaming = ({ object, before }: Change): boolean => {
+  const names = claimsOf(object);
+  return same(unnamed(object), unnamed(before)) && claimsOf(before).every((name, i) => ["", names[i]].includes(name));
 };
 
 export const openJobOracle = (
@@ -156,7 +183,8 @@ export const openJobOracle = (
   const permits: Readonly<Record<string, (change: Change) => boolean>> = {
     [checkpoints]: ({ object }) => isRecord(object) || object.metadata.name.startsWith("queue."),
     [jobs]: (change) =>
-      isSubject(change.object) && (change.type === "DELETED" ? isExpired(change) : sameButStatus(change)),
+      isSubject(change.object) &&
+      (change.type === "DELETED" ? isExpired(change) : sameButStatus(change) || isNaming(change)),
     events: ({ type, object }) =>
       type === "ADDED" &&
       (textAt(object, "involvedObject", "uid") === facts.uid || textAt(object, "involvedObject", "kind") === "Queue"),

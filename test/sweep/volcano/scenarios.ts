@@ -164,7 +164,7 @@ const shapes: readonly Scenario[] = [
     name: "job-scale-up",
     what: "its replicas grow while it runs, and its pods are told of the new hosts",
     spec: { ...resized(1), plugins: { svc: [] } },
-    lives: living({ "*": [{ runMs: 20_000 }] }),
+    lives: living({ "*": [slowly] }),
     acts: [
       {
         says: "kubectl scale",
@@ -243,6 +243,19 @@ const shapes: readonly Scenario[] = [
       { says: "kubectl delete", when: podRuns("worker-1"), afterMs: 1_500, do: { act: "delete" } },
       { says: "kubectl apply", when: podRuns("worker-1"), afterMs: 2_500, do: { act: "apply" } },
     ],
+    ends: "Completed",
+  }),
+  job({
+    name: "job-volumes",
+    what: "its pods share a claim that is made for it, under a name that it is given",
+    spec: {
+      volumes: [
+        {
+          mountPath: "/data",
+          volumeClaim: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+        },
+      ],
+    },
     ends: "Completed",
   }),
   job({

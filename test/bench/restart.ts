@@ -21,7 +21,7 @@ import { account, applications } from "./submit.ts";
 const submittedEvery = 10;
 const merge = "application/merge-patch+json";
 const quietSeconds = 15;
-const longestSeconds = 300;
+const longestSeconds = 480;
 /** A host lists all it watches and begins its first resync at once. */
 const settlingMs = 10_000;
 

@@ -157,7 +157,10 @@ export const openJobOracle = (
   const hearShared = ({ type, table, object }: Change, actor: Actor): void => {
     if (type === "DELETED" && actor === "engine" && livesOn())
       blame(`V7: ${table}/${object.metadata.name} is taken away from pods that live`);
-    if (type === "ADDED" && isOver(facts.record?.phase ?? "")) facts.late.add(object.metadata.uid);
+    if (type === "ADDED" && isOver(facts.record?.phase ?? "")) {
+      facts.late.add(object.metadata.uid);
+      return;
+    }
     const text = textAt(object, "data", "id_rsa");
     if (table !== "secrets" || text === undefined || type === "DELETED") return;
     if (!facts.gone && facts.key?.job === facts.uid && facts.key?.text !== text)

@@ -115,6 +115,8 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
   recover: async (session, key, how) => {
+    if (env["REKINDLE_CHECKPOINTS"]?.startsWith("dynamodb:") === true)
+      throw new Error("recover knows records in Kubernetes only, and REKINDLE_CHECKPOINTS names a table");
     const { recoverKey } = await import("./recovering.ts");
     return await recoverKey(session.transport, key, how, (ms) => sleep(ms));
   },

@@ -4,10 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import type { Metafile } from "esbuild";
 import { differencesIn } from "../../infra/aws/agreement.ts";
 import { handlerParts } from "../../infra/aws/rights.ts";
 import { functionsIn, readTemplate } from "../../infra/aws/template.ts";
-import { bundle, functionNames, loadedBy } from "../../infra/bundle.ts";
+import { functionNames, loadedBy } from "../../infra/bundle.ts";
 import { conclude } from "../../infra/tally.ts";
 import { awsTools } from "../setup/aws.ts";
 import { ensure } from "../setup/ensure.ts";
@@ -29,17 +30,16 @@ type Check = { readonly name: string; readonly run: () => Promise<readonly strin
 /** SAM asks nobody and tells nobody. */
 const quiet = { SAM_CLI_TELEMETRY: "0", AWS_DEFAULT_REGION: region, AWS_EC2_METADATA_DISABLED: "true" };
 
-/** How each tool begins; what pip made of that names the folder in which it was installed. */
+/** How each tool begins. */
 const starts = {
   "cfn-lint": "from cfnlint.runner import main",
   sam: "from samcli.cli.main import cli as main",
 } as const;
 
 const tool = async (name: keyof typeof starts, ...args: readonly string[]): Promise<readonly string[]> => {
-  const program = join(await awsTools(), "bin", "python");
   const start = `import sys; sys.argv[0] = "${name}"; ${starts[name]}; sys.exit(main())`;
   try {
-    await command(program, ["-c", start, ...args], { env: quiet });
+    await command("python3", ["-c", start, ...args], { env: { ...quiet, PYTHONPATH: await awsTools() } });
     return [];
   } catch (cause) {
     return [cause instanceof Error ? cause.message : String(cause)];
@@ -74,7 +74,8 @@ const opened = async (id: string, built: string): Promise<readonly string[]> => 
 };
 
 const built = async (dir: string): Promise<readonly string[]> => {
-  const meta = await bundle(true);
+  await command(process.execPath, ["infra/door.mjs", "infra/build.ts"]);
+  const meta: Metafile = JSON.parse(readFileSync("dist/meta.json", "utf8"));
   const args = ["build", "--build-in-source", "-t", file, "--build-dir", dir, "--no-cached", "--parallel"];
   const wrong = await tool("sam", ...args);
   if (wrong.length > 0) return wrong;

@@ -8,7 +8,7 @@ import { installPrograms } from "./programs.ts";
 
 const requirements = join(import.meta.dirname, "aws-tools.txt");
 
-/** Folder of a virtual environment; the part `aws` makes it. What pip made of its programs names another folder: it was moved. */
+/** A folder for PYTHONPATH; the part `aws` provides it. */
 export const awsTools = async (): Promise<string> => {
   const hash = createHash("sha256").update(await readFile(requirements));
   return join(cacheDir(), "aws", hash.digest("hex").slice(0, 16));
@@ -17,24 +17,18 @@ export const awsTools = async (): Promise<string> => {
 export const aws: Part = {
   name: "aws",
   why: "cfn-lint and the SAM command line, for the template of infra/aws",
-  sizeHint: "342 MB on disk; a minute, with python3-venv and make",
+  sizeHint: "342 MB on disk; a minute, with pip and make",
   needs: [],
-  isReady: async () => existsSync(join(await awsTools(), "bin", "python")),
+  isReady: async () => existsSync(join(await awsTools(), "samcli")),
   install: async (say) => {
-    await installPrograms({ python3: "python3", make: "make" }, say);
+    await installPrograms({ python3: "python3", pip3: "python3-pip", make: "make" }, say);
     say("download and unpack");
     await intoPlace(await awsTools(), async (dir) => {
-      await command("python3", ["-m", "venv", dir]).catch((cause: unknown) => {
-        throw new Error(`no virtual environment can be made; type:  apt-get install -y python3-venv (${cause})`);
-      });
       const options = [
-        "--no-deps",
-        "--only-binary=:all:",
-        "--no-compile",
-        "--no-cache-dir",
-        "--disable-pip-version-check",
+        ...["--no-deps", "--only-binary=:all:", "--no-compile", "--no-cache-dir", "--disable-pip-version-check"],
+        ...["--target", dir, "-r", requirements],
       ];
-      await command(join(dir, "bin", "python"), ["-m", "pip", "install", ...options, "-r", requirements]);
+      await command("python3", ["-m", "pip", "install", ...options]);
     });
   },
 };

@@ -4,10 +4,11 @@ import { same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { explain } from "../../kube/explain.ts";
+import { rooted, specGaps } from "../queue/defaults.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type Amounts, amountsIn } from "./amounts.ts";
 import { capacityErrors } from "./capacity.ts";
-import { hierarchyErrors, hierarchyKey, weightsKey } from "./hierarchy.ts";
+import { hierarchyErrors } from "./hierarchy.ts";
 import { invalid, together } from "./invalid.ts";
 import { childrenOf, deletionSaying, parentSaying, type Queue, treeSaying } from "./tree.ts";
 
@@ -98,24 +99,16 @@ export const queueChangeSaying = (change: QueueChange): string => {
     : `invalid operation \`${operation}\`, expect operation to be \`CREATE\`, \`UPDATE\` or \`DELETE\``;
 };
 
-/** A path of hierarchy begins at the root. */
-const rooted = (annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
-  const { [hierarchyKey]: path = "", [weightsKey]: weights = "" } = annotations;
-  if (path === "" || weights === "" || path.startsWith("root")) return annotations;
-  return { ...annotations, [hierarchyKey]: `root/${path}`, [weightsKey]: `1/${weights}` };
-};
-
 /** What a queue has where its writer says nothing: the same at the door and in reconcile. */
 export const queueDefaults = (object: AdmittedObject): AdmittedObject => {
   const { metadata, spec } = object;
   const parsed = shape.safeParse(withoutNulls(object));
   if (!parsed.success) return object;
   const { annotations } = parsed.data.metadata;
-  const { reclaimable = true, weight = 0 } = parsed.data.spec ?? {};
   return {
     ...object,
     metadata: annotations === undefined ? metadata : { ...metadata, annotations: rooted(annotations) },
-    spec: { ...(isRecord(spec) ? spec : {}), reclaimable, weight: weight === 0 ? 1 : weight },
+    spec: { ...(isRecord(spec) ? spec : {}), ...specGaps(parsed.data.spec ?? {}) },
   };
 };
 

@@ -3,6 +3,7 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
+import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import {
   cleared,
@@ -18,6 +19,7 @@ import type { GangMode } from "../gang/scheduler.ts";
 import { allGroups, type Turn, turnOf } from "../gang/turn.ts";
 import { queues } from "../resource.ts";
 import { type Act, actOf, type Scene } from "./acting.ts";
+import { queueGaps } from "./defaults.ts";
 import {
   childrenOf,
   closedByParent,
@@ -66,8 +68,26 @@ const telling = ({ object, all }: Scene, { state }: Act): readonly Effect[] =>
     return ["Open", "Unknown"].includes(shownState(child)) ? [patchOf(child, marked("true"))] : [];
   });
 
+type Patch = Readonly<Record<string, unknown>>;
+
+/** Several patches of different fields as one. */
+const mergePatches = (patches: readonly Patch[]): Patch =>
+  patches.reduce<Patch>((whole, patch) => Object(withPatch(whole, patch)), {});
+
+const withPatch = (one: unknown, other: unknown): unknown =>
+  isRecord(one) && isRecord(other)
+    ? {
+        ...one,
+        ...Object.fromEntries(Object.entries(other).map(([name, value]) => [name, withPatch(one[name], value)])),
+      }
+    : other;
+
 const own = ({ object }: Scene, { unmarks, adopts }: Act): readonly Effect[] => {
-  const patch = { ...(unmarks ? marked(null) : {}), ...(adopts ? { spec: { parent: rootName } } : {}) };
+  const patch = mergePatches([
+    unmarks ? marked(null) : {},
+    adopts ? { spec: { parent: rootName } } : {},
+    queueGaps(object) ?? {},
+  ]);
   return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
 };
 

@@ -11,6 +11,14 @@ describe("a queue", () => {
     assert.deepEqual([hall.state("q"), hall.spec("q")["parent"]], ["Open", "root"]);
   });
 
+  test("that came past the door gets the door's defaults, once, and keeps what it says", () => {
+    const hall = new Hall({ q: {}, r: { parent: "root", weight: 4, reclaimable: false } }).run();
+    assert.deepEqual(hall.spec("q"), { parent: "root", weight: 1, reclaimable: true });
+    assert.deepEqual(hall.spec("r"), { parent: "root", weight: 4, reclaimable: false });
+    const { writes } = hall;
+    assert.equal(hall.run().writes, writes);
+  });
+
   test("root and default are made where they are missing", () => {
     const hall = new Hall({ q: {} }).run();
     assert.deepEqual(hall.names(), ["default", "q", "root"]);

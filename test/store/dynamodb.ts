@@ -26,7 +26,7 @@ const answering = async (endpoint: string, child: ChildProcess, log: string): Pr
   throw new Error(`DynamoDB Local did not listen within ${startLimitMs / 1_000} s; see ${log}`);
 };
 
-/** Starts it; its log lies in `dir`. The part `store` of the set-up must be there. */
+/** Starts it, with one set of tables for all regions and keys; its log lies in `dir`. The part `store` of the set-up must be there. */
 export const startDynamoLocal = async (dir: string): Promise<DynamoLocal> => {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
@@ -34,7 +34,17 @@ export const startDynamoLocal = async (dir: string): Promise<DynamoLocal> => {
   const jars = await dynamoJars();
   const options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", `-Djava.library.path=${jars}`];
   const launcher = join(import.meta.dirname, "Local.java");
-  const args = [...options, "-cp", join(jars, "*"), launcher, "-inMemory", "-disableTelemetry", "-port", String(port)];
+  const args = [
+    ...options,
+    "-cp",
+    join(jars, "*"),
+    launcher,
+    "-inMemory",
+    "-sharedDb",
+    "-disableTelemetry",
+    "-port",
+    String(port),
+  ];
   // setpriv: whatever ends the lane, also SIGKILL, ends the server.
   const child = spawn("setpriv", ["--pdeathsig", "KILL", "java", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const output = createWriteStream(log);

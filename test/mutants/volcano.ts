@@ -94,7 +94,7 @@ export const volcanoMutants: readonly Swept[] = [
   {
     name: "U26-timer-lost",
     promise: "an action that waits for its time is taken in time, whoever dies (U26: volcano's delayActionMap)",
-    file: `${job}/planning.ts`,
+    file: `${job}/waits.ts`,
     find: "...memory.delays.map(({ dueAt }) => dueAt)",
     replace: "",
     scenarios: ["U26-timer"],
@@ -114,8 +114,8 @@ export const volcanoMutants: readonly Swept[] = [
     name: "U27-limit-ends-it",
     promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
     file: "shared/engine/return.ts",
-    find: "const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;",
-    replace: `const lasts = (run.message.tries ?? 0) >= 2 || told !== undefined;
+    find: "const lasts = isLasting(run.message, trouble) || told !== undefined;",
+    replace: `const lasts = isLasting(run.message, trouble) || told !== undefined;
   const { record } = held;
   if (record !== undefined && (run.message.tries ?? 0) >= 5) {
     const memory = { ...Object(record.memory), phase: "Terminating", version: Object(record.memory).version + 1 };

@@ -114,16 +114,12 @@ const tokenKubeconfig = async (
   return file;
 };
 
-/** Its parts share few processors with what is tested, but memory is there: garbage is collected a quarter as often. */
-const thrifty = { GOGC: "400", GOMEMLIMIT: "2GiB" };
-
 /** Inside the namespace the API server is at 10.244.0.1:443, for pods too; outside, at a free port of loopback. */
 export const startControlPlane = async ({ dir, extra = {} }: ControlPlaneOptions): Promise<ControlPlane> => {
   const { binary, kubectl } = await controlPlaneFiles();
   const where = isInside() ? ["--listen", "0.0.0.0", "--reach", bridgeAddress, "--port", "443"] : [];
   const flags = Object.entries(extra).flatMap(([part, more]) => more.flatMap((flag) => ["--extra", `${part}=${flag}`]));
-  const args = ["up", "--dir", dir, ...where, ...flags];
-  const child = spawn(binary, args, { stdio: ["pipe", "pipe", "pipe"], env: { ...thrifty, ...process.env } });
+  const child = spawn(binary, ["up", "--dir", dir, ...where, ...flags], { stdio: ["pipe", "pipe", "pipe"] });
   // Ended already: there is nobody left to tell.
   child.stdin.on("error", () => {});
   const said = announced.parse(JSON.parse(await readFile(await readyFile(child), "utf8")));

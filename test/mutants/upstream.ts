@@ -22,7 +22,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U7-pod-events-dropped",
     promise: "what happens to pods is heard (U7: kubeflow#2749)",
-    file: "shared/spark/application/operator.ts",
+    file: "shared/spark/application/watches.ts",
     find: "return !same(gist(before), gist(after));",
     replace: "return false && !same(gist(before), gist(after));",
     scenarios: ["completion"],

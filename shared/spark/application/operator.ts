@@ -1,79 +1,17 @@
 /** SparkApplication as the engine knows it: what to watch, how to read its memory, how to decide. */
-
-import { same } from "../../core/json.ts";
-import type { Obj } from "../../core/object.ts";
-import type { Operator, Watch } from "../../core/operator.ts";
-import { changed } from "../../kube/news.ts";
-import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../../kube/pods.ts";
-import { pods } from "../../kube/resources.ts";
-import { trimPod } from "../../kube/trim.ts";
-import { endingOf } from "../executors/losses.ts";
+import type { Operator } from "../../core/operator.ts";
 import { decide } from "./decide.ts";
 import { heldUp } from "./holding.ts";
 import { measuresOf, measuresOfSave } from "./measures.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
-import { sparkApplications } from "./resource.ts";
 import type { Settings } from "./scene.ts";
 import { tells } from "./telling.ts";
-
-/** A container that is on its way, as every one is for a while: not news, and nothing that keeps it from starting. */
-const underway: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
-
-const stuckFor = (reason: string | undefined): string | undefined =>
-  reason === undefined || underway.has(reason) ? undefined : reason;
-
-/** An executor that finds no node, or a pod whose node no longer tells of it. Drivers are waited for without looking. */
-const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
-  const isHeld = conditionOf(status, "PodScheduled")?.status === "False";
-  if (isHeld && labelOf(pod, "spark-role") === "executor") return "held";
-  return status.phase === "Running" && conditionOf(status, "Ready")?.status === "False" ? "unready" : undefined;
-};
-
-/** What a step could decide differently on: phase, containers that ended, what keeps one from starting or cuts it off, the end. */
-const gist = (pod: Obj): unknown => {
-  const status = podStatus(pod);
-  const { phase, containerStatuses, reason } = status;
-  const containers = (containerStatuses ?? [])
-    .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
-    .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
-  return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid];
-};
-
-/** A driver that was just created is what its creator knows already. */
-const news = (before: Obj | undefined, after: Obj): boolean => {
-  if (before !== undefined) return !same(gist(before), gist(after));
-  const fresh = podStatus(after).phase === "Pending" && !isEnding(after);
-  return !(fresh && labelOf(after, "spark-role") === "driver");
-};
-
-const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined;
-
-/** An executor is lost: whoever replaces it does so now. */
-const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
-  const pod = after ?? before;
-  if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;
-  const was = before !== undefined && isLost(before);
-  return !was && (after === undefined || isLost(after));
-};
-
-const watches: readonly Watch[] = [
-  { resource: sparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
-  {
-    resource: pods,
-    selector: "sparkoperator.k8s.io/launched-by-spark-operator=true",
-    trim: trimPod,
-    ownerName: (pod) => labelOf(pod, "sparkoperator.k8s.io/app-name"),
-    matters: news,
-    urgent: loss,
-  },
-];
+import { applicationWatcher } from "./watches.ts";
 
 /** The operator of SparkApplications under the given settings. */
 export const sparkApplication = (settings: Settings): Operator<Memory> => ({
-  kind: sparkApplications.kind,
-  resource: sparkApplications,
-  watches,
+  ...applicationWatcher,
   parse: parseMemory,
   decide: (key, view) => decide(settings, key, view),
   tells,

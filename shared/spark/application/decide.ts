@@ -54,10 +54,11 @@ const rebased = ({ memory, object }: Scene): Memory => {
   const spec = relevant(object, isOwnRun(memory));
   const taken = { ...memory, generation, spec, normaliser };
   const unchanged = memory.normaliser !== normaliser || memory.spec === spec;
+  if (unchanged) return taken;
+  const { failures: _, forgiven: __, ...kept } = taken;
+  const anew = { ...kept, submissions: 0, executions: 0 };
   const nothingRuns = memory.state.phase === "" || memory.state.phase === "SUSPENDED";
-  if (unchanged || nothingRuns) return taken;
-  const { failures: _, forgiven: __, ...anew } = taken;
-  return { ...anew, submissions: 0, executions: 0, state: { phase: "INVALIDATING" } };
+  return nothingRuns ? anew : { ...anew, state: { phase: "INVALIDATING" } };
 };
 
 /** Ends a run, and is at once what an ended application does. */

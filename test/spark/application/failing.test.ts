@@ -139,6 +139,18 @@ describe("the next run", () => {
     const anew = decided({ object: changed, memory, pods: [pod()] }).plan.memory;
     assert.deepEqual([anew.state.phase, anew.failures, anew.forgiven], ["INVALIDATING", undefined, undefined]);
   });
+
+  test("a spec that is changed during a suspension is counted from the beginning, and stays suspended", () => {
+    const memory = remembered({ state: { phase: "SUSPENDED" }, executions: 2, submissions: 2, failures: 1 });
+    const suspended = { ...spec, suspend: true };
+    const after = (more: object) =>
+      decided({ object: application({ spec: { ...suspended, ...more }, metadata: { generation: 2 } }), memory }).plan
+        .memory;
+    const counted = ({ state, executions, submissions, failures }: Memory) =>
+      [state.phase, executions, submissions, failures] as const;
+    assert.deepEqual(counted(after({ arguments: ["9"] })), ["SUSPENDED", 0, 0, undefined]);
+    assert.deepEqual(counted(after({})), ["SUSPENDED", 2, 2, 1]);
+  });
 });
 
 describe("a driver that does not start", () => {

@@ -143,6 +143,15 @@ export const volcanoMutants: readonly Swept[] = [
     fault: "crash-.*",
   },
   {
+    name: "job-untold",
+    promise: "an event that a step has died before it told is told by the next (U26: volcano's delayActionMap)",
+    file: `${job}/telling.ts`,
+    find: "...(before.memory.untold ?? []), ",
+    replace: "",
+    scenarios: ["U26-timer"],
+    fault: "crash-.*",
+  },
+  {
     name: "job-abort-swallowed",
     promise: "a command that ends a job is honoured while it restarts",
     file: `${job}/machine.ts`,

@@ -2,7 +2,7 @@
 import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
 import type { CodeRule } from "./annotations.ts";
-import { type Arm, armed, dueOf, recovered, type Target } from "./delays.ts";
+import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
 import { type EventName, type Happening, happeningsOf } from "./happenings.ts";
 import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
@@ -29,6 +29,19 @@ export type Chosen = {
   readonly wakeAt?: number;
   /** Actions that wait from this step on. */
   readonly laters?: readonly Later[];
+};
+
+/** A pod that waits, and when it will have waited for too long; `fresh`: no step before has seen it. */
+type Waiting = Later & { readonly fresh: boolean };
+
+/** What is announced of pods that wait. An action of the whole job that waits already for an earlier one is not new. */
+const announced = (waiting: readonly Waiting[]): readonly Later[] => {
+  const groups = Map.groupBy(waiting, ({ action, delayMs, dueAt }) =>
+    isOfJob(action) ? `${action} ${delayMs}` : `${action} ${delayMs} ${dueAt}`,
+  );
+  return [...groups.values()].flatMap((ones) =>
+    ones.every(({ fresh, action }) => fresh || !isOfJob(action)) ? ones.filter(({ fresh }) => fresh).slice(0, 1) : [],
+  );
 };
 
 const job: Target = { task: "" };
@@ -90,8 +103,6 @@ const isWithin = (ranges: CodeRule["ranges"], codes: readonly number[]): boolean
 const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<Happening, "disrupted"> =>
   is === undefined ? {} : { disrupted: is };
 
-const earlier = (a: number | undefined, b: number): number => (a === undefined ? b : Math.min(a, b));
-
 const overdueOf = (scene: Scene, memory: Memory): Chosen | undefined => {
   const due = dueOf(memory, scene.view.now);
   if (due === undefined) return undefined;
@@ -152,34 +163,40 @@ export const isToEnd = ({ orders, memory }: Scene): boolean => {
 const isFresh = ({ view }: Scene, { task, index = -1 }: Happening): boolean =>
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
-/** Goes through what has happened until something is to be done about it. */
-const heardOf = (scene: Scene, memory: Memory): Chosen => {
+/** Goes through what has happened until something is to be done about it; `told`: it may be done. */
+const heardOf = (scene: Scene, memory: Memory, told: boolean): Chosen => {
   const happenings: Happening[] = [];
   const arms: Arm[] = [];
-  const laters: Later[] = [];
-  let wakeAt: number | undefined;
+  const waiting: Waiting[] = [];
+  const laters = (): readonly Later[] => [...arms, ...announced(waiting)];
   for (const happening of happeningsOf(scene)) {
     const verdict = verdictOf(scene, happening);
     if (verdict.does === "stays") continue;
+    if (verdict.does === "acts" && !told) break;
     happenings.push(happening);
     if (verdict.does === "acts")
-      return { ...choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action), laters };
-    if (verdict.does === "nothing") continue;
+      return {
+        ...choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action),
+        laters: laters(),
+      };
     if (verdict.does === "arms") arms.push({ happening, ...verdict });
-    else wakeAt = earlier(wakeAt, verdict.dueAt);
-    if (verdict.does === "arms" || isFresh(scene, happening)) laters.push(verdict);
+    if (verdict.does === "waits") waiting.push({ ...verdict, fresh: isFresh(scene, happening) });
   }
-  const told = noted(memory, { happenings, arms }, scene);
-  return { memory: told, action: "SyncJob", target: job, laters, ...(wakeAt === undefined ? {} : { wakeAt }) };
+  const wakeAt = Math.min(...waiting.map(({ dueAt }) => dueAt));
+  return {
+    memory: noted(memory, { happenings, arms }, scene),
+    action: "SyncJob",
+    target: job,
+    laters: laters(),
+    ...(waiting.length === 0 ? {} : { wakeAt }),
+  };
 };
 
-/** `told`: everybody has been shown the phase that the job is in, so that a command may end it. */
+/** `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
 export const chosen = (scene: Scene, told: boolean): Chosen => {
   const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, scene.members) };
-  const ordered = told ? orderedOf(scene, memory) : undefined;
+  const ordered = told ? (orderedOf(scene, memory) ?? wishedOf(scene, memory)) : undefined;
   if (ordered !== undefined) return ordered;
-  const wished = told ? wishedOf(scene, memory) : undefined;
-  if (wished !== undefined) return wished;
   if (!listens(scene)) return { memory, action: "SyncJob", target: job };
-  return overdueOf(scene, memory) ?? heardOf(scene, memory);
+  return (told ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, told);
 };

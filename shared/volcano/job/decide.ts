@@ -15,10 +15,11 @@ import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
 import { moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
-import { held, invalid, planOf, refusedPlan } from "./planning.ts";
+import { held, invalid, payingPlan, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
 import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
 import { endsAll, taken } from "./taking.ts";
+import { owed } from "./telling.ts";
 import { wishesOf } from "./wishes.ts";
 import { witnessed } from "./witnessing.ts";
 
@@ -107,16 +108,19 @@ const act = (before: Scene): Decision<Memory> => {
   if (witness !== "yes") return { look: [witness] };
   const scene = left(before, choice);
   if ("do" in scene) return { look: [scene] };
-  const next = { ...scene, memory: taken(scene, choice, told) };
+  const { untold: _, ...memory } = taken(scene, choice, told);
+  const next = { ...scene, memory };
   const acted = choice.because !== undefined;
-  return planOf(next, {
+  const opens = acted || !told || memory.phase !== scene.memory.phase;
+  const asked = {
     sure: !acted || choice.witness !== undefined,
-    more: (acted || next.memory.phase !== scene.memory.phase) && chosen(next, true).because !== undefined,
+    more: opens && chosen(next, true).because !== undefined,
     settled: !acted,
     prioritiesOf: prioritiesOf(scene),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
-    ...(choice.laters === undefined ? {} : { laters: choice.laters }),
-  });
+  };
+  const debt = owed(scene, next, choice.laters);
+  return debt.length > 0 ? payingPlan(next, asked, debt) : planOf(next, asked);
 };
 
 const queueIn = (view: View<Memory>, spec: JobSpec): readonly Stored[] | undefined =>

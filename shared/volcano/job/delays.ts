@@ -14,7 +14,12 @@ export type Target = {
 const isSame = (a: Target, b: Target): boolean => a.task === b.task && a.index === b.index;
 
 /** An action that is to wait for its time because of an event. `dueAt` in epoch ms. */
-export type Arm = { readonly happening: Happening; readonly action: Action; readonly dueAt: number };
+export type Arm = {
+  readonly happening: Happening;
+  readonly action: Action;
+  readonly delayMs: number;
+  readonly dueAt: number;
+};
 
 const placeOf = ({ task, index }: Target): string => `${task}/${index ?? ""}`;
 
@@ -60,6 +65,9 @@ const levels: Readonly<Partial<Record<Action, Level>>> = {
 };
 
 const levelOf = (action: Action): Level => levels[action] ?? "job";
+
+/** It is about the whole job, whichever pod it is for. */
+export const isOfJob = (action: Action): boolean => levelOf(action) === "job";
 
 const reaches: Readonly<Record<Level, (one: Target, target: Target) => boolean>> = {
   job: () => true,

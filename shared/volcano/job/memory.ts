@@ -34,6 +34,14 @@ const delay = z.object({
   dueAt: z.number(),
 });
 
+/** An event by what it is about, its words, and what makes its name. */
+const untold = z.object({
+  occasion: z.string(),
+  type: z.enum(["Normal", "Warning"]),
+  reason: z.string(),
+  message: z.string(),
+});
+
 const memory = z.object({
   phase,
   /** When the phase was entered, epoch ms. */
@@ -76,12 +84,15 @@ const memory = z.object({
   suspended: z.boolean().optional(),
   /** What hindered the job's group when that was told last. */
   hindered: z.string().optional(),
+  /** Events that are still to be told, and that no status shows to have been. */
+  untold: z.array(untold).optional(),
   /** The job's queue sends its pods to other clusters. */
   forwarding: z.boolean(),
 });
 
 export type Memory = z.infer<typeof memory>;
 export type Delay = z.infer<typeof delay>;
+export type Untold = z.infer<typeof untold>;
 
 export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("Job", memory, stored);
 

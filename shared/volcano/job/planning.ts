@@ -11,21 +11,11 @@ import { tasksOf } from "../schema/spec.ts";
 import { expiryOf } from "./expiry.ts";
 import { groupEffects, keeping } from "./keeping.ts";
 import { isFinished } from "./machine.ts";
-import { type Memory, shownPhase } from "./memory.ts";
+import { type Memory, shownPhase, type Untold } from "./memory.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./syncing.ts";
-import {
-  actionTold,
-  hindranceTold,
-  type Later,
-  latersTold,
-  ordersTold,
-  problemsTold,
-  refusalWord,
-  stateWord,
-  told,
-} from "./telling.ts";
+import { actionTold, ordersTold, problemsTold, refusalWord, stateWord, told, toldFirst } from "./telling.ts";
 import { type Asked, pollMs, waitsOf } from "./waits.ts";
 
 const slowPollMs = 60_000;
@@ -36,8 +26,6 @@ type Told = Asked & {
   /** What was acted on, if anything, was read by itself. */
   readonly sure?: boolean;
   readonly prioritiesOf: Priorities;
-  /** Actions that wait from now on. */
-  readonly laters?: readonly Later[];
 };
 
 const expires = (scene: Scene): Effect => {
@@ -61,7 +49,7 @@ const goesOn = ({ view, object, memory }: Scene, { settled }: Told, stages: Stag
   stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
 
 /** Whoever it ends was told to be ended before, and what it goes by was read or only grows. */
-const isSwift = ({ memory }: Scene, { sure }: Told, ends: readonly Effect[]): boolean =>
+const isSwift = ({ memory }: Scene, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
   sure === true &&
   !isFinished(memory.phase) &&
   ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
@@ -79,6 +67,18 @@ const wordOf = ({ object, spec, key }: Scene, lacking: string | undefined): Word
   return lacking === undefined ? undefined : { reason: "PVCError", message: lacking };
 };
 
+/** What is owed is saved and told; everything else is decided within the same step, once it is. */
+export const payingPlan = (scene: Scene, asked: Asked & Pick<Told, "sure">, debt: readonly Untold[]): Plan<Memory> => {
+  const { wakeAt, waitsFor } = waitsOf(scene, asked, false);
+  return {
+    ...toldFirst(scene, debt),
+    more: true,
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...(isSwift(scene, asked, []) ? { swift: true } : {}),
+  };
+};
+
 /** The plan of a step, from the memory that it leaves. */
 export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
@@ -92,11 +92,10 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const group = groupEffects(next, asked.prioritiesOf);
   const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
   const all = [
-    latersTold(next, asked.laters),
     ends,
     [...kept.effects, ...group],
     creates,
-    [...ordersTold(next), ...actionTold(next, word !== undefined), ...hindranceTold(next), ...warned],
+    [...ordersTold(next), ...actionTold(next, word !== undefined), ...warned],
     cleared(next.orders, memory.commands),
   ];
   const stages = all.filter((stage) => stage.length > 0);

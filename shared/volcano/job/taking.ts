@@ -118,7 +118,7 @@ export const taken = (scene: Scene, choice: Chosen, told: boolean): Memory => {
   const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
   const spent = move.spends === true ? restarted(scene, reached, choice) : reached;
   const tally = tallied({ ...scene, memory: spent });
-  const into = told || move.when === "now" ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
+  const into = told ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
   const next = activeIn(entered(spent, into, scene.view.now), scene.view.now);
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
   const delays = superseded(next.delays, action, target);

@@ -4,7 +4,8 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Refusal } from "../../core/plan.ts";
+import type { Effect, Plan, Refusal } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
@@ -12,9 +13,16 @@ import { jobs, podGroups } from "../resource.ts";
 import { durationText } from "../schema/duration.ts";
 import type { Action } from "../schema/words.ts";
 import { commandActions } from "./machine.ts";
-import { stateShown } from "./memory.ts";
+import { type Memory, stateShown, type Untold } from "./memory.ts";
 import { isKept, type Scene } from "./scene.ts";
 import type { Word } from "./status.ts";
+
+/** What an event holds, and a little less. */
+const longestMessage = 1_000;
+
+/** An event of what has happened. */
+const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>
+  told(about, occasion, { reason, message }, type);
 
 export const told = (about: Stored, occasion: string, word: Word, type: "Normal" | "Warning" = "Warning"): Effect => ({
   do: "record",
@@ -28,16 +36,19 @@ export const told = (about: Stored, occasion: string, word: Word, type: "Normal"
 /** An action that is not to be taken yet. `dueAt` in epoch ms. */
 export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
 
-/** The action that was taken last, told until the status shows it; `covered`: the status has something else to say. */
-export const actionTold = ({ object, memory }: Scene, covered: boolean): readonly Effect[] => {
+/** The action that was taken last, as long as the status does not show it; `covered`: it has something else to say. */
+const actionIn = ({ object, memory }: Scene, covered: boolean): readonly Untold[] => {
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
   const shown = stateShown(object);
   if (shown.phase === phase && (covered || `${shown.message}; `.startsWith(`${why.message}; `))) return [];
   const occasion = `${phase} ${version} ${retryCount} ${since} ${why.reason} ${why.message}`;
   const message = `Start to execute action ${why.reason} (${why.message})`;
-  return [told(object, occasion, { reason: "ExecuteAction", message }, "Normal")];
+  return [{ occasion, type: "Normal", reason: "ExecuteAction", message }];
 };
+
+export const actionTold = (scene: Scene, covered: boolean): readonly Effect[] =>
+  actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
 /** What the state says where nothing is in its way: what led to it, and which annotations are passed over. */
 export const stateWord = ({ memory: { why }, problems }: Scene): Word | undefined => {
@@ -53,11 +64,11 @@ export const problemsTold = ({ object, problems }: Scene): readonly Effect[] =>
     .map((message) => told(object, message, { reason: "RekindleAnnotationIgnored", message }));
 
 /** Actions that wait from this step on; those of one moment are one event, as upstream's recorder makes one of them. */
-export const latersTold = ({ object }: Scene, laters: readonly Later[] = []): readonly Effect[] => {
+const latersIn = (laters: readonly Later[]): readonly Untold[] => {
   const distinct = new Map(laters.map((later) => [`later ${later.action} ${later.dueAt}`, later]));
   return [...distinct].map(([occasion, { action, delayMs }]) => {
     const message = `Execute action ${action} after ${durationText(delayMs)}`;
-    return told(object, occasion, { reason: "ExecuteAction", message }, "Normal");
+    return { occasion, type: "Normal", reason: "ExecuteAction", message };
   });
 };
 
@@ -96,15 +107,35 @@ export const hindranceId = (scene: Scene): string | undefined => {
   return hindrance === undefined ? undefined : `${scene.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
 };
 
-/** What hinders the group, told when it is another than the step before knew. */
-export const hindranceTold = (scene: Scene): readonly Effect[] => {
+/** What hinders the group, when it is another than the step before knew. */
+const newHindrance = (scene: Scene): readonly Untold[] => {
   const { object, view, memory } = scene;
   const hindrance = hindranceIn(scene);
   if (hindrance === undefined || memory.hindered === undefined || memory.hindered === view.memory?.hindered) return [];
   const { name, namespace = "" } = object.metadata;
   const message = `PodGroup ${namespace}:${name} ${hindrance.type.toLowerCase()}, reason: ${hindrance.message}`;
-  return [told(object, `hindered ${memory.hindered}`, { reason: "PodGroupPending", message })];
+  const words = { reason: "PodGroupPending", message: message.slice(0, longestMessage) };
+  return [{ occasion: `hindered ${memory.hindered}`, type: "Warning", ...words }];
 };
+
+/** What led into a state that is left before the status has shown it. */
+const leftUnshown = (before: Scene, { memory }: Scene): readonly Untold[] =>
+  before.memory.why === memory.why ? [] : actionIn(before, false);
+
+/** What is new, and what an earlier step may have died before it told; as this step has not told it either. */
+export const owed = (before: Scene, after: Scene, laters: readonly Later[] = []): readonly Untold[] =>
+  [...(before.memory.untold ?? []), ...leftUnshown(before, after), ...latersIn(laters), ...newHindrance(after)].filter(
+    (one) => untold(after.view, [eventOf(after.object, one)]).length > 0,
+  );
+
+/** All that is owed is saved first, and told before anything else is done: who dies in between leaves it to the next. */
+export const toldFirst = (
+  { object, memory }: Scene,
+  debt: readonly Untold[],
+): Pick<Plan<Memory>, "memory" | "stages"> => ({
+  memory: { ...memory, untold: [...debt] },
+  stages: [debt.map((one) => eventOf(object, one))],
+});
 
 type Wording = { readonly reason: string; readonly lead: string };
 
@@ -123,5 +154,5 @@ export const refusalWord = ([first]: readonly Refusal[]): Word => {
   const effect = first?.effect;
   const kind = effect === undefined ? "" : ("ref" in effect ? effect.ref.resource : effect.resource).kind;
   const { reason, lead } = wordings[kind] ?? ofPlugins;
-  return { reason, message: `${lead}: ${first?.message ?? ""}`.slice(0, 1_000) };
+  return { reason, message: `${lead}: ${first?.message ?? ""}`.slice(0, longestMessage) };
 };

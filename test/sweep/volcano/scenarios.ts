@@ -255,7 +255,9 @@ const shapes: readonly Scenario[] = [
           volumeClaim: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
         },
       ],
+      policies: [policy("PodFailed", "RestartJob")],
     },
+    lives: living({ "worker-1": [fails, done], "*": [long, done] }),
     ends: "Completed",
   }),
   job({

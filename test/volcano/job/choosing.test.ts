@@ -159,6 +159,27 @@ describe("a command", () => {
   });
 });
 
+describe("a phase is shown before something that has happened leads on from it", () => {
+  const restarting = (more = {}): Loop => {
+    const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob", ...more }] });
+    loop.fail("j-w-0", 1);
+    return loop;
+  };
+  const rows: readonly (readonly [string, () => Loop])[] = [
+    ["a failure", () => restarting()],
+    ["an action whose time has come", () => restarting({ timeout: "10m" }).run().turn(600_000)],
+  ];
+  for (const [what, make] of rows)
+    test(what, () => {
+      const loop = make();
+      loop.put("jobs", { ...loop.job(), status: {} });
+      loop.phases.length = 0;
+      assert.deepEqual([loop.step().again, loop.phases], [true, ["Running"]]);
+      loop.step();
+      assert.deepEqual(loop.phases, ["Running", "Restarting"]);
+    });
+});
+
 describe("what happens to many pods at once", () => {
   test("takes no longer for each when there are more of them", () => {
     const policies = [{ event: "PodFailed", action: "RestartPod", timeout: "1h" }];

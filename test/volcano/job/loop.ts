@@ -196,6 +196,7 @@ export class Loop {
     if (dies) return plan;
     for (; plan.more === true; plan = this.decided([], seen, done)) done.push(...this.act(plan));
     this.act(plan);
+    plan = { ...plan, stages: [done, ...plan.stages].filter(({ length }) => length > 0) };
     this.last = plan;
     if (plan.status !== undefined) this.tell(plan.status);
     if (plan.forget === true) this.memory = undefined;

@@ -147,6 +147,77 @@ describe("what was told is not told again", () => {
   });
 });
 
+describe("who dies between the save and the telling leaves it to the next, who tells it once", () => {
+  const onPending = (action: string): Loop => {
+    const policies = [{ event: "PodPending", action, timeout: "10s" }];
+    const loop = new Loop({ tasks: [task("w", 2)], policies }).run();
+    loop.admit();
+    loop.step();
+    return loop;
+  };
+  const delayed = (): Loop => {
+    const loop = running(onFailure("AbortJob", { timeout: "10m" }));
+    loop.fail("j-w-0", 1);
+    return loop;
+  };
+  const hindered = (): Loop => {
+    const loop = new Loop({ tasks: [task("w", 2)] }).run();
+    const conditions = [condition("Unschedulable", "True", "NotEnoughResources", "00")];
+    loop.change("podgroups", loop.names("podgroups")[0] ?? "", { status: { phase: "Pending", conditions } });
+    return loop;
+  };
+  const rows: readonly (readonly [string, () => Loop])[] = [
+    ["that an action waits", delayed],
+    ["that one waits for pods to start", () => onPending("RestartJob")],
+    ["what hinders the group", hindered],
+  ];
+  for (const [what, make] of rows)
+    test(what, () => {
+      const loop = make();
+      loop.step(true);
+      assert.equal(loop.memory?.untold?.length, 1);
+      assert.equal(often(loop), 1);
+      assert.equal(loop.memory?.untold, undefined);
+    });
+
+  test("that an action waits, also when it is due by then", () => {
+    const loop = delayed();
+    loop.step(true);
+    loop.turn(600_000);
+    assert.deepEqual(heard(loop), [
+      "Normal ExecuteAction: Execute action AbortJob after 10m0s",
+      "Normal ExecuteAction: Start to execute action AbortJob (PodFailed of pod w-0)",
+    ]);
+  });
+
+  test("an action, also when the next leaves the phase that it was taken in", () => {
+    const loop = running({ ...onFailure("RestartPod"), maxRetry: 9 });
+    loop.lingering = true;
+    loop.fail("j-w-0", 1);
+    loop.run();
+    loop.fail("j-w-1", 2);
+    loop.step(true);
+    loop.release();
+    loop.remove("pods", "j-w-1");
+    assert.deepEqual(heard(loop), [
+      "Normal ExecuteAction: Start to execute action RestartPod (PodFailed of pod w-1 (exit code 2))",
+    ]);
+  });
+
+  const comers = [
+    ["an action of the job that waits already is not announced again for a pod that comes later", "RestartJob", 0],
+    ["one that waits for each pod is", "RestartPod", 1],
+  ] as const;
+  for (const [what, action, times] of comers)
+    test(what, () => {
+      const loop = onPending(action);
+      loop.run();
+      loop.turn(2_000);
+      loop.remove("pods", "j-w-1");
+      assert.equal(often(loop), times);
+    });
+});
+
 describe("a refusal is told by what it was of", () => {
   const made = (resource: typeof pods): Effect => ({
     do: "create",

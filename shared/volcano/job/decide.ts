@@ -13,7 +13,7 @@ import { parseSpec } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
-import { moveFor } from "./machine.ts";
+import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
 import { held, invalid, payingPlan, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
@@ -92,9 +92,14 @@ const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
   return pod?.metadata.uid === witness.uid ? "yes" : "no";
 };
 
-/** What stays behind is remembered, so one answer that it is not there is not enough. */
-const left = (scene: Scene, { action }: Chosen): Scene | Query => {
-  if (scene.group !== undefined || !endsAll(moveFor(scene.memory.phase, action))) return scene;
+/** The job's end is not shown yet, and its group goes with it. */
+const isNewEnd = ({ object }: Scene, { phase }: Memory): boolean => isFinished(phase) && shownPhase(object) !== phase;
+
+/** What stays behind is remembered or goes now, so one answer that it is not there is not enough. */
+const left = (scene: Scene, choice: Chosen, told: boolean): Scene | Query => {
+  if (scene.group !== undefined) return scene;
+  const leaves = endsAll(moveFor(scene.memory.phase, choice.action)) || isNewEnd(scene, taken(scene, choice, told));
+  if (!leaves) return scene;
   const found = answerTo(scene.view, groupAgain(scene));
   if (found === undefined) return groupAgain(scene);
   return { ...scene, group: found.find((group) => ownedBy(group, scene.view.uid)) };
@@ -106,7 +111,7 @@ const act = (before: Scene): Decision<Memory> => {
   const witness = confirmed(before, choice);
   if (witness === "no") return { memory: before.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
-  const scene = left(before, choice);
+  const scene = left(before, choice, told);
   if ("do" in scene) return { look: [scene] };
   const { untold: _, ...memory } = taken(scene, choice, told);
   const next = { ...scene, memory };

@@ -65,6 +65,15 @@ describe("a job that is over", () => {
     assert.deepEqual([completed, memory.completed], [["w"], ["w"]]);
   });
 
+  test("takes its group along, though one answer says that there is none", () => {
+    const loop = running();
+    loop.pods("Succeeded");
+    loop.blind = (query) => query.do === "get" && query.ref.resource.plural === "podgroups";
+    loop.step();
+    loop.blind = () => false;
+    assert.deepEqual([phaseOf(loop), loop.names("podgroups")], ["Completed", []]);
+  });
+
   test("counts what has finished, also beyond the size that it has now", () => {
     const loop = new Loop({ minAvailable: 1, minSuccess: 1, tasks: [task("w", 2)] }).running();
     loop.pods("Succeeded");

@@ -95,7 +95,7 @@ export const volcanoMutants: readonly Swept[] = [
     name: "U26-timer-lost",
     promise: "an action that waits for its time is taken in time, whoever dies (U26: volcano's delayActionMap)",
     file: `${job}/waits.ts`,
-    find: "...memory.delays.map(({ dueAt }) => dueAt)",
+    find: "...memory.delays.map(({ dueAt }) => dueAt), ",
     replace: "",
     scenarios: ["U26-timer"],
     fault: "crash-.*",

@@ -129,7 +129,7 @@ export const volcanoBugs: readonly Scenario[] = [
     upstream: "U26 volcano delayActionMap",
     what: "everything restarts while an action waits for its time, and it is taken in time",
     spec: { policies: [policy("PodFailed", "RestartJob", { timeout: "60s" })] },
-    lives: living({ "worker-1": [fails, done], "*": [slowly, done] }),
+    lives: living({ "worker-1": [fails, done], "*": [long, done] }),
     acts: [{ says: "a restart", when: podIs("worker-1", "Failed"), afterMs: 20_000, do: { act: "restart" } }],
     ends: "Completed",
     also: ["host-crash-after"],

@@ -35,7 +35,7 @@ export const parts: readonly string[] = ["single", "mass", "missed"];
 /** `startMs`: real executors are registered 3.5 to 4 s after their pods are made. */
 const mass = { app: "mass", count: 1_000, startMs: 4_000 };
 /** How many executors are made within one interval, at most. */
-const pace = { batch: 500, delay: "1s" };
+const pace = { batch: 1_000, delay: "1s" };
 const resyncSeconds = 10;
 const misses = 5;
 /** Executors that end younger than this are taken for a crash loop. */

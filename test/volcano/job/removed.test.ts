@@ -94,6 +94,20 @@ describe("while a restart is on its way", () => {
     assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
   });
 
+  test("a group that is left behind, but not gone yet, cannot be lost", () => {
+    const policies = [
+      { event: "PodFailed", action: "RestartJob" },
+      { event: "Unknown", action: "AbortJob" },
+    ];
+    const loop = running({ policies, maxRetry: 5 });
+    loop.fail("j-w-0", 1);
+    loop.step(true);
+    loop.change("jobs", "j", { status: { ...loop.status(), state: { phase: "Restarting" } } });
+    loop.admit("Unknown");
+    loop.run();
+    assert.deepEqual([loop.memory?.phase, loop.memory?.version], ["Pending", 1]);
+  });
+
   test("a pod of the new version that fails spends a retry of its own", () => {
     const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }], maxRetry: 5 });
     loop.fail("j-w-0", 1);

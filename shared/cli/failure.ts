@@ -24,6 +24,8 @@ const install = "rekindle manifests | kubectl apply --server-side -f -";
 export const notServed = (error: ApiError): boolean => error.status === 404 && error.message.includes("does not serve");
 
 const advice: readonly Advice[] = [
+  // A table of records says by itself what to change; no API server has a part in it.
+  { when: ({ reason }) => reason.startsWith("Store"), say: ({ message }) => message },
   {
     when: (error) => error.status === 0 && error.reason !== "BadAnswer",
     say: (error, at) => `cannot reach the API server${at}: ${error.message}; is it up, and is it the right --context?`,

@@ -1,12 +1,12 @@
 /** An application's checkpoint as the command line reads it: what is kept, without understanding the memory. */
 import * as z from "zod";
 import { checkpointRef, checkpointResource } from "../adapters/checkpoints/object.ts";
+import { itemKey } from "../adapters/dynamodb/item.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
-import type { Obj } from "../core/object.ts";
-import type { Session } from "./tools.ts";
+import type { RecordTable, Session } from "./tools.ts";
 
 const update = z.object({
   state: z.string(),
@@ -40,8 +40,8 @@ export type Found =
   | { readonly is: "none"; readonly why: string }
   | { readonly is: "unreadable"; readonly error: string };
 
-const readObject = (object: Obj): Found => {
-  const parsed = shape.safeParse(object["spec"]);
+const read = (spec: unknown): Found => {
+  const parsed = shape.safeParse(spec);
   if (parsed.success) return { is: "record", record: parsed.data };
   const error = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
   return { is: "unreadable", error };
@@ -56,42 +56,65 @@ const refusal = (cause: unknown): Found => {
 };
 
 /** How a record that is no good is got rid of; what stands in the object's status and pods is then taken up again. */
-export const removalCommand = (key: Key): string => {
+export const removalCommand = ({ table }: Pick<Session, "table">, key: Key): string => {
+  if (table !== undefined) {
+    const item = JSON.stringify(itemKey(table.cluster, key));
+    return `aws dynamodb delete-item --table-name ${table.name} --key '${item}'`;
+  }
   const { resource, namespace, name } = checkpointRef(key, "rekindle");
   return `kubectl delete ${resource.plural}.${resource.group} -n ${namespace} ${name}`;
 };
 
-/** The record of one application. */
-export const recordOf = async ({ transport }: Session, key: Key): Promise<Found> => {
+const itemOf = async ({ name, cluster, records }: RecordTable, key: Key): Promise<Found> => {
+  const loaded = await records.load(key);
+  if (loaded !== undefined) return read(loaded.record);
+  return { is: "none", why: `there is none in the table ${name} of the cluster ${cluster}` };
+};
+
+const objectOf = async ({ transport }: Session, key: Key): Promise<Found> => {
   try {
     const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
-    return value === undefined ? { is: "none", why: "there is none" } : readObject(value);
+    return value === undefined ? { is: "none", why: "there is none" } : read(value["spec"]);
   } catch (cause) {
     return refusal(cause);
   }
 };
 
-const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+/** The record of one application. A table that does not answer ends it: somebody said that records are there. */
+export const recordOf = (session: Session, key: Key): Promise<Found> =>
+  session.table === undefined ? objectOf(session, key) : itemOf(session.table, key);
 
-/** All records of a namespace, or of all, by `namespace/name` of the checkpoint object. */
-export const recordsIn = async (session: Session, namespace: string): Promise<ReadonlyMap<string, RecordView>> => {
-  const records = new Map<string, RecordView>();
-  try {
-    for await (const page of pages(session.transport, { resource: checkpointResource, namespace })) {
-      for (const item of page.items) {
-        const found = readObject(item);
-        const { namespace: at = "", name } = item.metadata;
-        if (found.is === "record") records.set(idOf(at, name), found.record);
-      }
-    }
-  } catch (cause) {
-    refusal(cause);
-  }
-  return records;
-};
+const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** Where `recordsIn` keeps the record of a key. */
 export const recordId = (key: Key): string => {
   const { namespace = "", name } = checkpointRef(key, "rekindle");
   return idOf(namespace, name);
+};
+
+/** What is kept, by `recordId`, one after the other. */
+async function* keptIn({ transport, table }: Session, namespace: string): AsyncGenerator<readonly [string, unknown]> {
+  if (table !== undefined) {
+    for await (const { key, record } of table.records.all(namespace === "" ? [] : [namespace]))
+      yield [recordId({ cluster: table.cluster, ...key }), record];
+    return;
+  }
+  for await (const page of pages(transport, { resource: checkpointResource, namespace })) {
+    for (const { metadata, spec } of page.items) yield [idOf(metadata.namespace ?? "", metadata.name), spec];
+  }
+}
+
+/** All records of a namespace, or of all, by `recordId`. */
+export const recordsIn = async (session: Session, namespace: string): Promise<ReadonlyMap<string, RecordView>> => {
+  const records = new Map<string, RecordView>();
+  try {
+    for await (const [id, kept] of keptIn(session, namespace)) {
+      const found = read(kept);
+      if (found.is === "record") records.set(id, found.record);
+    }
+  } catch (cause) {
+    if (session.table !== undefined) throw cause;
+    refusal(cause);
+  }
+  return records;
 };

@@ -1,5 +1,5 @@
 /** `rekindle recover`: which keys there are to recover, and how what came of it is told. */
-import { checkpointResource, hintOf } from "../adapters/checkpoints/object.ts";
+import { type CheckpointHint, checkpointResource, hintOf } from "../adapters/checkpoints/object.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
@@ -28,6 +28,12 @@ const metadataIn = async (
 const textOf = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
   `${kind.toLowerCase()}/${namespace}/${name}`;
 
+const hintsIn = async (session: Session, namespace: string): Promise<readonly CheckpointHint[]> => {
+  if (session.table !== undefined) return await session.table.records.hints(namespace === "" ? [] : [namespace]);
+  const objects = await metadataIn(session, checkpointResource, namespace);
+  return objects.map(hintOf).filter((hint) => hint !== undefined);
+};
+
 /** Every object of a namespace, and every record whose object is gone, in order. An empty namespace is all of them. */
 export const keysIn = async (session: Session, namespace: string): Promise<readonly Key[]> => {
   const known = new Set<string>(kinds.map(({ resource }) => resource.kind));
@@ -42,10 +48,7 @@ export const keysIn = async (session: Session, namespace: string): Promise<reado
       }));
     }),
   );
-  const hints = (await metadataIn(session, checkpointResource, namespace))
-    .map(hintOf)
-    .filter((hint) => hint !== undefined);
-  const recorded = hints
+  const recorded = (await hintsIn(session, namespace))
     .filter(({ kind }) => known.has(kind))
     .map(({ kind, namespace: at, name }) => ({ cluster: "default", kind, namespace: at, name }));
   const all = new Map([...recorded, ...objects.flat()].map((key) => [textOf(key), key]));

@@ -18,6 +18,8 @@ import { updatesOf, updatesText } from "./updates.ts";
 /** Everything that the three lines are made from. */
 export type Seen = {
   readonly target: Target;
+  /** How its record is got rid of. */
+  readonly removal: string;
   readonly object: Stored;
   readonly standing: Standing;
   readonly found: Found;
@@ -73,7 +75,7 @@ const troubled: Row = (seen) => {
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
   const { kind, namespace, name } = seen.target.key;
-  const todo = `keep what can be read: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or have it made anew from the application: ${removalCommand(seen.target.key)}`;
+  const todo = `keep what can be read: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or have it made anew from the application: ${seen.removal}`;
   const waitsFor = `somebody to mend its checkpoint (RecoveryFailed), until then nothing is written: ${seen.found.error}`;
   return { waitsFor, todo };
 };
@@ -218,6 +220,7 @@ export const look = async (session: Session, target: Target, now: number): Promi
   ]);
   return {
     target,
+    removal: removalCommand(session, key),
     object,
     standing: kind.standingOf(object),
     found,

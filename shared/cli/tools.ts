@@ -1,9 +1,18 @@
 /** What the commands ask of the world around them: a connection, a terminal, and the parts that other rooms hold. */
+import type { TableCheckpoints } from "../adapters/dynamodb/checkpoints.ts";
 import type { Leading, Local, Passage } from "../adapters/kubernetes/passage.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
+
+/** A table that records are kept in, instead of objects beside their applications. */
+export type RecordTable = {
+  readonly name: string;
+  /** Alias of the cluster: its records are a partition. */
+  readonly cluster: string;
+  readonly records: TableCheckpoints;
+};
 
 /** Where a kubeconfig leads. */
 export type Session = {
@@ -15,6 +24,8 @@ export type Session = {
   readonly context: string | undefined;
   /** The context's namespace. */
   readonly namespace: string | undefined;
+  /** Absent: records are objects of the cluster. */
+  readonly table?: RecordTable | undefined;
   /** Opens a port of this machine that leads to a pod's. */
   passage(leading: Leading, local: Local): Promise<Passage>;
   close(): void;

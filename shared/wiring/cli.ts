@@ -18,12 +18,14 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where):
   const { clusterFromRecord, findCluster } = await import("../adapters/kubernetes/kubeconfig.ts");
   const record = await findCluster({ path: kubeconfig, context, env });
   const { transport } = clusterFromRecord(record);
+  const { openTable } = await import("./shelf.ts");
   return {
     transport,
     server: record.endpoint.server,
     authority: record.endpoint.ca,
     context: record.context,
     namespace: record.namespace,
+    table: openTable(env),
     passage: async (leading, local) => {
       const { openPassage } = await import("../adapters/kubernetes/passage.ts");
       return openPassage(record.endpoint, leading, local);
@@ -34,7 +36,7 @@ const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where):
 
 const preview = async (session: Session, key: Key): Promise<Preview> => {
   const { preview: find } = await import("./preview.ts");
-  const found = await find(session.transport, key);
+  const found = await find(session, key);
   if (found.would !== "plan") return found;
   const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
@@ -115,10 +117,8 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,
   recover: async (session, key, how) => {
-    if (env["REKINDLE_CHECKPOINTS"]?.startsWith("dynamodb:") === true)
-      throw new Error("recover knows records in Kubernetes only, and REKINDLE_CHECKPOINTS names a table");
     const { recoverKey } = await import("./recovering.ts");
-    return await recoverKey(session.transport, key, how, (ms) => sleep(ms));
+    return await recoverKey(session, key, how, (ms) => sleep(ms));
   },
   move: async function* (session, move) {
     const { moveRecords } = await import("./moving.ts");

@@ -1,5 +1,5 @@
 /** What the next step of a key would do, found out by the engine itself with nothing to write with. */
-import type { Transport } from "../core/http.ts";
+import type { Session } from "../cli/tools.ts";
 import type { Key } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
 import type { Queue, Report } from "../engine/ports.ts";
@@ -15,8 +15,13 @@ export type Previewed =
   | { readonly would: "plan"; readonly plan: Plan<unknown> }
   | { readonly would: "nothing" | "stop"; readonly why: string };
 
-export const preview = async (transport: Transport, key: Key): Promise<Previewed> => {
-  const parts = { transport, queue: nowhere, report: silent, timing, operators: operatorsFor(timing) };
+/** Looks at what stands in `table`, else in the cluster. */
+export const preview = async (
+  { transport, table }: Pick<Session, "transport" | "table">,
+  key: Key,
+): Promise<Previewed> => {
+  const checkpoints = table?.records;
+  const parts = { transport, checkpoints, queue: nowhere, report: silent, timing, operators: operatorsFor(timing) };
   const world = await openWorld(parts);
   const plans: Plan<unknown>[] = [];
   const ending = await step({ ...world, shadow: (_, plan) => void plans.push(plan) }, { ...key, reason: "preview" });

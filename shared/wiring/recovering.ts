@@ -7,7 +7,7 @@ import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import { checkpointRef } from "../adapters/checkpoints/object.ts";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../adapters/kubernetes/requests.ts";
-import type { Recovered, RecoverHow } from "../cli/tools.ts";
+import type { Recovered, RecoverHow, Session } from "../cli/tools.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
@@ -64,17 +64,23 @@ const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): Ask => ({
   ...(returnMs === undefined ? {} : { returnMs }),
 });
 
-/** The alias under which its host knows the cluster stands on its checkpoint. */
-const aliasOf = async (cluster: Cluster, key: Key): Promise<string> => {
-  const { value } = await cluster.get(checkpointRef(key, "rekindle"));
+/** Where the key is, and where its record. */
+export type Place = Pick<Session, "transport" | "table">;
+
+/** The alias under which its host knows the cluster stands on its checkpoint, where that is an object. */
+const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> => {
+  if (table !== undefined) return table.cluster;
+  const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
   return value?.metadata.labels?.["rekindle.dev/cluster"] ?? key.cluster;
 };
 
-const openStage = async (transport: Transport, given: Key, how: RecoverHow, sleep: Stage["sleep"]): Promise<Stage> => {
-  const key = { ...given, cluster: await aliasOf(openCluster(transport), given) };
-  const stored = await kubernetesCheckpoints(transport).load(key);
+const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage["sleep"]): Promise<Stage> => {
+  const { transport, table } = place;
+  const key = { ...given, cluster: await aliasOf(place, given) };
+  const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
   const set = { ...timing, ...madeBy(stored?.record) };
-  const parts = { transport, queue: nowhere, report: () => {}, timing: set, operators: operatorsFor(set) };
+  const desk = { queue: nowhere, report: () => {}, timing: set };
+  const parts = { ...desk, transport, checkpoints: table?.records, operators: operatorsFor(set) };
   const opened = await openWorld(parts);
   const findings: Finding[] = [];
   const ended = new Set<string>();
@@ -174,12 +180,12 @@ const asked = async (stage: Stage): Promise<Ending> => {
 
 /** Recovers one key, and tells what came of it. */
 export const recoverKey = async (
-  transport: Transport,
+  place: Place,
   key: Key,
   how: RecoverHow,
   sleep: Stage["sleep"],
 ): Promise<Recovered> => {
-  const stage = await openStage(transport, key, how, sleep);
+  const stage = await openStage(place, key, how, sleep);
   const { signs, blind } = await leadersOf(stage);
   if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
   const recovered = await brought(stage);

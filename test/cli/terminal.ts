@@ -13,6 +13,7 @@ import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
 import { moveRecords } from "../../shared/wiring/moving.ts";
 import { recoverKey } from "../../shared/wiring/recovering.ts";
 import { problemWith, render } from "../../shared/wiring/rendering.ts";
+import { openTable } from "../../shared/wiring/shelf.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
 
@@ -38,6 +39,8 @@ export type Setting = {
   readonly preview?: Tools["preview"];
   /** The kinds that hosts run; absent: as this version's do. */
   readonly runs?: readonly string[];
+  /** Names the store of records. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** What happens whenever a command sleeps. */
   readonly slept?: (simulator: Simulator) => Promise<void>;
@@ -66,6 +69,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
           context: "example",
           namespace: undefined,
           passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
+          table: openTable(setting.env ?? {}),
           close: () => {},
         }),
         runs: async () => setting.runs ?? runs,
@@ -73,7 +77,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
         flag: async (text, family) => flagView(text, family),
         preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
-        recover: (session, key, how) => recoverKey(session.transport, key, how, (ms) => tools.sleep(ms)),
+        recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
         move: (session, move) => moveRecords(session.transport, move),
         render,
         problemWith: async (object) => problemWith(object),

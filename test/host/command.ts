@@ -31,12 +31,12 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     policies: async () => [],
     flag: async (text, family) => flagView(text, family),
     preview: async (_, key) => {
-      const found = await preview(transport, key);
+      const found = await preview({ transport }, key);
       if (found.would !== "plan") return found;
       const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
     },
-    recover: (_, key, how) => recoverKey(transport, key, how, (ms) => tools.sleep(ms)),
+    recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
     move: (_, move) => moveRecords(transport, move),
     render: never,
     problemWith: never,

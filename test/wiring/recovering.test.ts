@@ -96,7 +96,7 @@ describe("what was asked for and cannot be told", () => {
       onStand(async (stand) => {
         await abandoned(stand);
         const { transport } = stand.simulator;
-        const { refused } = await recoverKey(busy(transport, times), app, how, (ms) => stand.turn(ms));
+        const { refused } = await recoverKey({ transport: busy(transport, times) }, app, how, (ms) => stand.turn(ms));
         assert.deepEqual([refused, toldOf(stand)], [undefined, told]);
         assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
       }, scripts),

@@ -6,7 +6,7 @@ import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
 import { Refused } from "../failure.ts";
-import type { Session, Tools } from "../tools.ts";
+import type { RecordTable, Session, Tools } from "../tools.ts";
 import type { Family } from "./families.ts";
 import { heldByOther, holdLeases, type Lock, type Place, releaseLeases } from "./lock.ts";
 import { type Kept, keepSaved, loadSaved, type Saved, savedOf } from "./saved.ts";
@@ -86,8 +86,7 @@ const removeHooks = async ({ session, tools }: Work, { hooks }: Installed): Prom
   if (hooks.length > 0) await tools.sleep(forgottenMs);
 };
 
-/** What we remember of a time before upstream's: its status and its pods are the truth now. */
-export const dropRecords = async ({ session, tools, family }: Work, watched: readonly string[]): Promise<void> => {
+const dropObjects = async ({ session, family }: Work, watched: readonly string[]): Promise<number> => {
   const selector = `rekindle.dev/kind in (${family.remembered.join(",")})`;
   const records = await all(session, checkpointResource, selector);
   const theirs = records.filter(({ metadata }) => watched.length === 0 || watched.includes(metadata.namespace ?? ""));
@@ -95,7 +94,28 @@ export const dropRecords = async ({ session, tools, family }: Work, watched: rea
     const { name, namespace = "", uid } = metadata;
     await openCluster(session.transport).remove({ resource: checkpointResource, namespace, name }, { uid });
   }
-  if (theirs.length > 0) tools.print(`${theirs.length} checkpoint(s) removed: the status is the truth`);
+  return theirs.length;
+};
+
+const dropItems = async (
+  { records, cluster }: RecordTable,
+  { family }: Work,
+  watched: readonly string[],
+): Promise<number> => {
+  const theirs = (await records.hints(watched)).filter(({ kind }) => family.remembered.includes(kind));
+  for (const { kind, namespace, name } of theirs) {
+    const key = { cluster, kind, namespace, name };
+    const loaded = await records.load(key);
+    if (loaded !== undefined) await records.remove(key, loaded.version);
+  }
+  return theirs.length;
+};
+
+/** What we remember of a time before upstream's: its status and its pods are the truth now. */
+export const dropRecords = async (work: Work, watched: readonly string[]): Promise<void> => {
+  const { table } = work.session;
+  const count = table === undefined ? await dropObjects(work, watched) : await dropItems(table, work, watched);
+  if (count > 0) work.tools.print(`${count} checkpoint(s) removed: the status is the truth`);
 };
 
 const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {

@@ -52,7 +52,7 @@ type Kubeconfig = {
 const secret = (fields: Readonly<Record<string, string>>, name: string): string | undefined =>
   pem(fields[`${name}-data`]) ?? (fields[name] === undefined ? undefined : readFileSync(fields[name], "utf8"));
 
-export const clusterApi = (kubeconfig: string, hooks: Api["hooks"]): Api => {
+export const clusterApi = (kubeconfig: string, hooks: Api["hooks"], patience = 1): Api => {
   const config: Kubeconfig = parse(readFileSync(kubeconfig, "utf8"));
   const cluster = config.clusters[0]?.cluster ?? {};
   const user = config.users[0]?.user ?? {};
@@ -99,7 +99,7 @@ export const clusterApi = (kubeconfig: string, hooks: Api["hooks"]): Api => {
           text += chunk;
         });
       });
-      await sleep(700);
+      await sleep(700 * patience);
       sent.destroy();
       if (status !== 200) return [{ status, body: bodyOf(text) }];
       return text
@@ -109,6 +109,6 @@ export const clusterApi = (kubeconfig: string, hooks: Api["hooks"]): Api => {
         .map(bodyOf);
     },
     hooks,
-    settle: () => sleep(1200),
+    settle: () => sleep(1200 * patience),
   };
 };

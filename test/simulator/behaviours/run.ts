@@ -9,13 +9,16 @@ import { compare, holds, textOf, type Verdict } from "./compare.ts";
 import { type Certificate, type Hooks, serveHooks } from "./hooks.ts";
 import { kubectlBoth } from "./kubectl.ts";
 import { linesOf, readRecord, writeRecord } from "./record.ts";
-import { type Line, transcript } from "./scenario.ts";
+import { type Api, type Line, type Scenario, transcript } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 import { openStage, plugins } from "./stage.ts";
 import { type Watched, watchBoth } from "./watching.ts";
 
 const fewest = 150;
 const share = 0.98;
+
+/** How much longer a scenario waits for the real server's caches (rights, webhooks, quotas) when it is played again. */
+const patience = 4;
 
 const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--record] [--json FILE]]
 
@@ -28,7 +31,7 @@ const usage = `npm run conformance [-- [--kubeconfig FILE] [--only WORD] [--reco
   --json FILE        the outcome as data
 
 Fails where the two answer differently without a reason in differences.ts, where the real server answers otherwise than
-recorded, where the forwarder misses or doubles a change while connections are cut, and where less than ${fewest} behaviours are compared or less than ${share * 100} % are the same.`;
+recorded (both of a scenario played again with more patience: the real server's caches lag), where the forwarder misses or doubles a change while connections are cut, and where less than ${fewest} behaviours are compared or less than ${share * 100} % are the same.`;
 
 const { values } = parseArgs({
   options: {
@@ -63,8 +66,31 @@ const changesIn = (scenario: string, recorded: readonly Line[], now: readonly Li
   return [...extras, ...different.map((verdict) => textOf({ ...verdict, reason: undefined }))];
 };
 
+type Round = {
+  readonly theirs: readonly Line[];
+  readonly verdicts: readonly Verdict[];
+  readonly changed: readonly string[];
+};
+
+/** One scenario on both servers, in a namespace of its own. */
+const playOne = async (real: Api, scenario: Scenario, ns: string, recorded: readonly Line[]): Promise<Round> => {
+  const ours = await transcript(simulatorApi(openStage()), scenario, ns);
+  const theirs = await transcript(real, scenario, ns);
+  await real.call("DELETE", `/api/v1/namespaces/${ns}`);
+  const verdicts = compare(scenario.name, ours, theirs);
+  return { theirs, verdicts, changed: values.record ? [] : changesIn(scenario.name, recorded, theirs) };
+};
+
+const textsOf = ({ verdicts, changed }: Round): readonly string[] => [
+  ...verdicts.filter((verdict) => !holds(verdict)).map(textOf),
+  ...changed.map((text) => `the real server's answer is not the recorded one:\n${text}`),
+];
+
+const even = ({ verdicts, changed }: Round): boolean => changed.length === 0 && verdicts.every(holds);
+
 const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
   const real = clusterApi(kubeconfig, hooks);
+  const patient = clusterApi(kubeconfig, hooks, patience);
   const run = Date.now().toString(36);
   const record = readRecord();
   const answers: (Line & { readonly scenario: string })[] = [];
@@ -73,15 +99,18 @@ const play = async (kubeconfig: string, hooks: Hooks): Promise<Played> => {
   for (const [i, scenario] of scenarios.entries()) {
     const { name } = scenario;
     if (!name.includes(values.only)) continue;
-    const ns = `b-${run}-${i}`;
-    const ours = await transcript(simulatorApi(openStage()), scenario, ns);
-    const theirs = await transcript(real, scenario, ns);
-    await real.call("DELETE", `/api/v1/namespaces/${ns}`);
-    const own = compare(name, ours, theirs);
-    answers.push(...theirs.map((line) => ({ scenario: name, ...line })));
-    verdicts.push(...own);
-    if (!values.record) changed.push(...changesIn(name, linesOf(record, name), theirs));
-    console.log(`${name}: ${own.filter((each) => each.differences.length === 0).length} of ${own.length} the same`);
+    const recorded = linesOf(record, name);
+    let round = await playOne(real, scenario, `b-${run}-${i}`, recorded);
+    if (!even(round)) {
+      for (const text of textsOf(round)) console.log(text);
+      console.log(`${name}: once more, giving the real server's caches ${patience} times the time`);
+      round = await playOne(patient, scenario, `b-${run}-${i}-again`, recorded);
+    }
+    answers.push(...round.theirs.map((line) => ({ scenario: name, ...line })));
+    verdicts.push(...round.verdicts);
+    changed.push(...round.changed);
+    const same = round.verdicts.filter((each) => each.differences.length === 0).length;
+    console.log(`${name}: ${same} of ${round.verdicts.length} the same`);
   }
   if ("kubectl".includes(values.only)) verdicts.push(...(await kubectlBoth(kubeconfig)));
   if (values.record) {

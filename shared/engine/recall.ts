@@ -35,6 +35,10 @@ export type Recall = {
 export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
   date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;
 
+/** When the process's own clock stood where a sight's `now` says, ms, where that was carried along: it may be a second ago. */
+export const shownAt = ({ recalled, now }: Sight): number | undefined =>
+  recalled === undefined ? undefined : recalled.at + (now - recalled.date);
+
 /** Keeps what a step that came through has left, if the next one may be decided on it. */
 export const remember = (
   run: Run,

@@ -16,7 +16,7 @@ export type Run = {
   readonly sight: Sight;
   /** Monotonic time at which the step began. */
   readonly began: number;
-  /** Monotonic time before its first look: what it saw is no older. */
+  /** Monotonic time of `sight.now`, or before: that of its first look, or of what it remembers. */
   readonly looked: number;
   /** It looked again, for the first time it took too long. */
   readonly slow?: boolean;

@@ -1,7 +1,7 @@
 /** The engine's time limits, in milliseconds; `timing` is what a deployment gets unless it says otherwise. */
 
 export type Timing = {
-  /** No effect starts later than this after the save that planned it. */
+  /** No effect starts later than this after the save that planned it, and none that creates later than this after the first look. */
   readonly fenceMs: number;
   /** The longest that one request may take; after fence and timeout nothing of a step can still arrive. */
   readonly requestTimeoutMs: number;
@@ -14,24 +14,18 @@ export type Timing = {
 export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs: 20_000, parallel: 8 };
 
 /**
- * How long after a save that planned a driver the next driver may begin: fence and request timeout, and one second
- * because the API server's `Date` is cut to whole seconds.
+ * How long after the first look (`view.now`) of a step that planned a driver the next driver may begin: fence and request
+ * timeout, and one second because the API server's `Date` is cut to whole seconds.
  */
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
 
 /** Creations that are few begin so soon after their step's first look, or are decided on again, ms. */
-const promptMs = 3_000;
+const promptMs = 4_000;
 
-/**
- * The same for what begins within `fenceMs` of the first look, where that is asked for. Two seconds of allowance: a clock
- * that is carried along from an earlier answer is cut twice.
- */
-export const promptness = ({
-  fenceMs,
-  requestTimeoutMs,
-}: Timing): { readonly fenceMs: number; readonly settledMs: number } => {
-  const soonMs = Math.min(fenceMs, promptMs);
-  return { fenceMs: soonMs, settledMs: soonMs + requestTimeoutMs + 2_000 };
+/** The same for what begins within `fenceMs` of the first look, where that is asked for. */
+export const promptness = (timing: Timing): { readonly fenceMs: number; readonly settledMs: number } => {
+  const prompt = { ...timing, fenceMs: Math.min(timing.fenceMs, promptMs) };
+  return { fenceMs: prompt.fenceMs, settledMs: settledMs(prompt) };
 };
 
 /** How records are recovered, and what is kept in them. */

@@ -11,7 +11,7 @@ import { applyStage, type Done } from "./apply.ts";
 import { type Answers, type Looking, learn, noAnswers, type Observed } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { type First, firstLook, lookFor, remember } from "./recall.ts";
+import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";
 import { clean, orderIn } from "./recovery/cleaning.ts";
 import { ready } from "./recovery/ready.ts";
 import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
@@ -64,11 +64,12 @@ type Call = Omit<Run, "sight" | "looked">;
 
 const taken = async (call: Call, first: First): Promise<Ending> => {
   const { world, message } = call;
-  const looked = world.clock.monotonic();
+  const began = world.clock.monotonic();
   const observed = await firstLook(call, first);
   if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
+  const looked = (observed.see === "sight" ? shownAt(observed.sight) : undefined) ?? began;
   const object = observed.see === "ill" ? observed.patient.object : observed.sight.object;
   if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
     return { did: "nothing", why: "paused by annotation" };
@@ -88,9 +89,20 @@ const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =
 const isOld = async (run: Run, plan: Plan<unknown>): Promise<boolean> =>
   (run.sight.leans === true && plan.swift !== true) || (await hasWaited(run, plan));
 
+const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
+
+/**
+ * Until when what a plan creates has begun, monotonic. The fence of creations counts from the first look, as `view.now` does,
+ * by which others count until they can no longer arrive.
+ */
+const creationsEnd = ({ world, looked }: Run, { promptMs }: Plan<unknown>): number =>
+  looked + (promptMs ?? world.timing.fenceMs);
+
 /** Half of the time in which its creations are to begin is over before it is saved. */
-const isLate = ({ world, looked, slow }: Run, { promptMs }: Plan<unknown>): boolean =>
-  promptMs !== undefined && slow !== true && world.clock.monotonic() - looked > promptMs / 2;
+const isLate = (run: Run, plan: Plan<unknown>): boolean => {
+  const end = creationsEnd(run, plan);
+  return run.slow !== true && plan.stages.some(creates) && run.world.clock.monotonic() > (run.looked + end) / 2;
+};
 
 /** Nothing was touched when what stood in for a read was wrong. */
 const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
@@ -176,12 +188,6 @@ type Carried =
   /** `made` wants to be decided on, within this step. */
   | { readonly did: "made" | "finished"; readonly held: Held; readonly writes: number };
 
-/** Until when what is created by this stage has begun, monotonic. */
-const promptly = ({ looked }: Run, { promptMs }: Plan<unknown>, stage: readonly Effect[]): number =>
-  promptMs !== undefined && stage.some(({ do: act }) => act === "create")
-    ? looked + promptMs
-    : Number.POSITIVE_INFINITY;
-
 const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carried> => {
   const { world } = run;
   const planned = world.clock.monotonic();
@@ -191,7 +197,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
     const { cluster, clock, chance } = world;
-    const until = Math.min(last, promptly(run, plan, stage));
+    const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
     const hands = { cluster, clock, chance, until, now: run.sight.now, component: run.operator.component };
     const results = givenUp(run, stage, await applyStage(hands, stage, world.timing.parallel));
     writes += results.length;

@@ -148,6 +148,21 @@ describe("a record that others have gone on from", () => {
     assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
   });
 
+  test("is acted on within the fence of the instant that its clock shows, which is up to a second ago", async () => {
+    const begun = await Promise.all(
+      [9_001, 9_002].map(async (saveMs) => {
+        const { world, stage: there } = await knowing();
+        there.time.monotonic += 999;
+        there.after = (call) => {
+          if (call.startsWith("save")) there.time.monotonic += saveMs;
+        };
+        await step(world, watched);
+        return there.objects.has("parts part-2");
+      }),
+    );
+    assert.deepEqual(begun, [true, false]);
+  });
+
   test("is remembered by nobody after a step that did not come through", async () => {
     const { world, stage: there, kept } = await knowing();
     there.before = (call) => {

@@ -93,6 +93,14 @@ export const mutants: readonly Mutant[] = [
     fault: "pause-.*",
   },
   {
+    name: "fence-from-the-save",
+    promise: "what is created begins within the fence of the look by which others count, however long that look took",
+    file: step,
+    find: "const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;",
+    replace: "const until = last;",
+    tests: ["test/engine/fence.test.ts"],
+  },
+  {
     name: "no-distance",
     promise: "the next attempt begins only when nothing of the last one can arrive any more",
     file: "shared/engine/settings.ts",

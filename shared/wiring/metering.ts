@@ -33,7 +33,8 @@ const bucketsOf = ({ submitBuckets, startBuckets }: Naming, name: string): { buc
   return name.endsWith("start_latency_seconds_histogram") ? { buckets: startBuckets } : {};
 };
 
-const familiesFor = (naming: Naming): readonly Family[] => [
+/** Every figure of a process. */
+export const familiesFor = (naming: Naming): readonly Family[] => [
   ...sparkFigures.map((figure) => ({
     figure: { ...figure, ...bucketsOf(naming, figure.name) },
     labels: naming.labels,

@@ -8,7 +8,16 @@ import { readTemplate } from "../../infra/aws/template.ts";
 
 const text = readFileSync(new URL("../../infra/aws/template.yaml", import.meta.url), "utf8");
 
-const handlers = await handlerParts(["reconcile", "wake", "deliver", "forward", "resync", "api", "admission"]);
+const handlers = await handlerParts([
+  "reconcile",
+  "wake",
+  "deliver",
+  "forward",
+  "resync",
+  "api",
+  "admission",
+  "submitter",
+]);
 
 /** The first place after the beginning of a resource. */
 const changed = (resource: string, from: string, to: string): string => {

@@ -61,6 +61,8 @@ export type Operator<Memory> = {
   tells?(plan: Plan<Memory>): Word | undefined;
   /** How it comes back; without it a record that cannot be used is given up whole. */
   readonly recovery?: Recovery<Memory>;
+  /** As of `recovery`, for a kind that has none: what is remembered goes along into another cluster. */
+  voided?(memory: Memory): Memory;
   /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
   /** What a save that won is counted as. */

@@ -109,6 +109,8 @@ const mended = async (call: Case, patient: Patient, object: Stored, treatment: T
   const { ill, now } = patient;
   const parsed = operator.parse(ill.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
+  if (recovery === undefined && ill.elsewhere && memory !== undefined && operator.voided !== undefined)
+    return { memory: operator.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
   if (recovery === undefined) return { memory: undefined, kept: [], problems: ill.problems, survey: undefined };
   if (treatment === "void")
     return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };

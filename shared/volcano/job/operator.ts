@@ -6,6 +6,7 @@ import { measuresOfJob } from "../measures.ts";
 import { component } from "../resource.ts";
 import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { voided } from "./voided.ts";
 import { jobWatcher } from "./watches.ts";
 
 /** The whole status with what holds the job up, in upstream's own field. */
@@ -20,6 +21,7 @@ export const volcanoJob: Operator<Memory> = {
   component,
   parse: parseMemory,
   decide,
+  voided,
   heldUp,
   measuresOf: measuresOfJob,
 };

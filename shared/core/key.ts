@@ -19,6 +19,8 @@ export type Message = Key & {
   readonly watched?: true;
   /** How often in a row the platform was in the way of this key: the backoff grows with it. */
   readonly tries?: number;
+  /** Of a notice: when the node goes, epoch ms. The one hint that is believed, for nothing else tells it. */
+  readonly until?: number;
 };
 
 /** The key as people and logs write it: `cluster/kind/namespace/name`. */
@@ -37,6 +39,23 @@ export const deliveryKey = ({ cluster, kind, namespace, name }: Key): Key => ({
 /** The key whose updates are delivered under this one; undefined when it is none of them. */
 export const subjectOf = ({ cluster, kind, namespace, name }: Key): Key | undefined =>
   kind.startsWith(ofUpdates) ? { cluster, kind: kind.slice(ofUpdates.length), namespace, name } : undefined;
+
+const ofNotices = "notices.";
+
+/**
+ * The key of a notice that a node is about to go, for objects of this kind. `node` is its name, or what its provider calls
+ * the machine.
+ */
+export const noticeKey = (cluster: string, kind: string, node: string): Key => ({
+  cluster,
+  kind: `${ofNotices}${kind}`,
+  namespace: "",
+  name: node,
+});
+
+/** The kind that a notice is for; undefined when the key is none. */
+export const noticedKind = ({ kind }: Key): string | undefined =>
+  kind.startsWith(ofNotices) ? kind.slice(ofNotices.length) : undefined;
 
 /** Hex digest of any parts; the separator cannot stand in a Kubernetes name. */
 export const digest = (...parts: readonly string[]): string => hash("sha256", parts.join("|"));

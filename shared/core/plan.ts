@@ -26,6 +26,8 @@ export type Query =
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
       readonly do: "peek";
       readonly ref: Ref;
+      /** A second look, after something was done about it. */
+      readonly again?: true;
     }
   | {
       /** Asks a pod itself for JSON, through the API server's pod proxy. Never in the way: it may be deaf, and says so. */
@@ -90,6 +92,8 @@ export type Effect =
       readonly uid: string;
       readonly resourceVersion: string;
       readonly patch: Readonly<Record<string, unknown>>;
+      /** Worth a try and no more: who may not, goes on without it, and sees that nothing has changed. */
+      readonly optional?: boolean;
     }
   | {
       readonly do: "record";

@@ -162,6 +162,7 @@ const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Pr
     await hands.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
     return done;
   } catch (cause) {
+    if (effect.optional === true && isDenied(cause)) return { did: "passed", trouble: troubleOf(cause) };
     if (cause instanceof ApiError && isRefusal(cause)) return refused(effect, cause);
     throw cause;
   }

@@ -9,7 +9,10 @@ export const merged = (messages: readonly [Message, ...Message[]]): Message => {
   const { tries: _, watched, ...newest } = messages[messages.length - 1] ?? messages[0];
   // One that was not watched asks for a look at what is.
   const all = watched === true && messages.every((message) => message.watched === true);
-  return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }) };
+  // Of two notices of one node the earlier end counts.
+  const until = Math.min(...messages.map((message) => message.until ?? Number.POSITIVE_INFINITY));
+  const ends = Number.isFinite(until) ? { until } : {};
+  return { ...newest, ...(all ? { watched } : {}), ...(tries === 0 ? {} : { tries }), ...ends };
 };
 
 /** A message and the queue's id of it. */

@@ -30,11 +30,12 @@ const read = (world: Pick<World, "report">, delivered: readonly Delivered[]): re
     return [];
   });
 
-const keyOf = ({ cluster, kind, namespace, name }: Message): Omit<Message, "reason"> => ({
+const keyOf = ({ cluster, kind, namespace, name, until }: Message): Omit<Message, "reason"> => ({
   cluster,
   kind,
   namespace,
   name,
+  ...(until === undefined ? {} : { until }),
 });
 
 /** Keys that were held up together come back at different times, from 1 to 17 s. */

@@ -13,17 +13,19 @@ const shape = z.object({
   resourceVersion: z.string().max(64).optional(),
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),
+  until: z.number().int().min(0).optional(),
 });
 
 /** The message in a queue's text, or undefined when it is none: poison, to be told and acknowledged. */
 export const readMessage = (text: string): Message | undefined => {
   try {
-    const { resourceVersion, fresh, tries, ...message } = shape.parse(JSON.parse(text));
+    const { resourceVersion, fresh, tries, until, ...message } = shape.parse(JSON.parse(text));
     return {
       ...message,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(fresh === undefined ? {} : { fresh }),
       ...(tries === undefined ? {} : { tries }),
+      ...(until === undefined ? {} : { until }),
     };
   } catch {
     return undefined;

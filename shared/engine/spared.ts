@@ -30,7 +30,7 @@ export const passOver = async (
 export const givenUp = (run: Run, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
   results.map((result, index) => {
     const effect = stage[index];
-    const spared = effect?.do === "create" && effect.optional === true;
+    const spared = (effect?.do === "create" || effect?.do === "patch") && effect.optional === true;
     return result.did === "troubled" && spared && !isPatient(run.message)
       ? { did: "passed", trouble: result.trouble }
       : result;

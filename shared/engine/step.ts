@@ -5,7 +5,7 @@
  * R2. After a death, look and decide again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
-import { type Message, subjectOf, textOf } from "../core/key.ts";
+import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
 import { type Answers, type Looking, learn, noAnswers, type Observed } from "./observe.ts";
@@ -36,7 +36,10 @@ const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
 
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
-  if (world.deliver !== undefined && subjectOf(message) !== undefined) return await delivered(world, message);
+  if (world.deliver !== undefined && subjectOf(message) !== undefined)
+    return await errand(world, message, world.deliver);
+  if (world.notice !== undefined && noticedKind(message) !== undefined)
+    return await errand(world, message, world.notice);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
@@ -51,10 +54,10 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
   }
 };
 
-/** Updates have a key of their own, and a dead listener no other's. */
-const delivered = async (world: World, message: Message): Promise<Ending> => {
+/** Updates have a key of their own, and a dead listener no other's; so have notices. */
+const errand = async (world: World, message: Message, run: (message: Message) => Promise<Ending>): Promise<Ending> => {
   try {
-    return (await world.deliver?.(message)) ?? { did: "nothing", why: "nothing is delivered here" };
+    return await run(message);
   } catch (cause) {
     return await comeBack(world, message, understood(world, message, cause));
   }

@@ -44,6 +44,8 @@ export type World = {
   readonly updates?: Updates;
   /** Takes a key under which updates are delivered, where this process delivers any. */
   readonly deliver?: (message: Message) => Promise<Ending>;
+  /** Takes a notice that a node is about to go, where this process acts on any. */
+  readonly notice?: (message: Message) => Promise<Ending>;
   /** What this process knows without asking; absent: nothing. */
   readonly recall?: Recall;
   /** Shadow mode: given a plan, tell it instead of doing it. */

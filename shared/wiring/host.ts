@@ -1,7 +1,7 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
 import { calm } from "../adapters/telemetry/calm.ts";
 import type { Transport } from "../core/http.ts";
-import { dedupe, type Key, type Message, subjectOf } from "../core/key.ts";
+import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../core/key.ts";
 import type { Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
@@ -11,6 +11,7 @@ import type { RecoverySettings, Timing } from "../engine/settings.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
+import { noticing } from "../forward/notice.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
 import type { Options } from "../spark/companions/options.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
@@ -103,8 +104,8 @@ const stepping =
   ({ world, metering, standing, operators }: Stepping) =>
   async (messages: readonly Message[]): Promise<boolean> => {
     const [first] = messages;
-    const about = first === undefined ? undefined : (subjectOf(first) ?? first);
-    const operator = operators.find(({ kind }) => kind === about?.kind);
+    const about = first === undefined ? undefined : (noticedKind(first) ?? (subjectOf(first) ?? first).kind);
+    const operator = operators.find(({ kind }) => kind === about);
     const group = operator?.family ?? operator?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
     const ending = await metering.step(messages, () => take(world, messages));
@@ -139,7 +140,8 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
   const recall = openRecall({ resourceOf, known: (asked) => forwarder.known(asked) });
   const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
-  const world: World = { ...charged, ...tellingOf(settings, charged) };
+  const notice = noticing({ ...charged, namespaces });
+  const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
   const scope = { ...about, transport: ways.transport, hints, queue };
   const again = (): Promise<number> => resync(scope, String(Date.now()));

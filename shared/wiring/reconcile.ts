@@ -47,6 +47,11 @@ const telling = async (world: World, to: string): Promise<Pick<World, "updates">
   return { updates: updatesFor(world, { to }) };
 };
 
+/** Loaded only when a node is about to go. */
+const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "notice"> => ({
+  notice: async (message) => (await import("../forward/notice.ts")).noticing({ ...world, namespaces })(message),
+});
+
 /** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
 export const openTaking = (
   env: Environment,
@@ -83,7 +88,8 @@ export const openTaking = (
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, operatorOf: families.operatorOf };
     const told = settings.updates === undefined ? {} : await telling(known, settings.updatesTo);
-    return { ...known, meter, turns, inCharge, ...told };
+    const charged = { ...known, meter, turns, inCharge };
+    return { ...charged, ...noticingFor(charged, territory.watched), ...told };
   });
   const take: Take = async (delivered, remainingMs) => {
     const opened = await world().catch(troubleOf);

@@ -74,6 +74,11 @@ describe("rekindle manifests", () => {
       [],
     ],
     [
+      ["--nodes", "--namespaces=a"],
+      ["ClusterRole/rekindle-nodes", "ClusterRoleBinding/rekindle-nodes", "Role/a/rekindle-host"],
+      ["ClusterRole/rekindle-host"],
+    ],
+    [
       ["--admission"],
       [
         "Service/rekindle/rekindle-admission",

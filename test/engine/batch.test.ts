@@ -103,6 +103,11 @@ describe("one message stands for several", () => {
       want: of("a", { reason: "new", resourceVersion: "5" }),
     },
     { name: "anything new starts afresh", messages: [of("a", { tries: 4 }), of("a")], want: of("a") },
+    {
+      name: "of notices the earlier end counts",
+      messages: [of("a", { until: 2 }), of("a", { until: 1 }), of("a", { until: 3 })],
+      want: of("a", { until: 1 }),
+    },
     { name: "whichever came first", messages: [of("a"), of("a", { tries: 4 })], want: of("a") },
     {
       name: "among retries the youngest counts",

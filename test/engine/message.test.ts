@@ -9,6 +9,7 @@ describe("a message", () => {
   const good = [
     { name: "a key and its reason", text: message },
     { name: "with hints", text: { ...message, resourceVersion: "12", tries: 3, fresh: true } },
+    { name: "a notice, whose end is believed", text: { ...message, until: 1_793_606_520_000 } },
     { name: "of a key without namespace", text: { ...message, namespace: "" } },
   ];
   for (const { name, text } of good) {

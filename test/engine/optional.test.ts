@@ -64,3 +64,26 @@ describe("what is worth a try and no more", () => {
     assert.equal(short(await apply(handsOf(world), wish)), "passed");
   });
 });
+
+describe("a change that is worth a try and no more", () => {
+  const wish: Effect = {
+    ...{ do: "patch", ref: { resource: parts, name: "arm" }, uid: "u", resourceVersion: "1" },
+    ...{ patch: { spec: {} }, optional: true },
+  };
+  const cases = [
+    { name: "is passed over where it is not allowed", error: failing(403, "Forbidden"), want: "passed" },
+    { name: "or its kind is not served", error: failing(404, "NotFound"), want: "passed" },
+    {
+      name: "and made again where somebody else was first",
+      error: failing(409, "Conflict"),
+      want: "troubled Conflict",
+    },
+  ];
+  for (const { name, error, want } of cases)
+    test(name, async () => {
+      const world = stage();
+      world.put(part("arm"));
+      answering(world, "patch parts arm", error);
+      assert.equal(short(await apply(handsOf(world), wish)), want);
+    });
+});

@@ -19,6 +19,7 @@ type Options = {
   readonly withoutCrds?: true | readonly string[];
   readonly withoutDeployment?: boolean;
   readonly rbacOnly?: boolean;
+  readonly nodes?: boolean;
   readonly admission?: boolean;
   readonly admissionUrl?: string;
   readonly policies?: boolean;
@@ -78,6 +79,7 @@ export const manifests = (tools: Tools): Command =>
       namesOrAll,
     )
     .option("--without-deployment", "the host runs elsewhere")
+    .option("--nodes", "the host may list and cordon nodes, too: executors leave a node that is about to go")
     .option("--admission", "the host serves admission webhooks, too, and registers them")
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
     .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")

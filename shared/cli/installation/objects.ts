@@ -3,7 +3,15 @@ import type { Obj } from "../../core/object.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
-import { driverRules, hostRules, identityRules, lookoutRules, nodeRules, selectionRules } from "./roles.ts";
+import {
+  driverRules,
+  hostRules,
+  identityRules,
+  lookoutRules,
+  nodeRules,
+  noticeRules,
+  selectionRules,
+} from "./roles.ts";
 
 export type Installation = {
   readonly namespace: string;
@@ -17,9 +25,22 @@ export type Installation = {
   readonly sparkAccounts: readonly string[];
   /** Whether the host runs in the cluster, too. */
   readonly host: boolean;
+  /** Whether it may look for machines that are about to go, and cordon their nodes. */
+  readonly nodes?: boolean;
   /** Whether it serves admission webhooks. */
   readonly admission: boolean;
 };
+
+/** Beside whatever else is granted: nodes stand in no namespace. */
+const nodeGrants = ({ namespace, nodes = false }: Installation): readonly Obj[] =>
+  nodes
+    ? grant({
+        name: "rekindle-nodes",
+        within: undefined,
+        rules: [...nodeRules, ...noticeRules],
+        to: [{ name: account, namespace }],
+      })
+    : [];
 
 const hostGrants = ({ namespace, namespaces, namespaceSelector = "" }: Installation): readonly Obj[] => {
   const to = [{ name: account, namespace }];
@@ -112,6 +133,7 @@ export const objectsOf = (installation: Installation): readonly Obj[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: named(installation.namespace) },
   { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
   ...hostGrants(installation),
+  ...nodeGrants(installation),
   ...driverGrants(installation).map(forDrivers),
   ...(installation.admission ? admissionObjects(installation) : []),
   ...(installation.host ? [deployment(installation)] : []),

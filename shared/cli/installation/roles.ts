@@ -86,6 +86,9 @@ export const lookoutRules: readonly Rule[] = [
 /** To tell an executor whose node is dead or gone from one that is only not ready; without it only what the cluster says of pods counts. */
 export const nodeRules: readonly Rule[] = [rule("", ["nodes"], ["get"])];
 
+/** To know a machine of which somebody says that it goes, and to close its node to further pods; without it that is only told. */
+export const noticeRules: readonly Rule[] = [rule("", ["nodes"], ["list", "patch"])];
+
 /** The cluster's identity is the UID of its kube-system namespace: whoever looks after others only needs a Role there. */
 export const identityRules: readonly Rule[] = [
   { ...rule("", ["namespaces"], ["get"]), resourceNames: ["kube-system"] },

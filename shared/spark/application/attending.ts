@@ -17,6 +17,7 @@ import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, 
 import { spans } from "./annotations.ts";
 import { type Pods, sortOut } from "./evidence.ts";
 import type { End } from "./failing.ts";
+import { type Leave, leaving } from "./leaving.ts";
 import { listening } from "./listening.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { doomedOf, endings, type Look, type Mending, mending, nodesOf } from "./mending.ts";
@@ -29,6 +30,8 @@ export type Attended = {
   readonly memory: Memory;
   /** Losses of earlier looks, where telling them is no save of its own: told before it is forgotten that they were to be. */
   readonly left: readonly Effect[];
+  /** Nodes that go are closed before anybody is ended for it. */
+  readonly cordons: readonly Effect[];
   /** Told before it is remembered: a death in between only tells it again. */
   readonly first: readonly Effect[];
   readonly effects: readonly Effect[];
@@ -106,6 +109,7 @@ type Findings = {
   readonly running: readonly Stored[];
   readonly word: Word;
   readonly mended: Mending;
+  readonly leave: Leave;
 };
 
 const findingsOf = (scene: Scene, driver: Driver, found: Pods, body: Stored): Findings | Look => {
@@ -115,12 +119,13 @@ const findingsOf = (scene: Scene, driver: Driver, found: Pods, body: Stored): Fi
   const running = runningAmong(executors);
   const nodes = nodesOf(scene, executors);
   const word = wordOf(scene, driver, running, body);
-  const looks = [nodes, word].flatMap((one) => ("look" in one ? one.look : []));
-  if ("look" in nodes || "look" in word) return { look: looks };
+  const leave = leaving(scene, { executors, body, before: ledger.care?.warned });
+  const looks = [nodes, word, leave].flatMap((one) => ("look" in one ? one.look : []));
+  if ("look" in nodes || "look" in word || "look" in leave) return { look: looks };
   const over = idsOf(ledger.over ?? "");
   const registered = word.asked ? word.registered : undefined;
-  const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse };
-  return { executors, running, word, mended: mending(scene, evidence, ledger.care) };
+  const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
+  return { executors, running, word, leave, mended: mending(scene, evidence, ledger.care) };
 };
 
 const pulseOf = ({ view }: Scene, before: Pulse | undefined, { word, running }: Findings): Pulse | undefined =>
@@ -128,12 +133,13 @@ const pulseOf = ({ view }: Scene, before: Pulse | undefined, { word, running }: 
 
 /** What does not hold is left out: a record of nothing is none. */
 const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined }): Pick<Ledger, "care"> => {
-  const { stuck, goneSince, pulse, trouble } = care;
+  const { stuck, goneSince, pulse, trouble, warned } = care;
   const held: Care = {
     ...(stuck === undefined ? {} : { stuck }),
     ...(goneSince === undefined ? {} : { goneSince }),
     ...(pulse === undefined ? {} : { pulse }),
     ...(trouble === undefined ? {} : { trouble }),
+    ...(warned === undefined ? {} : { warned }),
   };
   return Object.keys(held).length === 0 ? {} : { care: held };
 };
@@ -176,7 +182,8 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
     asked: findings.word.asked,
   });
   const { care: _, ...rest } = ledger;
-  const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept });
+  const { warned } = findings.leave;
+  const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept, warned });
   const toTell = [...(isOwnRun(scene.memory) ? [] : untoldIn(before)), ...worthTelling(lost)].slice(-mostTold);
   const untold = toTell.map(({ id }) => id);
   const next = {
@@ -215,7 +222,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   const findings = findingsOf(scene, driver, found, body);
   if ("look" in findings) return findings;
   const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
-  const { mended, executors } = findings;
+  const { mended, executors, leave } = findings;
   const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
   const question = questionAt(scene, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= scene.view.now;
@@ -225,7 +232,8 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   return {
     memory: isEmpty ? bare : { ...bare, executors: ledger },
     left: isOwnRun(bare) ? lossEvents(scene, untoldIn(ledgerOf(scene, driver))) : [],
-    first: troubleEvent(scene, trouble),
+    cordons: leave.cordons,
+    first: [...troubleEvent(scene, trouble), ...leave.told],
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
     told: lossEvents(scene, toTell),

@@ -173,10 +173,11 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
   if (care === undefined) return supplied(scene, driver, found, { body, plain: { stages: [strays], ...waits } });
   if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
-  const { memory, left, first, effects, spent, told, end, wakeAt, ...more } = care;
+  const { memory, left, cordons, first, effects, spent, told, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
   if (untold(scene.view, left).length > 0)
     return { memory: scene.view.memory ?? scene.memory, stages: [left], ...waits, ...timed, swift: true, more: true };
+  if (cordons.length > 0) return { memory: scene.memory, stages: [cordons], ...waits, ...timed, more: true };
   if (untold(scene.view, first).length > 0)
     return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
   const now = { ...scene, memory };

@@ -5,9 +5,10 @@ import { podStatus } from "../../kube/pods.ts";
 import { avoidedNodes, placedElsewhere } from "../executors/avoid.ts";
 import { executorOf } from "../executors/builder.ts";
 import { podLabels, reference } from "../submission/additions.ts";
+import { leavingNodes } from "./leaving.ts";
 import type { Driver } from "./memory.ts";
 import { madeHere } from "./mustering.ts";
-import type { Scene } from "./scene.ts";
+import { type Scene, seenPods } from "./scene.ts";
 import { creation, executorBasis } from "./submitting.ts";
 
 /** A claim is found, and told to be ours, as everything else of an attempt; a pod tells whose allocator made it. */
@@ -43,6 +44,7 @@ export const executorsFor = (
     .map((id) => executorOf({ ...basis, executorId: `${id}`, driver: host }))
     .flatMap((one) => ("refused" in one ? [] : [one]));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
-  const nodes = avoidedNodes(scene.memory.executors?.losses ?? [], scene.view.now);
+  const going = leavingNodes(seenPods(scene)?.executors ?? []);
+  const nodes = [...new Set([...going, ...avoidedNodes(scene.memory.executors?.losses ?? [], scene.view.now)])];
   return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];
 };

@@ -23,7 +23,12 @@ import { mostDeletions } from "./tidying.ts";
 export type Look = { readonly look: readonly Query[] };
 
 /** An executor that is to be ended. `forced`: nobody is there to end it with grace. */
-type Doom = { readonly pod: Stored; readonly reason: LossReason; readonly why: string; readonly forced: boolean };
+export type Doom = {
+  readonly pod: Stored;
+  readonly reason: LossReason;
+  readonly why: string;
+  readonly forced: boolean;
+};
 
 /** So many nodes are looked at in one step. */
 const mostNodes = 20;
@@ -51,6 +56,8 @@ export type Evidence = {
   /** What the driver said, if it was asked and answered; and what it had said before. */
   readonly word: Registered | undefined;
   readonly pulse: Pulse | undefined;
+  /** Those whose node is about to go. */
+  readonly leave: Pick<Part, "dooms" | "until">;
 };
 
 export type Mending = {
@@ -123,7 +130,7 @@ export const mending = (scene: Scene, evidence: Evidence, care: Ledger["care"]):
   const known = { ...evidence, executors };
   const dead = onDeadNodes(scene, known);
   const late = neverUp(scene, known, care);
-  const parts = [dead, late, unknownToDriver(scene, known)];
+  const parts = [dead, evidence.leave, late, unknownToDriver(scene, known)];
   const dooms = new Map<string, Doom>();
   for (const doom of parts.flatMap((part) => part.dooms))
     if (!dooms.has(doom.pod.metadata.uid)) dooms.set(doom.pod.metadata.uid, doom);

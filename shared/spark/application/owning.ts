@@ -6,17 +6,18 @@
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { isEnding, podStatus } from "../../kube/pods.ts";
+import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allocation, allocate, crashesBefore } from "../executors/allocate.ts";
 import { type Allotment, settlesAt } from "../executors/allotment.ts";
-import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded } from "../executors/census.ts";
+import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded, quitters } from "../executors/census.ts";
 import { idsOf } from "../executors/ids.ts";
 import { freshLedger } from "../executors/ledger.ts";
 import { wantedOf } from "../executors/owner.ts";
 import { paceOf } from "../executors/pace.ts";
 import { shrink } from "../executors/shrink.ts";
 import type { Pods } from "./evidence.ts";
+import { isLeaving } from "./leaving.ts";
 import { type Listening, listening } from "./listening.ts";
 import { executorsFor } from "./making.ts";
 import type { Driver, Memory } from "./memory.ts";
@@ -36,10 +37,6 @@ type Owned = {
   readonly pollMs?: number;
   readonly waitsFor?: string;
 };
-
-/** Executors that ended with 0 and of which the driver has not said that it does without them. */
-const quitters = (members: readonly Member[]): readonly Member[] =>
-  members.filter(({ standing, pod }) => standing === "quit" && !isEnding(pod));
 
 const byJudgement = ({ pod }: Member): Effect => {
   const { name, namespace, uid, resourceVersion } = pod.metadata;
@@ -199,7 +196,9 @@ const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Lo
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, ...rest } = looked;
   const allotment: Allotment = { ...rest, ...(crashes === undefined ? {} : { crashes }) };
-  return decided({ scene, driver, pod, members, allotment, expected: wantedOf(scene.read.spec) });
+  // Who is about to go is counted no more: another is made first.
+  const staying = members.filter((member) => !isLeaving(member));
+  return decided({ scene, driver, pod, members: staying, allotment, expected: wantedOf(scene.read.spec) });
 };
 
 type Plain = Pick<Owned, "stages" | "wakeAt" | "pollMs" | "waitsFor">;

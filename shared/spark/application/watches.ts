@@ -2,6 +2,7 @@
 import { same } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
+import { leavingAt } from "../../kube/leaving.ts";
 import { changed } from "../../kube/news.ts";
 import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -22,14 +23,14 @@ const cutOff = (pod: Obj, status: PodStatus): string | undefined => {
   return status.phase === "Running" && conditionOf(status, "Ready")?.status === "False" ? "unready" : undefined;
 };
 
-/** What a step could decide differently on: phase, containers that ended, what keeps one from starting or cuts it off, the end. */
+/** What a step could decide differently on: phase, containers that ended, what keeps one from starting or cuts it off, the end, that its node goes. */
 const gist = (pod: Obj): unknown => {
   const status = podStatus(pod);
   const { phase, containerStatuses, reason } = status;
   const containers = (containerStatuses ?? [])
     .map(({ name, state }) => [name, state?.terminated?.exitCode, stuckFor(state?.waiting?.reason)])
     .filter(([, exitCode, stuck]) => exitCode !== undefined || stuck !== undefined);
-  return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid];
+  return [phase, reason, isEnding(pod), containers, cutOff(pod, status), pod.metadata.uid, leavingAt(pod)];
 };
 
 /** A driver that was just created is what its creator knows already. */
@@ -39,9 +40,9 @@ const news = (before: Obj | undefined, after: Obj): boolean => {
   return !(fresh && labelOf(after, "spark-role") === "driver");
 };
 
-const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined;
+const isLost = (pod: Obj): boolean => isEnding(pod) || endingOf(pod) !== undefined || leavingAt(pod) !== undefined;
 
-/** An executor is lost: whoever replaces it does so now. */
+/** An executor is lost, or about to be: whoever replaces it does so now. */
 const loss = (before: Obj | undefined, after: Obj | undefined): boolean => {
   const pod = after ?? before;
   if (pod === undefined || labelOf(pod, "spark-role") !== "executor") return false;

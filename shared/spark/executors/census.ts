@@ -53,6 +53,10 @@ const living: ReadonlySet<Standing> = new Set(["pending", "running"]);
 
 export const isLiving = ({ standing }: Member): boolean => living.has(standing);
 
+/** Executors that ended with 0 and of which the driver has not said that it does without them. */
+export const quitters = (members: readonly Member[]): readonly Member[] =>
+  members.filter(({ standing, pod }) => standing === "quit" && !isEnding(pod));
+
 /** Who has ended since it was last seen: each is among them once, for the next allotment knows of it. */
 export const newlyEnded = ({ alive }: Allotment, members: readonly Member[]): readonly Member[] => {
   const before = new Set(listed(alive));

@@ -48,6 +48,8 @@ const care = z.object({
     .optional(),
   /** What is wrong with the run, and was told. */
   trouble: z.object({ is: z.enum(troubles), since: z.number() }).optional(),
+  /** What was told of nodes that are about to go with what cannot be moved. */
+  warned: z.string().max(500).optional(),
 });
 
 /** Additive: what a record does not have is empty. */

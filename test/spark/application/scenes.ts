@@ -151,8 +151,12 @@ export type World = {
 
 const deaf: Hearing = { heard: false, why: "unreachable", message: "connection refused" };
 
-const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing =>
-  (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
+/** What a second peek finds stands under the name and "again", if it is something else. */
+const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing => {
+  if (query.do === "ask") return hears[query.path.at(-1) ?? ""] ?? deaf;
+  const { name } = query.ref;
+  return (query.again === true ? hears[`${name} again`] : undefined) ?? hears[name] ?? deaf;
+};
 
 const answer = (world: World, query: Extract<Query, { do: "get" | "list" }>): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
@@ -230,4 +234,4 @@ export const asked = (query: Query): string =>
     ? `list ${query.resource.plural}`
     : query.do === "ask"
       ? `ask ${query.pod.name}:${query.port} ${query.path.join("/")}`
-      : `${query.do} ${query.ref.resource.plural} ${query.ref.name}`;
+      : `${query.do} ${query.ref.resource.plural} ${query.ref.name}${query.do === "peek" && query.again === true ? " again" : ""}`;

@@ -25,6 +25,8 @@ export type Short = {
   readonly created?: string;
   readonly started?: string;
   readonly claim?: boolean;
+  /** When its node goes. */
+  readonly leaving?: string;
 };
 
 const stateOf = ({ exit, because, finishedAt, waiting }: Short) => {
@@ -65,6 +67,7 @@ export const executor = (short: Short): Stored => {
         "rekindle.dev/attempt": "1",
       },
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "spark-pi-driver", uid: "driver-1" }],
+      ...(short.leaving === undefined ? {} : { annotations: { "rekindle.dev/leaving": short.leaving } }),
       ...(deletion === undefined ? {} : { deletionTimestamp: deletion, deletionGracePeriodSeconds: 30 }),
     },
     spec: { ...(unscheduled === undefined ? { nodeName: node } : {}), volumes },

@@ -1,0 +1,183 @@
+/**
+ * Executors whose node is about to go, as the notice on their pods says. Where Rekindle makes executors, others run first
+ * and these are ended then; where the driver does, they are ended once their node takes no more pods, for the next ones
+ * might come to the same node. What cannot be moved is told, and lost when the node goes.
+ */
+import * as z from "zod";
+import type { Stored } from "../../core/object.ts";
+import { type Effect, type Hearing, type Query, queryId } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import { leavingAt } from "../../kube/leaving.ts";
+import { isEnding, nodeNameOf } from "../../kube/pods.ts";
+import { nodes } from "../../kube/resources.ts";
+import { isLiving, type Member, membersOf } from "../executors/census.ts";
+import { endingOf, executorId } from "../executors/losses.ts";
+import { peekNode } from "../executors/nodes.ts";
+import { wantedOf } from "../executors/owner.ts";
+import type { Doom, Look } from "./mending.ts";
+import { isOwnRun } from "./relevant.ts";
+import { sparkApplications } from "./resource.ts";
+import type { Scene } from "./scene.ts";
+
+/** An executor that has waited for its replacement is ended so long before its node goes, ms: Kubernetes' grace, and a little. */
+const leadMs = 45_000;
+/** So many nodes are looked at in one step. */
+const mostNodes = 20;
+
+export type Leave = {
+  readonly dooms: readonly Doom[];
+  /** When to look again, epoch ms. */
+  readonly until: readonly number[];
+  /** Nodes to be closed to further pods before anybody is ended; where that is not allowed they stay as they are. */
+  readonly cordons: readonly Effect[];
+  /** What cannot be moved, and the event that tells of it where it has not been told. */
+  readonly warned: string | undefined;
+  readonly told: readonly Effect[];
+};
+
+type Moves = Pick<Leave, "dooms" | "until" | "cordons"> & { readonly warnings: readonly string[] };
+
+type Leaver = { readonly pod: Stored; readonly at: number };
+
+const doomOf = ({ pod, at }: Leaver): Doom => ({
+  pod,
+  reason: "node",
+  why: `its node goes at ${timeText(at)}`,
+  forced: false,
+});
+
+const leaversAmong = (pods: readonly Stored[]): readonly Leaver[] =>
+  pods.flatMap((pod) => {
+    const at = leavingAt(pod);
+    return at === undefined || isEnding(pod) || endingOf(pod) !== undefined ? [] : [{ pod, at }];
+  });
+
+/** Nodes that are about to go, as far as the pods on them say so: nothing new is put there. */
+export const leavingNodes = (pods: readonly Stored[]): readonly string[] => [
+  ...new Set(pods.flatMap((pod) => (leavingAt(pod) === undefined ? [] : (nodeNameOf(pod) ?? [])))),
+];
+
+/** True of an executor for which another is to be made. */
+export const isLeaving = (member: Member): boolean => isLiving(member) && leavingAt(member.pod) !== undefined;
+
+/** As many as have others running in their place go now, and all whose time is over; who does not run yet is no loss. */
+const replacedFirst = ({ view, read }: Scene, executors: readonly Stored[]): Pick<Leave, "dooms" | "until"> => {
+  const members = membersOf(executors).filter(isLiving);
+  const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
+  const running = members.filter(({ standing }) => standing === "running").length;
+  const spare = Math.max(0, running - (read.ok ? wantedOf(read.spec) : running));
+  const rest = leavers
+    .filter(({ standing, at }) => standing === "running" && view.now < at - leadMs)
+    .sort((a, b) => a.at - b.at || a.id - b.id)
+    .slice(spare);
+  return {
+    dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf),
+    until: rest.map(({ at }) => at - leadMs),
+  };
+};
+
+const shape = z.looseObject({
+  metadata: z.looseObject({ uid: z.string(), resourceVersion: z.string() }),
+  spec: z.looseObject({ unschedulable: z.boolean().nullish() }).optional(),
+});
+
+/** `closed`: no more pods come. `open` can be closed by who may. */
+type Door =
+  | { readonly is: "closed" | "hidden" | "gone" }
+  | { readonly is: "open"; readonly uid: string; readonly resourceVersion: string };
+
+const doorOf = (hearing: Hearing): Door => {
+  if (!hearing.heard) return { is: "hidden" };
+  if (hearing.value === undefined) return { is: "gone" };
+  const { data } = shape.safeParse(hearing.value);
+  if (data === undefined) return { is: "hidden" };
+  return data.spec?.unschedulable === true ? { is: "closed" } : { is: "open", ...data.metadata };
+};
+
+const isTried = ({ view: { done = [] } }: Scene, name: string): boolean =>
+  done.some((effect) => effect.do === "patch" && effect.ref.resource === nodes && effect.ref.name === name);
+
+/** A node that this step has tried to close is looked at again. */
+const peekOf = (scene: Scene, name: string): Query => {
+  const ref = { resource: nodes, name };
+  return isTried(scene, name) ? { do: "peek", ref, again: true } : peekNode(name);
+};
+
+const cordon = (name: string, { uid, resourceVersion }: Extract<Door, { is: "open" }>): Effect => ({
+  do: "patch",
+  ref: { resource: nodes, name },
+  uid,
+  resourceVersion,
+  patch: { spec: { unschedulable: true } },
+  optional: true,
+});
+
+const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
+  const ids = leavers.map(({ pod }) => executorId(pod)).join(", ");
+  const at = timeText(Math.min(...leavers.map((one) => one.at)));
+  return `node ${name} goes at ${at}: executors ${ids} cannot be moved, for it still takes pods and may not be cordoned`;
+};
+
+/** On one node: what its door says is to be done about them. */
+const behind = (scene: Scene, name: string, leavers: readonly Leaver[]): Moves | Look => {
+  const query = peekOf(scene, name);
+  const hearing = scene.view.heard?.get(queryId(query));
+  if (hearing === undefined) return { look: [query] };
+  const door = doorOf(hearing);
+  const nothing = { dooms: [], until: [], cordons: [], warnings: [] };
+  if (door.is === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
+  if (door.is === "open" && !isTried(scene, name)) return { ...nothing, cordons: [cordon(name, door)] };
+  return door.is === "gone" ? nothing : { ...nothing, warnings: [stuckOn(name, leavers)] };
+};
+
+const closedFirst = (scene: Scene, executors: readonly Stored[]): Moves | Look => {
+  const leavers = leaversAmong(executors);
+  const names = leavingNodes(leavers.map(({ pod }) => pod)).slice(0, mostNodes);
+  const each = names.map((name) =>
+    behind(
+      scene,
+      name,
+      leavers.filter(({ pod }) => nodeNameOf(pod) === name),
+    ),
+  );
+  const look = each.flatMap((one) => ("look" in one ? one.look : []));
+  if (look.length > 0) return { look };
+  const known = each.flatMap((one) => ("look" in one ? [] : [one]));
+  return {
+    dooms: known.flatMap(({ dooms }) => dooms),
+    until: [],
+    cordons: known.flatMap(({ cordons }) => cordons),
+    warnings: known.flatMap(({ warnings }) => warnings),
+  };
+};
+
+const ofDriver = (body: Stored): readonly string[] =>
+  leaversAmong([body]).map(
+    ({ pod, at }) =>
+      `node ${nodeNameOf(pod)} goes at ${timeText(at)}, and the driver is on it: no driver can be moved, its restart policy decides`,
+  );
+
+type Notices = {
+  readonly executors: readonly Stored[];
+  readonly body: Stored;
+  /** What the record says was told last. */
+  readonly before: string | undefined;
+};
+
+/** As much as a record keeps of it. */
+const longest = 500;
+
+/** What the notices on a run's pods lead to. */
+export const leaving = (scene: Scene, { executors, body, before }: Notices): Leave | Look => {
+  const moves: Moves | Look = isOwnRun(scene.memory)
+    ? { ...replacedFirst(scene, executors), cordons: [], warnings: [] }
+    : closedFirst(scene, executors);
+  if ("look" in moves) return moves;
+  const { warnings, ...rest } = moves;
+  const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
+  if (text === "") return { ...rest, warned: undefined, told: [] };
+  const { object, memory } = scene;
+  const about = { about: object, resource: sparkApplications, occasion: `${memory.attempt} ${text}` } as const;
+  const event: Effect = { do: "record", ...about, type: "Warning", reason: "NodeLeaving", message: text };
+  return { ...rest, warned: text, told: text === before ? [] : [event] };
+};

@@ -20,3 +20,16 @@ export const conclude = (tally: Tally, json?: { readonly file: string; readonly 
   console.log(tallyLine(tally));
   process.exitCode = tally.failed > 0 || tally.passed + tally.skipped === 0 ? 1 : 0;
 };
+
+/** Runs a proving command: one that breaks off says why, and has failed. */
+export const proving = (main: () => Promise<void>): Promise<void> =>
+  main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    conclude({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+/** What passed and failed of results that say so themselves. */
+export const tallyOf = (results: readonly { readonly ok: boolean }[]): Tally => {
+  const failed = results.filter(({ ok }) => !ok).length;
+  return { passed: results.length - failed, failed, skipped: 0 };
+};

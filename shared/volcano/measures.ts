@@ -76,8 +76,6 @@ const read = (status: unknown): Status => shape.parse(typeof status === "object"
 const podsIn = ({ pending, running, succeeded, failed, unknown }: Status): number =>
   pending + running + succeeded + failed + unknown;
 
-const queueOf = (job: Stored): string => queueOfGroup(job);
-
 const counted = (name: string, value: number, of: Measure["of"]): Measure => ({ do: "count", name, value, of });
 
 /** Pods that this status shows and the one before did not; of another version, all are others. */
@@ -95,7 +93,9 @@ export const measuresOfJob = (job: Stored, status: unknown, now: number): readon
     ...(phase === before.state.phase || !isPhase(phase)
       ? []
       : [counted("rekindle_job_phases_total", 1, { namespace, phase })]),
-    ...(retries > 0 ? [counted("rekindle_job_retries_total", retries, { namespace, queue_name: queueOf(job) })] : []),
+    ...(retries > 0
+      ? [counted("rekindle_job_retries_total", retries, { namespace, queue_name: queueOfGroup(job) })]
+      : []),
     ...Array.from(
       { length: newPods(before, after) },
       (): Measure => ({ do: "observe", name: latency, value, of: { namespace } }),
@@ -113,7 +113,7 @@ export const standingOfJob = (job: Stored): readonly Measure[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];
   const { name, namespace = "" } = job.metadata;
-  const queue_name = queueOf(job);
+  const queue_name = queueOfGroup(job);
   const ending = endings[phase];
   return [
     counted("rekindle_jobs", 1, { phase, queue_name }),

@@ -9,7 +9,7 @@ import { differencesIn } from "../../infra/aws/agreement.ts";
 import { handlerParts } from "../../infra/aws/rights.ts";
 import { functionsIn, readTemplate } from "../../infra/aws/template.ts";
 import { functionNames, loadedBy } from "../../infra/bundle.ts";
-import { conclude } from "../../infra/tally.ts";
+import { conclude, proving, tallyOf } from "../../infra/tally.ts";
 import { awsTools } from "../setup/aws.ts";
 import { ensure } from "../setup/ensure.ts";
 import { command } from "../setup/part.ts";
@@ -121,14 +121,8 @@ const main = async (): Promise<void> => {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
-  const failed = results.filter(({ ok }) => !ok).length;
-  const tally = { passed: results.length - failed, failed, skipped: 0 };
-  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { results } });
+  conclude(tallyOf(results), values.json === undefined ? undefined : { file: values.json, details: { results } });
 };
 
 process.chdir(new URL("../..", import.meta.url).pathname);
-await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-});
+await proving(main);

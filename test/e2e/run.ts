@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { conclude } from "../../infra/tally.ts";
+import { conclude, proving } from "../../infra/tally.ts";
 import { startCluster } from "../cluster/cluster.ts";
 import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
@@ -162,8 +162,4 @@ const main = async (): Promise<void> => {
   conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });
 };
 
-await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-});
+await proving(main);

@@ -1,18 +1,10 @@
 /** `rekindle host --admission` as a process: it registers itself before it serves, and a dry run registers nothing. */
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { describe, it } from "node:test";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
+import { freePort } from "../support/port.ts";
 import { onMachine } from "./machine.ts";
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
 
 const flags = async (): Promise<readonly string[]> => {
   const address = `127.0.0.1:${await freePort()}`;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { conclude } from "../../infra/tally.ts";
+import { conclude, proving, tallyOf } from "../../infra/tally.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
 import { ensure } from "../setup/ensure.ts";
 import { runtimeClient } from "../setup/lambda.ts";
@@ -69,13 +69,7 @@ const main = async (): Promise<void> => {
     await broker.stop();
     await rm(dir, { recursive: true, force: true });
   }
-  const failed = results.filter(({ ok }) => !ok).length;
-  const tally = { passed: results.length - failed, failed, skipped: 0 };
-  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });
+  conclude(tallyOf(results), values.json === undefined ? undefined : { file: values.json, details: { seed, results } });
 };
 
-await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-});
+await proving(main);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { conclude } from "../../infra/tally.ts";
+import { conclude, proving, tallyOf } from "../../infra/tally.ts";
 import { credentials, openClient, region } from "../lambda/queues.ts";
 import { ensure } from "../setup/ensure.ts";
 import { startElasticMq } from "./elasticmq.ts";
@@ -90,17 +90,14 @@ const main = async (): Promise<void> => {
     const results = await runAll(server.endpoint, [...behaviours, ...refusals].filter(isChosen));
     results.push(...(await attemptUpdates(server.endpoint, updates.filter(isChosen))));
     if (isChosen(processes)) results.push(await attemptProcesses(server.endpoint));
-    const failed = results.filter(({ ok }) => !ok).length;
-    const tally = { passed: results.length - failed, failed, skipped: 0 };
-    conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { startMs, results } });
+    conclude(
+      tallyOf(results),
+      values.json === undefined ? undefined : { file: values.json, details: { startMs, results } },
+    );
   } finally {
     await server.stop();
     await rm(dir, { recursive: true, force: true });
   }
 };
 
-await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-});
+await proving(main);

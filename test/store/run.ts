@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { conclude } from "../../infra/tally.ts";
+import { conclude, proving } from "../../infra/tally.ts";
 import { runTests } from "../../infra/tests.ts";
 import { serverVariable } from "../adapters/dynamodb/serving.ts";
 import { ensure } from "../setup/ensure.ts";
@@ -41,8 +41,4 @@ const main = async (): Promise<void> => {
 };
 
 process.chdir(new URL("../..", import.meta.url).pathname);
-await main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-});
+await proving(main);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { webcrypto } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -15,6 +14,7 @@ import {
 import { makePair, type Pair } from "../../shared/adapters/certificates/pair.ts";
 import { serveUntil } from "../../shared/wiring/serving.ts";
 import { submitterApp } from "../../shared/wiring/submitter.ts";
+import { freePort } from "../support/port.ts";
 
 type Client = Pick<Pair, "cert" | "key">;
 
@@ -34,14 +34,6 @@ const makeClient = async (name: string): Promise<Client> => {
   const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
   return { cert: cert.toString("pem"), key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n` };
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 /** The status, or how the connection was refused. */
 const ask = (port: number, ca: string, client: Partial<Client>): Promise<string> =>

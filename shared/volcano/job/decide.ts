@@ -96,10 +96,9 @@ const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
 const isNewEnd = ({ object }: Scene, { phase }: Memory): boolean => isFinished(phase) && shownPhase(object) !== phase;
 
 /** What stays behind is remembered or goes now, so one answer that it is not there is not enough. */
-const left = (scene: Scene, choice: Chosen, told: boolean): Scene | Query => {
+const left = (scene: Scene, choice: Chosen, after: Memory): Scene | Query => {
   if (scene.group !== undefined) return scene;
-  const leaves = endsAll(moveFor(scene.memory.phase, choice.action)) || isNewEnd(scene, taken(scene, choice, told));
-  if (!leaves) return scene;
+  if (!endsAll(moveFor(scene.memory.phase, choice.action)) && !isNewEnd(scene, after)) return scene;
   const found = answerTo(scene.view, groupAgain(scene));
   if (found === undefined) return groupAgain(scene);
   return { ...scene, group: found.find((group) => ownedBy(group, scene.view.uid)) };
@@ -111,9 +110,10 @@ const act = (before: Scene): Decision<Memory> => {
   const witness = confirmed(before, choice);
   if (witness === "no") return { memory: before.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
-  const scene = left(before, choice, told);
+  const after = taken(before, choice, told);
+  const scene = left(before, choice, after);
   if ("do" in scene) return { look: [scene] };
-  const { untold: _, ...memory } = taken(scene, choice, told);
+  const { untold: _, ...memory } = scene === before ? after : taken(scene, choice, told);
   const next = { ...scene, memory };
   const acted = choice.because !== undefined;
   const opens = acted || !told || memory.phase !== scene.memory.phase;

@@ -23,14 +23,19 @@ export type Part = "namespace" | "name";
 export type Row = Fate & { readonly flag: string; readonly takes?: "nothing" };
 
 const same: Fate = { is: "same" };
-const ignored = (because: string): Fate => ({ is: "ignored", because });
-const refused = (because: string, ...harmless: readonly string[]): Fate => ({ is: "refused", because, harmless });
+export const ignored = (because: string): Fate => ({ is: "ignored", because });
+/** Refused, unless each part of its value is one of `harmless`. */
+export const refused = (because: string, ...harmless: readonly string[]): Fate => ({
+  is: "refused",
+  because,
+  harmless,
+});
 
 const noCache = ignored("nothing is served from a cache that has to fill");
-const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
+export const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
 const noSubmitter = ignored("submissions are made in this process, without a service or a JVM");
 const noLimiter = ignored("bursts are coalesced per application; --concurrency and --parallel bound the rest");
-const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
+export const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
 const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
 
 const plainMetrics = refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false");

@@ -1,24 +1,15 @@
 /** The flags of Volcano's controller manager, each with what becomes of it here; read when its deployment is to be left. */
-import type { Row } from "./upstream.ts";
+import { ignored, noLeader, oneDoor, type Row, refused } from "./upstream.ts";
 
-const ignored = (because: string): Pick<Extract<Row, { is: "ignored" }>, "is" | "because"> => ({
-  is: "ignored",
-  because,
-});
-
-const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
 const noLimiter = ignored("bursts are coalesced per object; --concurrency and --parallel bound the rest");
 const onePool = ignored("all kinds share --concurrency");
-const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
 const oneLog = ignored("logs are JSON, on standard output: --log-level");
 
 const asUpstreamDoes = "groups of bare pods take annotations and labels with volcano.sh/ only: leave it out";
 
 const inherits = (flag: string, ...harmless: readonly string[]): Row => ({
   flag,
-  is: "refused",
-  because: asUpstreamDoes,
-  harmless,
+  ...refused(asUpstreamDoes, ...harmless),
 });
 
 /** Log flags of klog: the same of every program that uses it. */

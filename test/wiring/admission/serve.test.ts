@@ -1,6 +1,5 @@
 /** Admission as a host serves it, on a simulated API server that calls it over HTTPS: registered, renewed, shared, gone. */
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { describe, it } from "node:test";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../shared/adapters/kubernetes/requests.ts";
@@ -11,6 +10,7 @@ import { register } from "../../../shared/wiring/admission/register.ts";
 import { type OpenAdmission, serveAdmission } from "../../../shared/wiring/admission/serve.ts";
 import { application } from "../../host/objects.ts";
 import { crds, type Line } from "../../host/stand.ts";
+import { freePort } from "../../support/port.ts";
 
 const secret = "/api/v1/namespaces/rekindle/secrets/rekindle-admission";
 const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/rekindle";
@@ -24,15 +24,6 @@ type Scene = {
   /** Creates an application as a user would, the webhooks called; gives what is stored, or the refusal. */
   create(name: string, spec?: Readonly<Record<string, unknown>>): Promise<{ status: number; body: unknown }>;
   get(path: string): unknown;
-};
-
-/** A port that is free now. */
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 };
 
 const onScene = (act: (scene: Scene) => Promise<void>) => async (): Promise<void> => {

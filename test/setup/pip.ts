@@ -1,0 +1,41 @@
+/** Python's packages, as a list of versions pins them: a folder in the cache per state of that list. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+import { installPrograms, type Programs } from "./programs.ts";
+
+export type Packages = Pick<Part, "name" | "why" | "sizeHint" | "needs"> & {
+  /** File with one `name==version` a line; what they need stands in it too. */
+  readonly requirements: string;
+  /** What lies in the folder when it is whole. */
+  readonly holds: string;
+  readonly programs: Programs;
+};
+
+/** A folder for PYTHONPATH; the part fills it. */
+export const packagesFolder = async ({
+  name,
+  requirements,
+}: Pick<Packages, "name" | "requirements">): Promise<string> => {
+  const hash = createHash("sha256").update(await readFile(requirements));
+  return join(cacheDir(), name, hash.digest("hex").slice(0, 16));
+};
+
+const options = ["--no-deps", "--only-binary=:all:", "--no-compile", "--no-cache-dir", "--disable-pip-version-check"];
+
+export const packagesPart = (packages: Packages): Part => ({
+  name: packages.name,
+  why: packages.why,
+  sizeHint: packages.sizeHint,
+  needs: packages.needs,
+  isReady: async () => existsSync(join(await packagesFolder(packages), packages.holds)),
+  install: async (say) => {
+    await installPrograms(packages.programs, say);
+    say("download and unpack");
+    await intoPlace(await packagesFolder(packages), async (dir) => {
+      await command("python3", ["-m", "pip", "install", ...options, "--target", dir, "-r", packages.requirements]);
+    });
+  },
+});

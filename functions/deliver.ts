@@ -7,4 +7,8 @@ const wiring = once(() => openDeliver(process.env));
 /** The Lambda handler of an SQS event source with partial batch responses. */
 export const handler: Deliver = async (event) => (await wiring())(event);
 
-if (import.meta.main) await (await import("../shared/wiring/postman.ts")).pollDeliveries(process.env);
+if (import.meta.main) {
+  const { pollDeliveries } = await import("../shared/wiring/postman.ts");
+  const { tellHealth } = await import("../shared/wiring/health.ts");
+  await Promise.all([tellHealth(process.env), pollDeliveries(process.env)]);
+}

@@ -10,5 +10,6 @@ export const handler: Forward = async (event, context) => (await wiring())(event
 if (import.meta.main) {
   const { forwardUntil } = await import("../shared/wiring/forwarding.ts");
   const { stopped } = await import("../shared/wiring/stopping.ts");
-  await forwardUntil(process.env, stopped());
+  const { tellHealth } = await import("../shared/wiring/health.ts");
+  await Promise.all([tellHealth(process.env), forwardUntil(process.env, stopped())]);
 }

@@ -7,4 +7,8 @@ const wiring = once(() => openReconcile(process.env));
 /** The Lambda handler of an SQS event source with partial batch responses. */
 export const handler: Reconcile = async (event, context) => (await wiring())(event, context);
 
-if (import.meta.main) await (await import("../shared/wiring/stepper.ts")).pollSteps(process.env);
+if (import.meta.main) {
+  const { pollSteps } = await import("../shared/wiring/stepper.ts");
+  const { tellHealth } = await import("../shared/wiring/health.ts");
+  await Promise.all([tellHealth(process.env), pollSteps(process.env)]);
+}

@@ -10,5 +10,6 @@ export const handler: Resync = async (event, context) => (await wiring())(event,
 if (import.meta.main) {
   const { sweepUntil } = await import("../shared/wiring/sweep.ts");
   const { stopped } = await import("../shared/wiring/stopping.ts");
-  await sweepUntil(process.env, stopped());
+  const { tellHealth } = await import("../shared/wiring/health.ts");
+  await Promise.all([tellHealth(process.env), sweepUntil(process.env, stopped())]);
 }

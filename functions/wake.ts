@@ -7,4 +7,8 @@ const wiring = once(() => openWake(process.env));
 /** The Lambda handler of an SQS event source with partial batch responses. */
 export const handler: Wake = async (event, context) => (await wiring())(event, context);
 
-if (import.meta.main) await (await import("../shared/wiring/polling.ts")).pollTimers(process.env);
+if (import.meta.main) {
+  const { pollTimers } = await import("../shared/wiring/polling.ts");
+  const { tellHealth } = await import("../shared/wiring/health.ts");
+  await Promise.all([tellHealth(process.env), pollTimers(process.env)]);
+}

@@ -1,10 +1,11 @@
-/** Everything in this folder that is made from code: CRDs, the plain installation, the table of settings. */
+/** Everything in this folder that is made from code: CRDs, kustomizations, the table of settings. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { stringify } from "yaml";
-import { manifestsText, policiesText } from "../shared/cli/manifests.ts";
+import { parse, stringify } from "yaml";
+import { policiesText } from "../shared/cli/manifests.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
 import { crdFiles } from "./definitions.ts";
+import { kustomizations } from "./kustomize.ts";
 
 /** A file by its path from infra/. */
 export type Generated = { readonly path: string; readonly text: string };
@@ -20,20 +21,6 @@ const version = (): string => {
   return typeof found === "object" && found !== null && "version" in found ? String(found.version) : "0.0.0";
 };
 
-/** What `rekindle manifests` prints when nothing else is asked for. */
-const installation = (definitions: readonly Generated[]): Generated => {
-  const plain = {
-    namespace: "rekindle",
-    namespaces: [],
-    sparkNamespaces: [],
-    sparkAccounts: [],
-    host: true,
-    admission: false,
-  };
-  const texts = definitions.map(({ text }) => text);
-  return { path: "kubernetes/rekindle.yaml", text: manifestsText({ ...plain, image: `rekindle:${version()}` }, texts) };
-};
-
 /** What `rekindle manifests --policies` prints. */
 const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
@@ -46,5 +33,9 @@ const settings = (): Generated => {
 
 export const generated = (): readonly Generated[] => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  return [...definitions, installation(definitions), policies(), settings()];
+  const kustomized = kustomizations(
+    `rekindle:${version()}`,
+    definitions.map(({ text }) => parse(text)),
+  );
+  return [...definitions, ...kustomized, policies(), settings()];
 };

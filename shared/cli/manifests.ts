@@ -3,7 +3,8 @@ import { stringify } from "yaml";
 import type { Obj } from "../core/object.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
-import { type Installation, objectsOf } from "./installation/objects.ts";
+import { functionGrants, functionNames } from "./installation/functions.ts";
+import { type Installation, namespaceOf, objectsOf } from "./installation/objects.ts";
 import type { Places } from "./installation/places.ts";
 import { policyObjects } from "./installation/policies.ts";
 import { webhookConfigurations } from "./installation/webhooks.ts";
@@ -40,6 +41,21 @@ const oneWay = (places: Places): Places => {
 
 /** Admission's rules without a webhook. */
 export const policiesText = (places: Places): string => stream(policyObjects(oneWay(places)).map(textOf));
+
+type Functions = {
+  readonly namespace: string;
+  readonly functions: true | readonly string[];
+  readonly namespaceSelector?: string | undefined;
+};
+
+/** Accounts and roles of functions; that of `host` is `manifestsText`'s. */
+export const functionsText = ({ functions, ...where }: Functions): string => {
+  const wanted = functions === true ? functionNames : functions;
+  const wrong = wanted.find((name) => !functionNames.includes(name));
+  if (wrong !== undefined)
+    throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
+  return stream([namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted })].map(textOf));
+};
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
 export const webhooksText = (url: string, places: Places): string => {

@@ -6,6 +6,7 @@ import { type Ref, type Resource, refText, type Stored } from "../core/object.ts
 import {
   admissionPolicies,
   mutatingWebhooks,
+  networkPolicies,
   policyBindings,
   secrets,
   services,
@@ -38,6 +39,7 @@ const made: readonly Resource[] = [
   policyBindings,
   admissionPolicies,
   services,
+  networkPolicies,
   secrets,
   rbac("clusterrolebindings", "ClusterRoleBinding"),
   rbac("rolebindings", "RoleBinding"),

@@ -1,11 +1,12 @@
 /**
- * How functions reach their cluster: by a flat record in their environment, or by the ARN of one that is kept in Secrets
- * Manager or the Parameter Store, which is read with the first request and again when the server does not know us.
+ * How functions reach their cluster: by a flat record in their environment, by the ARN of one that is kept in Secrets Manager
+ * or the Parameter Store, or as the account of their pod. What is kept is read with the first request and again when the
+ * server does not know us.
  */
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../adapters/kubernetes/https.ts";
 import { ApiError } from "../core/errors.ts";
 import type { HttpRequest, Transport } from "../core/http.ts";
-import { type Access, endpointIn } from "./configuration/cluster.ts";
+import { type Access, endpointIn, inCluster } from "./configuration/cluster.ts";
 
 /** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
 const rereadMs = 30_000;
@@ -19,6 +20,10 @@ export type Opening = {
 };
 
 const readStored = async (arn: string): Promise<string> => {
+  if (arn === inCluster) {
+    const { podRecord } = await import("../adapters/kubernetes/pod.ts");
+    return await podRecord(process.env);
+  }
   const { storedText } = await import("../adapters/aws/stored.ts");
   return await storedText(arn, process.env, Date.now());
 };

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { selectorOf } from "../kube/selector.ts";
 import { gangModes } from "../volcano/gang/scheduler.ts";
-import { type Access, endpointIn } from "./configuration/cluster.ts";
+import { type Access, endpointIn, inCluster } from "./configuration/cluster.ts";
 import { place } from "./configuration/place.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,10 +15,10 @@ const isStored = (text: string): boolean =>
   /^arn:aws[a-z-]*:(secretsmanager|ssm):[a-z0-9-]+:\d{12}:(secret:|parameter\/)\S+$/.test(text);
 
 const needed =
-  "JSON with server, ca and token (or cert and key, or eks), or the ARN under which Secrets Manager or the Parameter Store keeps it";
+  "JSON with server, ca and token (or cert and key, or eks), the ARN under which Secrets Manager or the Parameter Store keeps it, or in-cluster";
 
 const clusterRecord = z.string({ error: `is missing: ${needed}` }).transform((text, context): Access => {
-  if (isStored(text)) return { stored: text };
+  if (text === inCluster || isStored(text)) return { stored: text };
   try {
     return endpointIn(text);
   } catch {

@@ -1,4 +1,7 @@
-/** `npm run infra:check`: the template is sound, builds what `npm run build` builds, and grants what the functions send. */
+/**
+ * `npm run infra:check`: the template is sound, builds what `npm run build` builds, and grants what the functions send;
+ * a real API server takes what `infra/kubernetes` is applied from.
+ */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,22 +13,22 @@ import { handlerParts } from "../../infra/aws/rights.ts";
 import { functionsIn, readTemplate } from "../../infra/aws/template.ts";
 import { functionNames, loadedBy } from "../../infra/bundle.ts";
 import { conclude, proving, tallyOf } from "../../infra/tally.ts";
+import { startCluster } from "../cluster/cluster.ts";
+import { type Check, kubernetesChecks } from "../kubernetes/checks.ts";
 import { awsTools } from "../setup/aws.ts";
 import { ensure } from "../setup/ensure.ts";
 import { command } from "../setup/part.ts";
 
-const help = `npm run infra:check [-- --json FILE]
+const help = `npm run infra:check [-- [--part aws|kubernetes] [--json FILE]]
 
+  --part NAME  only the template of AWS, or only what is applied to Kubernetes
   --json FILE  the outcome as data
 
-Judges infra/aws/template.yaml with cfn-lint and the SAM command line, builds it, and compares. Nothing is deployed, and
-no network is needed once the tools are there.`;
+Judges infra/aws/template.yaml with cfn-lint and the SAM command line, builds it, and compares; starts an API server and has
+it take what infra/kubernetes is applied from. Nothing is deployed, and no network is needed once the tools are there.`;
 
 const file = "infra/aws/template.yaml";
 const region = "us-east-1";
-
-/** Gives what is wrong. */
-type Check = { readonly name: string; readonly run: () => Promise<readonly string[]> };
 
 /** SAM asks nobody and tells nobody. */
 const quiet = { SAM_CLI_TELEMETRY: "0", AWS_DEFAULT_REGION: region, AWS_EC2_METADATA_DISABLED: "true" };
@@ -88,7 +91,7 @@ const built = async (dir: string): Promise<readonly string[]> => {
   return (await Promise.all(all)).flat();
 };
 
-const checks = (dir: string): readonly Check[] => [
+const templateChecks = (dir: string): readonly Check[] => [
   { name: "cfn-lint takes the template", run: () => tool("cfn-lint", file) },
   {
     name: "sam validate --lint takes the template",
@@ -101,26 +104,55 @@ const checks = (dir: string): readonly Check[] => [
   },
 ];
 
-const main = async (): Promise<void> => {
-  const { values } = parseArgs({ options: { help: { type: "boolean", short: "h" }, json: { type: "string" } } });
-  if (values.help === true) return console.log(help);
+type Result = { readonly name: string; readonly ok: boolean; readonly wrong: readonly string[] };
+
+/** One after the other, each told when it has ended; what throws is wrong, too. */
+const judged = async (checks: readonly Check[]): Promise<readonly Result[]> => {
+  const results: Result[] = [];
+  for (const { name, run } of checks) {
+    const began = performance.now();
+    const wrong = await run().catch((cause: unknown) => [cause instanceof Error ? cause.message : String(cause)]);
+    const ok = wrong.length === 0;
+    console.log(
+      `${ok ? "✓" : "✗"} ${name.padEnd(72)} ${((performance.now() - began) / 1_000).toFixed(1).padStart(5)} s`,
+    );
+    for (const line of wrong) console.log(line);
+    results.push({ name, ok, wrong });
+  }
+  return results;
+};
+
+const ofTemplate = async (): Promise<readonly Result[]> => {
   await ensure(["aws"]);
   const dir = await mkdtemp(join(tmpdir(), "rekindle-aws-"));
-  const results: { name: string; ok: boolean; wrong: readonly string[] }[] = [];
   try {
-    for (const { name, run } of checks(dir)) {
-      const began = performance.now();
-      const wrong = await run();
-      const ok = wrong.length === 0;
-      console.log(
-        `${ok ? "✓" : "✗"} ${name.padEnd(72)} ${((performance.now() - began) / 1_000).toFixed(1).padStart(5)} s`,
-      );
-      for (const line of wrong) console.log(line);
-      results.push({ name, ok, wrong });
-    }
+    return await judged(templateChecks(dir));
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+};
+
+const ofKubernetes = async (): Promise<readonly Result[]> => {
+  await ensure(["go", "helm", "knative"]);
+  const cluster = await startCluster({ nodes: 0 });
+  try {
+    return await judged(kubernetesChecks(cluster));
+  } finally {
+    await cluster.stop();
+  }
+};
+
+const parts: Readonly<Record<string, () => Promise<readonly Result[]>>> = { aws: ofTemplate, kubernetes: ofKubernetes };
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: { help: { type: "boolean", short: "h" }, part: { type: "string" }, json: { type: "string" } },
+  });
+  if (values.help === true) return console.log(help);
+  const wanted = Object.keys(parts).filter((name) => values.part === undefined || name === values.part);
+  if (wanted.length === 0) throw new Error(`--part ${values.part}: one of ${Object.keys(parts).join(", ")}`);
+  const results: Result[] = [];
+  for (const name of wanted) results.push(...((await parts[name]?.()) ?? []));
   conclude(tallyOf(results), values.json === undefined ? undefined : { file: values.json, details: { results } });
 };
 

@@ -33,6 +33,8 @@ describe("rekindle manifests", () => {
       "ClusterRole/rekindle-host",
       "ClusterRoleBinding/rekindle-host",
       "Deployment/rekindle/rekindle",
+      "Service/rekindle/rekindle",
+      "NetworkPolicy/rekindle/rekindle",
     ]);
   });
 
@@ -100,6 +102,11 @@ describe("rekindle manifests", () => {
         "ValidatingAdmissionPolicyBinding/sparkconnects.rekindle.dev",
       ],
       ["Namespace/rekindle"],
+    ],
+    [
+      ["--functions=forward,resync"],
+      ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle-forward", "ClusterRoleBinding/rekindle-resync"],
+      ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
     ],
     [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
   ];
@@ -197,6 +204,12 @@ describe("rekindle manifests", () => {
     );
   });
 
+  test("a function that is none is refused, and those that have rights are named", async () => {
+    const { code, out, err } = await openTerminal().run("manifests", "--functions=wake");
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /"wake" is no function with rights: forward, reconcile, resync, deliver, admission, submitter/);
+  });
+
   const mistakes = [
     ["--namespace=A_"],
     ["--namespace-selector=a in b"],
@@ -227,7 +240,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 20$/);
+    assert.match(out, /removed 22$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -251,6 +264,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 20$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 22$/);
   });
 });

@@ -106,6 +106,8 @@ const plurals: Readonly<Record<string, string>> = {
   ServiceAccount: "api/v1/namespaces/NS/serviceaccounts",
   Pod: "api/v1/namespaces/NS/pods",
   Deployment: "apis/apps/v1/namespaces/NS/deployments",
+  Service: "api/v1/namespaces/NS/services",
+  NetworkPolicy: "apis/networking.k8s.io/v1/namespaces/NS/networkpolicies",
   Lease: "apis/coordination.k8s.io/v1/namespaces/NS/leases",
   ConfigMap: "api/v1/namespaces/NS/configmaps",
   MutatingWebhookConfiguration: "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",

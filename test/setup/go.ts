@@ -20,13 +20,15 @@ const stamps = (release: string): string => {
     .join(" ");
 };
 
-/** Folder of the binary that belongs to the sources as they are now. */
-const place = async (): Promise<string> => {
+/** Folder of the binary that belongs to the sources of a Go module of ours as they are now. */
+export const placeOf = async (folder: string, name: string): Promise<string> => {
   const hash = createHash("sha256");
-  const files = (await readdir(sources)).filter((file) => /\.go$|^go\.(mod|sum)$/.test(file)).toSorted();
-  for (const file of files) hash.update(`${file}\0`).update(await readFile(join(sources, file)));
-  return join(cacheDir(), "controlplane", hash.digest("hex").slice(0, 16));
+  const files = (await readdir(folder)).filter((file) => /\.go$|^go\.(mod|sum)$/.test(file)).toSorted();
+  for (const file of files) hash.update(`${file}\0`).update(await readFile(join(folder, file)));
+  return join(cacheDir(), name, hash.digest("hex").slice(0, 16));
 };
+
+const place = (): Promise<string> => placeOf(sources, "controlplane");
 
 /** The files that the part `go` provides. */
 export const controlPlaneFiles = async (): Promise<{ binary: string; kubectl: string }> => {

@@ -3,6 +3,8 @@ import { aws } from "./aws.ts";
 import { connect } from "./connect.ts";
 import { examples } from "./examples.ts";
 import { go } from "./go.ts";
+import { helm } from "./helm.ts";
+import { knative } from "./knative.ts";
 import { lambda } from "./lambda.ts";
 import type { Part } from "./part.ts";
 import { queue } from "./queue.ts";
@@ -10,7 +12,7 @@ import { spark } from "./spark.ts";
 import { store } from "./store.ts";
 import { system } from "./system.ts";
 
-export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store, aws];
+export const parts: readonly Part[] = [system, go, spark, examples, connect, lambda, queue, store, aws, helm, knative];
 
 /** What `npm run setup` alone installs: all that real Spark on a real API server needs. */
 export const usual: readonly string[] = ["system", "go", "spark", "examples"];

@@ -15,6 +15,7 @@ import {
   textOf,
 } from "./kubefile.ts";
 import { loginOf } from "./login.ts";
+import { account, podServer } from "./pod.ts";
 
 /** A cluster to talk to, and how people call it. */
 export type ClusterRecord = {
@@ -31,12 +32,10 @@ export type Wanted = {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-const account = "/var/run/secrets/kubernetes.io/serviceaccount";
-
 /** The account that every pod is given. */
 const fromPod = async (env: Wanted["env"]): Promise<ClusterRecord | undefined> => {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
-  if (host === undefined) return undefined;
+  const server = podServer(env);
+  if (server === undefined) return undefined;
   const ca = await textOf(join(account, "ca.crt"), "the pod's certificate");
   if (ca === undefined) return undefined;
   const namespace = await textOf(join(account, "namespace"), "the pod's namespace");
@@ -45,7 +44,6 @@ const fromPod = async (env: Wanted["env"]): Promise<ClusterRecord | undefined> =
     if (found === undefined) throw new KubeconfigError("the pod's service account token is not mounted");
     return found.trim();
   };
-  const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const endpoint = { server, ca, auth: { tokenProvider: token, tokenAgeMs: 60_000 } };
   return { endpoint, context: "in-cluster", namespace: namespace?.trim() };
 };

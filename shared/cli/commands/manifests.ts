@@ -1,6 +1,6 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
-import { manifestsText, policiesText, webhooksText } from "../manifests.ts";
+import { functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
 import type { Tools } from "../tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
@@ -23,6 +23,8 @@ type Options = {
   readonly admission?: boolean;
   readonly admissionUrl?: string;
   readonly policies?: boolean;
+  /** True: all of them. */
+  readonly functions?: true | readonly string[];
 };
 
 const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
@@ -36,8 +38,9 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: Options): Pro
 
 /** What is printed in the installation's place. */
 const insteadOf = (options: Options): string | undefined => {
-  const { policies, admissionUrl } = options;
+  const { policies, admissionUrl, functions } = options;
   if (policies === true) return policiesText(options);
+  if (functions !== undefined) return functionsText({ ...options, functions });
   return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, options);
 };
 
@@ -83,5 +86,10 @@ export const manifests = (tools: Tools): Command =>
     .option("--admission", "the host serves admission webhooks, too, and registers them")
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
     .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")
+    .option(
+      "--functions [names]",
+      "only accounts and roles of functions, e.g. forward,reconcile, each its own; without a value: of all",
+      namesOrAll,
+    )
     .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
     .action((options: Options) => print(tools, options));

@@ -13,16 +13,20 @@ export const named = (name: string, namespace?: string) => ({
   labels: ours,
 });
 
-const subject = ({ name, namespace }: Account) => ({ kind: "ServiceAccount", name, namespace });
+/** An account of the cluster, or a group that its logins name. */
+export type Grantee = { readonly name: string; readonly namespace: string } | { readonly group: string };
 
-type Account = { readonly name: string; readonly namespace: string };
+const subject = (to: Grantee) =>
+  "group" in to
+    ? { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: to.group }
+    : { kind: "ServiceAccount", name: to.name, namespace: to.namespace };
 
 type Grant = {
   readonly name: string;
   /** Undefined: everywhere. */
   readonly within: string | undefined;
   readonly rules: readonly Rule[];
-  readonly to: readonly Account[];
+  readonly to: readonly Grantee[];
 };
 
 /** A role and its binding. */

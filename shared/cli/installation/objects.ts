@@ -12,6 +12,7 @@ import {
   noticeRules,
   selectionRules,
 } from "./roles.ts";
+import { containerSecurity, deploymentOf, fenceOf, probes, serviceOf, sized } from "./workload.ts";
 
 export type Installation = {
   readonly namespace: string;
@@ -64,22 +65,21 @@ const forDrivers = (object: Obj): Obj => ({
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...ofDrivers } },
 });
 
-const driverGrants = ({ sparkNamespaces, sparkAccounts }: Installation): readonly Obj[] =>
-  sparkNamespaces.flatMap((within) => [
-    ...sparkAccounts.map((name) => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: named(name, within) })),
-    ...grant({
-      name: "rekindle-driver",
-      within,
-      rules: driverRules,
-      to: sparkAccounts.map((name) => ({ name, namespace: within })),
-    }),
-  ]);
-
-const probe = (path: string, periodSeconds: number) => ({
-  httpGet: { path, port: "http" },
-  periodSeconds,
-  timeoutSeconds: 3,
-});
+export const driverGrants = ({
+  sparkNamespaces,
+  sparkAccounts,
+}: Pick<Installation, "sparkNamespaces" | "sparkAccounts">): readonly Obj[] =>
+  sparkNamespaces
+    .flatMap((within) => [
+      ...sparkAccounts.map((name) => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: named(name, within) })),
+      ...grant({
+        name: "rekindle-driver",
+        within,
+        rules: driverRules,
+        to: sparkAccounts.map((name) => ({ name, namespace: within })),
+      }),
+    ])
+    .map(forDrivers);
 
 const container = ({ image, namespaces, namespaceSelector = "", namespace, admission }: Installation) => ({
   name: "host",
@@ -91,50 +91,36 @@ const container = ({ image, namespaces, namespaceSelector = "", namespace, admis
     ...(namespaceSelector === "" ? [] : [{ name: "REKINDLE_NAMESPACE_SELECTOR", value: namespaceSelector }]),
   ],
   ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
-  startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },
-  livenessProbe: { ...probe("/healthz", 10), failureThreshold: 3 },
-  readinessProbe: { ...probe("/readyz", 5), failureThreshold: 3 },
-  resources: { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } },
-  securityContext: {
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    capabilities: { drop: ["ALL"] },
-  },
+  ...probes,
+  resources: sized("128Mi", "512Mi"),
+  securityContext: containerSecurity,
 });
 
-const deployment = (installation: Installation): Obj => ({
-  apiVersion: "apps/v1",
-  kind: "Deployment",
-  metadata: named("rekindle", installation.namespace),
-  spec: {
-    replicas: 1,
-    strategy: { type: "Recreate" },
-    selector: { matchLabels: { "app.kubernetes.io/name": "rekindle" } },
-    template: {
-      metadata: { labels: ours },
-      spec: {
-        serviceAccountName: account,
-        enableServiceLinks: false,
-        terminationGracePeriodSeconds: 60,
-        securityContext: {
-          runAsNonRoot: true,
-          runAsUser: 65_532,
-          runAsGroup: 65_532,
-          seccompProfile: { type: "RuntimeDefault" },
-        },
-        containers: [container(installation)],
-      },
-    },
-  },
+/** The host itself, where it is found, and what it may be reached at and reach. */
+const hostObjects = (installation: Installation): readonly Obj[] => {
+  const { namespace, admission } = installation;
+  const name = "rekindle";
+  return [
+    deploymentOf({ name, namespace, account, container: container(installation), strategy: "Recreate" }),
+    serviceOf(name, namespace),
+    fenceOf(name, namespace, admission ? [8080, admissionPort.containerPort] : [8080]),
+  ];
+};
+
+/** Pods of ours need nothing that the strictest level forbids, and no others belong there. */
+export const namespaceOf = (name: string): Obj => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name, labels: { ...ours, "pod-security.kubernetes.io/enforce": "restricted" } },
 });
 
 /** Everything but the CRDs, in the order in which it can be applied. */
 export const objectsOf = (installation: Installation): readonly Obj[] => [
-  { apiVersion: "v1", kind: "Namespace", metadata: named(installation.namespace) },
+  namespaceOf(installation.namespace),
   { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
   ...hostGrants(installation),
   ...nodeGrants(installation),
-  ...driverGrants(installation).map(forDrivers),
+  ...driverGrants(installation),
   ...(installation.admission ? admissionObjects(installation) : []),
-  ...(installation.host ? [deployment(installation)] : []),
+  ...(installation.host ? hostObjects(installation) : []),
 ];

@@ -18,6 +18,9 @@ export type ClusterRecord = z.infer<typeof shape>;
 
 export type Access = Endpoint | { readonly stored: string };
 
+/** In the place of a record: the account that the pod is given. */
+export const inCluster = "in-cluster";
+
 /** An EKS cluster takes a token for 15 minutes after its signature, whatever is said in it. */
 const ageMs = 600_000;
 

@@ -1,0 +1,69 @@
+/** `infra/kubernetes` as kustomize reads it: definitions, a base, and an overlay for each way to run Rekindle. */
+import { stringify } from "yaml";
+import { driverGrants, type Installation, namespaceOf, objectsOf } from "../shared/cli/installation/objects.ts";
+import type { Obj } from "../shared/core/object.ts";
+import { besideLambda, onKnative } from "./workloads.ts";
+
+type File = { readonly path: string; readonly text: string };
+
+const namespace = "rekindle";
+
+/** What `rekindle manifests` prints when nothing else is asked for. */
+export const plain = (image: string): Installation => ({
+  ...{ namespace, image, namespaces: [], sparkNamespaces: [], sparkAccounts: [] },
+  ...{ host: true, admission: false },
+});
+
+const text = (object: object): string => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
+
+const stream = (objects: readonly Obj[]): string => objects.map((object) => `---\n${text(object)}`).join("");
+
+type Folder = {
+  readonly folder: string;
+  /** Other folders, from here. */
+  readonly on?: readonly string[];
+  readonly files: Readonly<Record<string, readonly Obj[]>>;
+  readonly more?: object;
+};
+
+const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[] => [
+  {
+    path: `kubernetes/${folder}/kustomization.yaml`,
+    text: text({
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      ...more,
+      resources: [...on, ...Object.keys(files)],
+    }),
+  },
+  ...Object.entries(files).map(([name, objects]) => ({
+    path: `kubernetes/${folder}/${name}`,
+    text: stream(objects),
+  })),
+];
+
+/** Of the host's installation, all but the namespace, which is the base's. */
+const hostOnly = (image: string): readonly Obj[] => objectsOf(plain(image)).filter(({ kind }) => kind !== "Namespace");
+
+const below = ["../../crds", "../../base"];
+
+export const kustomizations = (image: string, crds: readonly Obj[]): readonly File[] => {
+  const place = { namespace, image };
+  return [
+    { folder: "crds", files: { "crds.yaml": crds } },
+    { folder: "base", files: { "namespace.yaml": [namespaceOf(namespace)] } },
+    {
+      folder: "drivers",
+      files: {
+        "drivers.yaml": driverGrants({
+          sparkNamespaces: ["default"],
+          sparkAccounts: ["spark", "spark-operator-spark"],
+        }),
+      },
+      more: { namespace: "default" },
+    },
+    { folder: "overlays/host", on: below, files: { "host.yaml": hostOnly(image) } },
+    { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
+    { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
+  ].flatMap(written);
+};

@@ -1,0 +1,175 @@
+/** Functions as containers: what `infra/kubernetes` and the chart are made from beside the installation of the host. */
+import { functionGrants } from "../shared/cli/installation/functions.ts";
+import { named } from "../shared/cli/installation/grants.ts";
+import { ours } from "../shared/cli/installation/marks.ts";
+import {
+  containerSecurity,
+  deploymentOf,
+  fenceOf,
+  podSecurity,
+  probes,
+  sized,
+} from "../shared/cli/installation/workload.ts";
+import type { Obj } from "../shared/core/object.ts";
+
+export type Place = { readonly namespace: string; readonly image: string };
+
+/** Name of the ConfigMap in which whoever deploys says where the queues are. */
+const settings = "rekindle-functions";
+
+const nameOf = (what: string): string => `rekindle-${what}`;
+
+const environment = [
+  { name: "REKINDLE_CLUSTER_RECORD", value: "in-cluster" },
+  { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
+];
+
+/** Not a name of the image's: the same file that Lambda opens, run by itself. */
+const command = (what: string): readonly string[] => ["node", `/app/dist/${what}.mjs`];
+
+const port = { name: "http", containerPort: 8080, protocol: "TCP" };
+
+const container = (what: string, { image }: Place) => ({
+  name: what,
+  image,
+  command: command(what),
+  env: environment,
+  envFrom: [{ configMapRef: { name: settings } }],
+  ports: [port],
+  ...probes,
+  resources: sized("96Mi", "384Mi"),
+  securityContext: containerSecurity,
+});
+
+/** A function that goes on until it is stopped. Two at once are harmless. */
+const running = (what: string, place: Place): readonly Obj[] => {
+  const { namespace } = place;
+  const name = nameOf(what);
+  const base = { name, namespace, account: name, strategy: "RollingUpdate" } as const;
+  return [deploymentOf({ ...base, container: container(what, place) }), fenceOf(name, namespace, [8080])];
+};
+
+/** Those that keep no login to the cluster have an account without a right. */
+const bareAccount = (what: string, namespace: string): Obj => ({
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: named(nameOf(what), namespace),
+  automountServiceAccountToken: false,
+});
+
+/** What a schedule has a function do once; each run ends by itself. */
+const once = (what: string): readonly string[] => [
+  ...["node", "--input-type=module", "--eval"],
+  `const { handler } = await import("/app/dist/${what}.mjs"); await handler({ id: process.env.HOSTNAME }); process.exit(0);`,
+];
+
+const scheduled = (what: string, schedule: string, place: Place): Obj => ({
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  metadata: named(nameOf(what), place.namespace),
+  spec: {
+    schedule,
+    concurrencyPolicy: "Forbid",
+    startingDeadlineSeconds: 120,
+    successfulJobsHistoryLimit: 1,
+    failedJobsHistoryLimit: 3,
+    jobTemplate: {
+      spec: {
+        backoffLimit: 0,
+        activeDeadlineSeconds: 240,
+        ttlSecondsAfterFinished: 3600,
+        template: {
+          metadata: { labels: { ...ours, "app.kubernetes.io/name": nameOf(what) } },
+          spec: {
+            serviceAccountName: nameOf(what),
+            restartPolicy: "Never",
+            enableServiceLinks: false,
+            securityContext: podSecurity,
+            containers: [
+              {
+                name: what,
+                image: place.image,
+                command: once(what),
+                env: environment.slice(0, 1),
+                envFrom: [{ configMapRef: { name: settings } }],
+                resources: sized("96Mi", "384Mi"),
+                securityContext: containerSecurity,
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
+});
+
+/** A function that answers HTTP, started by requests and gone without them. */
+const served = (what: string, place: Place): Obj => ({
+  apiVersion: "serving.knative.dev/v1",
+  kind: "Service",
+  metadata: named(nameOf(what), place.namespace),
+  spec: {
+    template: {
+      metadata: {
+        labels: { ...ours, "app.kubernetes.io/name": nameOf(what) },
+        annotations: { "autoscaling.knative.dev/min-scale": "0", "autoscaling.knative.dev/max-scale": "10" },
+      },
+      spec: {
+        serviceAccountName: nameOf(what),
+        enableServiceLinks: false,
+        containerConcurrency: 50,
+        timeoutSeconds: 30,
+        containers: [
+          {
+            name: what,
+            image: place.image,
+            command: command(what),
+            env: environment,
+            envFrom: [{ configMapRef: { name: settings } }],
+            ports: [{ containerPort: port.containerPort }],
+            readinessProbe: { httpGet: { path: "/healthz" } },
+            resources: sized("96Mi", "384Mi"),
+            securityContext: {
+              ...containerSecurity,
+              runAsNonRoot: podSecurity.runAsNonRoot,
+              runAsUser: podSecurity.runAsUser,
+              seccompProfile: podSecurity.seccompProfile,
+            },
+          },
+        ],
+      },
+    },
+  },
+});
+
+/** Where the queues are, to be changed by whoever deploys. */
+const settingsMap = (namespace: string): Obj => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: named(settings, namespace),
+  data: {
+    AWS_REGION: "eu-west-1",
+    REKINDLE_CLUSTER_ALIAS: "default",
+    REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
+    REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
+    REKINDLE_HOME: namespace,
+  },
+});
+
+/** The forwarder in the cluster; the other functions come from outside, as members of the groups `rekindle:NAME`. */
+export const besideLambda = (place: Place): readonly Obj[] => [
+  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "admission"] }),
+  settingsMap(place.namespace),
+  ...running("forward", place),
+];
+
+/** All functions in the cluster: what is asked by HTTP comes and goes with requests, what polls a queue stays. */
+export const onKnative = (place: Place): readonly Obj[] => [
+  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "admission"] }),
+  ...["wake", "api"].map((what) => bareAccount(what, place.namespace)),
+  settingsMap(place.namespace),
+  ...["forward", "reconcile", "wake"].flatMap((what) => running(what, place)),
+  scheduled("resync", "*/5 * * * *", place),
+  fenceOf(nameOf("resync"), place.namespace, []),
+  ...["api", "admission"].map((what) => served(what, place)),
+];

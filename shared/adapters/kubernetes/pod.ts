@@ -1,0 +1,27 @@
+/** Where a pod finds its API server, and who it is to it: what Kubernetes mounts into every pod. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Folder of a pod's certificate, namespace and token. */
+export const account = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Undefined outside a pod. */
+export const podServer = ({
+  KUBERNETES_SERVICE_HOST: host,
+  KUBERNETES_SERVICE_PORT: port = "443",
+}: Environment): string | undefined =>
+  host === undefined ? undefined : `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** The flat record of a pod's own account as it is now, as JSON: its token is renewed by the hour. Throws in one line outside a pod. */
+export const podRecord = async (env: Environment, folder = account): Promise<string> => {
+  const server = podServer(env);
+  if (server === undefined) throw new Error("REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod");
+  const text = (file: string): Promise<string> =>
+    readFile(join(folder, file), "utf8").catch((cause: unknown) => {
+      throw new Error(`the pod has no ${file} of a service account: set automountServiceAccountToken`, { cause });
+    });
+  const [ca, token] = await Promise.all([text("ca.crt"), text("token")]);
+  return JSON.stringify({ server, ca, token: token.trim() });
+};

@@ -1,0 +1,100 @@
+/** What each function may do in the cluster that it works for, when it does not run within a host. */
+import type { Obj } from "../../core/object.ts";
+import { type Grantee, grant, named } from "./grants.ts";
+import {
+  hostRules,
+  identityRules,
+  lookoutRules,
+  nodeRules,
+  type Rule,
+  registrationRules,
+  selectionRules,
+} from "./roles.ts";
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+});
+
+const records = (...verbs: readonly string[]): Rule => rule("rekindle.dev", ["checkpoints"], verbs);
+
+const whoIsWho = rule("", ["namespaces"], ["get"]);
+
+const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): boolean =>
+  apiGroups.includes(group) && resources.includes(resource);
+
+/** A step lists and gets, and never watches; records it finds by their names. */
+const ofSteps = hostRules
+  .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
+  .map((one) =>
+    isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
+  );
+
+/** What the host watches, the forwarder does in its place. */
+const watched = hostRules
+  .filter(({ verbs }) => verbs.includes("watch"))
+  .map((one) => ({ ...one, verbs: ["list", "watch"] }));
+
+const leases = lookoutRules.filter((one) => isOf("coordination.k8s.io", "leases", one));
+
+const kinds = (verb: string): readonly Rule[] => [
+  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], [verb]),
+];
+
+/** Its rights by its name; `wake` and `api` ask the cluster for nothing. */
+export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
+  forward: [...watched, ...identityRules, records("get", "list", "create", "update")],
+  reconcile: [...ofSteps, ...leases, ...nodeRules],
+  resync: [
+    ...kinds("list"),
+    rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
+    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
+    rule("scheduling.volcano.sh", ["queues"], ["list"]),
+    rule("bus.volcano.sh", ["commands"], ["list"]),
+    rule("", ["pods"], ["list"]),
+    ...leases,
+    ...identityRules,
+    records("get", "list", "create", "update"),
+  ],
+  deliver: [...kinds("get"), whoIsWho, rule("", ["events"], ["create"]), records("get", "create", "update", "delete")],
+  admission: registrationRules.filter(({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io")),
+  submitter: [
+    rule("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
+    rule("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
+  ],
+};
+
+export const functionNames: readonly string[] = Object.keys(functionRules);
+
+const accountOf = (name: string): string => `rekindle-${name}`;
+
+/** Whom a function is to the cluster: the account of its pods, and the group of EKS' access entries. */
+const granteesOf = (name: string, namespace: string): readonly Grantee[] => [
+  { name: accountOf(name), namespace },
+  { group: `rekindle:${name}` },
+];
+
+type Functions = {
+  readonly namespace: string;
+  readonly functions: readonly string[];
+  /** Namespaces are chosen by labels, too. */
+  readonly namespaceSelector?: string | undefined;
+};
+
+const needsNamespaces = (name: string): boolean => ["forward", "reconcile", "resync", "admission"].includes(name);
+
+/** An account, a role and its binding for each function that is named. */
+export const functionGrants = ({ namespace, functions, namespaceSelector = "" }: Functions): readonly Obj[] =>
+  functions.flatMap((name) => {
+    const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
+    return [
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
+      ...grant({
+        name: accountOf(name),
+        within: undefined,
+        rules: [...(functionRules[name] ?? []), ...selection],
+        to: granteesOf(name, namespace),
+      }),
+    ];
+  });

@@ -1,0 +1,98 @@
+/** What every container of ours is held to: nobody, on a file system that it cannot write, with probes and limits. */
+import type { Obj } from "../../core/object.ts";
+import { named } from "./grants.ts";
+import { ours } from "./marks.ts";
+
+const probe = (path: string, periodSeconds: number) => ({
+  httpGet: { path, port: "http" },
+  periodSeconds,
+  timeoutSeconds: 3,
+});
+
+/** Alive as long as it answers at all; ready when it says so. */
+export const probes = {
+  startupProbe: { ...probe("/healthz", 2), failureThreshold: 30 },
+  livenessProbe: { ...probe("/healthz", 10), failureThreshold: 3 },
+  readinessProbe: { ...probe("/readyz", 5), failureThreshold: 3 },
+} as const;
+
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+} as const;
+
+export const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: 65_532,
+  runAsGroup: 65_532,
+  seccompProfile: { type: "RuntimeDefault" },
+} as const;
+
+/** What is asked for, and what it may not pass. */
+export const sized = (memory: string, most: string) => ({
+  requests: { cpu: "50m", memory },
+  limits: { memory: most },
+});
+
+export type Workload = {
+  /** Of the Deployment, and the label of its pods. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly account: string;
+  readonly container: object;
+  /** Whether two may run while one is exchanged for the other. */
+  readonly strategy: "Recreate" | "RollingUpdate";
+};
+
+const app = (name: string) => ({ "app.kubernetes.io/name": name });
+
+/** One replica. */
+export const deploymentOf = ({ name, namespace, account, container, strategy }: Workload): Obj => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: named(name, namespace),
+  spec: {
+    replicas: 1,
+    strategy: { type: strategy },
+    selector: { matchLabels: app(name) },
+    template: {
+      metadata: { labels: { ...ours, ...app(name) } },
+      spec: {
+        serviceAccountName: account,
+        enableServiceLinks: false,
+        terminationGracePeriodSeconds: 60,
+        securityContext: podSecurity,
+        containers: [container],
+      },
+    },
+  },
+});
+
+type Port = { readonly protocol: "TCP" | "UDP"; readonly port: number };
+
+const tcp = (port: number): Port => ({ protocol: "TCP", port });
+
+/** Names, and HTTPS: the API server under its two usual ports, queues, tables and listeners. */
+const outwards: readonly Port[] = [{ protocol: "UDP", port: 53 }, tcp(53), tcp(443), tcp(6443)];
+
+/** Pods of this name are reached at these ports only, by whomever, and reach nothing but names and HTTPS. */
+export const fenceOf = (name: string, namespace: string, ports: readonly number[]): Obj => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  metadata: named(name, namespace),
+  spec: {
+    podSelector: { matchLabels: app(name) },
+    policyTypes: ["Ingress", "Egress"],
+    ingress: ports.length === 0 ? [] : [{ ports: ports.map(tcp) }],
+    egress: [{ ports: outwards }],
+  },
+});
+
+/** Where others of the cluster find its pods. */
+export const serviceOf = (name: string, namespace: string): Obj => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: named(name, namespace),
+  spec: { selector: app(name), ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }] },
+});

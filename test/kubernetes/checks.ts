@@ -1,0 +1,43 @@
+/** What `infra:check` asks a real API server: whether it takes every overlay. */
+import { readFile } from "node:fs/promises";
+import type { Cluster } from "../cluster/cluster.ts";
+import { knativeServices } from "../setup/knative.ts";
+import { install, objections } from "./accepted.ts";
+
+/** Gives what is wrong. */
+export type Check = { readonly name: string; readonly run: () => Promise<readonly string[]> };
+
+/** What people apply, by its folder. */
+const folders = ["overlays/host", "overlays/lambda", "overlays/knative", "drivers"] as const;
+
+const built = async (cluster: Cluster, folder: string): Promise<string> => {
+  const { code, stdout, stderr } = await cluster.kubectl(["kustomize", `infra/kubernetes/${folder}`]);
+  if (code !== 0) throw new Error(stderr.trim());
+  return stdout;
+};
+
+/** The definitions come first, for real: without them the server knows none of the rest. */
+const defined = async (cluster: Cluster): Promise<void> => {
+  await install(cluster, await built(cluster, "crds"));
+  await install(cluster, await readFile(knativeServices(), "utf8"));
+  const names = "crd/sparkapplications.sparkoperator.k8s.io crd/services.serving.knative.dev".split(" ");
+  await cluster.kubectl(["wait", "--for=condition=Established", "--timeout=30s", ...names]);
+};
+
+export const kubernetesChecks = (cluster: Cluster): readonly Check[] => [
+  {
+    name: "a real API server takes our definitions",
+    run: async () => {
+      await defined(cluster);
+      return [];
+    },
+  },
+  ...folders.map((folder) => ({
+    name: `kubectl kustomize builds ${folder}, and a real API server takes it`,
+    run: async () => await objections(cluster, await built(cluster, folder)),
+  })),
+  {
+    name: "a real API server takes the policies",
+    run: async () => await objections(cluster, await readFile("infra/kubernetes/policies.yaml", "utf8")),
+  },
+];

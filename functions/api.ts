@@ -1,15 +1,22 @@
-/** The HTTP door: health, and signed triggers that ask for a step of one key. Run by itself, it listens. */
+/** The HTTP door: health, triggers and events that ask for steps, and what there is to read. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
 import { openDoor } from "../shared/wiring/answering.ts";
+import { takeBridged } from "../shared/wiring/api/bridge.ts";
 import { apiApp } from "../shared/wiring/door.ts";
 import { once } from "../shared/wiring/once.ts";
 
 export { apiApp } from "../shared/wiring/door.ts";
 
-const wiring = once(async () => handle(apiApp(openDoor(process.env))));
+const wiring = once(async () => {
+  const parts = openDoor(process.env);
+  return { parts, answer: handle(apiApp(parts)) };
+});
 
-/** The Lambda handler of an HTTP API or a function URL. */
-export const handler = async (event: LambdaEvent) => (await wiring())(event);
+/** The Lambda handler of an HTTP API or a function URL, and of EventBridge, which calls it by itself. */
+export const handler = async (event: LambdaEvent) => {
+  const { parts, answer } = await wiring();
+  return (await takeBridged(parts, event)) ?? (await answer(event));
+};
 
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/wiring/serving.ts");

@@ -1,8 +1,12 @@
-/** Signed triggers: HMAC-SHA256 over the time, the request and its body, good for five minutes. */
+/**
+ * Signed triggers: HMAC-SHA256 over the time, the request and its body, good for so long that the queue, which
+ * knows an event for five minutes, has not forgotten any that could come again.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Seconds that a signature may be old, or ahead of our clock. */
-export const windowSeconds = 300;
+/** Seconds that a signature may be old, and ahead of our clock: together no more than the queue remembers. */
+export const windowSeconds = 270;
+export const aheadSeconds = 30;
 
 /** What is signed: everything that a trigger means. `timestamp` in epoch seconds. */
 export type Signed = {
@@ -24,6 +28,6 @@ export const verified = (secret: string, signed: Signed, given: string, nowMs: n
   const wanted = Buffer.from(signature(secret, signed), "hex");
   const offered = Buffer.from(/^[0-9a-f]{64}$/.test(hex) ? hex : "00".repeat(32), "hex");
   const equal = timingSafeEqual(wanted, offered);
-  const age = Math.abs(nowMs / 1_000 - Number(signed.timestamp));
-  return equal && /^\d{1,12}$/.test(signed.timestamp) && age <= windowSeconds;
+  const age = nowMs / 1_000 - Number(signed.timestamp);
+  return equal && /^\d{1,12}$/.test(signed.timestamp) && age <= windowSeconds && age >= -aheadSeconds;
 };

@@ -1,33 +1,37 @@
-/** The wiring of the api function: signed triggers become keys on the FIFO queue. */
+/** The wiring of the api function: triggers become keys on the FIFO queue. */
 import { sqsSender } from "../adapters/sqs/queue.ts";
 import { lineReport } from "../adapters/telemetry/lines.ts";
-import { dedupe, digest, textOf } from "../core/key.ts";
-import { verified } from "../core/signature.ts";
+import { dedupe, digest, type Message, textOf } from "../core/key.ts";
 import { acknowledgingFor } from "./acknowledging.ts";
+import { identifyBy } from "./api/known.ts";
 import { type Environment, functionSettings } from "./function.ts";
-import { kindNames } from "./kinds.ts";
+import { kindNames, noticesOf, plurals } from "./kinds.ts";
 import type { DoorParts } from "./process.ts";
 
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
   const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
-  const send = sqsSender(fifo);
+  const sqs = sqsSender(fifo);
   const report = lineReport("info");
+  const send = async (message: Message, event: string): Promise<void> => {
+    try {
+      await sqs(message, dedupe.trigger(message, digest(event)));
+    } catch (cause) {
+      // Whoever asked is told nothing of our insides.
+      report("error", "a trigger could not be sent", { key: textOf(message), error: String(cause) });
+      throw cause;
+    }
+  };
   return {
     ready: () => true,
     kinds: () => kindNames,
-    trigger: async ({ kind, namespace, name }, event) => {
-      const key = { cluster, kind, namespace, name };
-      try {
-        await send({ ...key, reason: "trigger" }, dedupe.trigger(key, digest(event)));
-      } catch (cause) {
-        // Whoever asked is told nothing of our insides.
-        report("error", "a trigger could not be sent", { key: textOf(key), error: String(cause) });
-        throw cause;
-      }
+    plurals,
+    trigger: ({ kind, namespace, name }, event) => send({ cluster, kind, namespace, name, reason: "trigger" }, event),
+    notice: async (node, until, event) => {
+      await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
     },
     acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, sqsSender(updates)),
-    verify: secret === undefined ? undefined : (signed, given) => verified(secret, signed, given, Date.now()),
+    identify: identifyBy(secret, report),
   };
 };

@@ -18,6 +18,7 @@ import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { chargeOf } from "./charge.ts";
 import type { Place } from "./configuration/place.ts";
 import { deliveryFor, type Listening } from "./delivering.ts";
+import { noticesOf } from "./kinds.ts";
 import { openMail } from "./mail.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metering.ts";
 import { operatorsFor } from "./operators.ts";
@@ -68,6 +69,8 @@ export type Host = {
   ready(): boolean;
   /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
+  /** Tells that a node is about to go, by its name or its machine's; `until` in epoch ms. */
+  notice(node: string, until: number, eventId: string): Promise<void>;
   /** Puts a message onto the queue of its key. */
   send: Queue["send"];
   kinds(): readonly string[];
@@ -162,6 +165,10 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
     trigger: ({ kind, namespace, name }, eventId) => {
       const key = { cluster, kind, namespace, name };
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
+    },
+    notice: async (node, until, eventId) => {
+      const sent = noticesOf(cluster, node, until).map((one) => queue.send(one, dedupe.trigger(one, eventId)));
+      await Promise.all(sent);
     },
     send: queue.send,
     scrape: metering.scrape,

@@ -5,21 +5,24 @@ import { getRequestListener } from "@hono/node-server";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
+import type { Identify } from "../api/identity.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
-import { type Signed, verified } from "../core/signature.ts";
 import type { Report } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
+import { identifyBy } from "./api/known.ts";
 import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
 import { type Configuration, readConfiguration } from "./configuration.ts";
 import type { Listening } from "./delivering.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
+import { plurals } from "./kinds.ts";
 import { lookoutFor } from "./lookout.ts";
 import type { Scrape } from "./metering.ts";
+import { patience } from "./patience.ts";
 import { tellPlans } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
@@ -29,8 +32,12 @@ export type DoorParts = {
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** The figures as Prometheus reads them; absent where none are kept. */
   readonly scrape?: () => Promise<Scrape>;
-  /** Undefined without a secret: then no trigger is taken. */
-  readonly verify: ((signed: Signed, given: string) => boolean) | undefined;
+  /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
+  readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
+  /** Kinds by the plural of their resource. */
+  readonly plurals: Readonly<Record<string, string>>;
+  /** Who asks. Undefined without a secret: then no trigger is taken, and nothing is read. */
+  readonly identify: Identify | undefined;
   /** Absent where listeners may only answer. */
   readonly acknowledging?: Acknowledging | undefined;
 };
@@ -201,19 +208,20 @@ const secretOf = async (setting: string, path: string | undefined): Promise<stri
 const serve = async (
   process: Process,
   { listen, cluster }: Configuration,
-  { ready, kinds, trigger, scrape, send }: Host,
+  { ready, kinds, trigger, notice, scrape, send }: Host,
   { trigger: secret, updates }: { readonly trigger: string | undefined; readonly updates: string | undefined },
 ): Promise<void> => {
-  const verify = (signed: Signed, given: string): boolean => verified(secret ?? "", signed, given, Date.now());
   const app = process.door({
     ready,
     kinds,
     scrape,
     trigger: (key, event) => trigger(key, digest(event)),
-    verify: secret === undefined ? undefined : verify,
+    notice: (node, until, event) => notice(node, until, digest(event)),
+    plurals,
+    identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),
   });
-  const server = createServer(getRequestListener(app.fetch));
+  const server = createServer(patience, getRequestListener(app.fetch));
   const address = await listening(server, listen);
   process.print(
     `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile"}`,

@@ -5,6 +5,7 @@ import { createServer as createSecureServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { patience } from "./patience.ts";
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
 
@@ -31,7 +32,8 @@ export const serveUntil = async (env: Environment, app: App, stopped: Promise<vo
   const { listen } = functionSettings(env, "listen");
   const secure = await certificateOf(env);
   const answer = getRequestListener(app.fetch);
-  const server = secure === undefined ? createServer(answer) : createSecureServer(secure, answer);
+  const server =
+    secure === undefined ? createServer(patience, answer) : createSecureServer({ ...secure, ...patience }, answer);
   const at = listen.lastIndexOf(":");
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));

@@ -16,7 +16,9 @@ const open = (given: string | undefined = secret) => {
     ready: () => true,
     kinds: () => ["SparkApplication"],
     trigger: async () => {},
-    verify: undefined,
+    notice: async () => {},
+    plurals: {},
+    identify: undefined,
     acknowledging: acknowledgingFor("here", given === "" ? undefined : given, async (message) => {
       sent.push(message);
     }),

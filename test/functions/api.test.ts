@@ -2,11 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { apiApp } from "../../functions/api.ts";
-import { signature, verified } from "../../shared/core/signature.ts";
+import { holderOf } from "../../shared/api/callers.ts";
+import { identifier } from "../../shared/api/identity.ts";
+import { signature } from "../../shared/core/signature.ts";
 
 const secret = "a secret of more than sixteen";
 const now = 1_793_606_400;
 const path = "/reconcile/SparkApplication/default/spark-pi";
+
+const desk = { now: () => now * 1_000, subjectOf: async () => undefined };
 
 type Asked = { readonly key: unknown; readonly event: string };
 
@@ -19,7 +23,9 @@ const open = (more: { off?: boolean; ready?: boolean; broken?: boolean } = {}) =
       if (more.broken === true) throw new Error(`the queue at https://queue.internal refused ${secret}`);
       asked.push({ key, event });
     },
-    verify: more.off === true ? undefined : (signed, given) => verified(secret, signed, given, now * 1_000),
+    notice: async () => {},
+    plurals: {},
+    identify: more.off === true ? undefined : identifier([holderOf(secret)], desk),
   });
   return { app, asked };
 };

@@ -13,7 +13,18 @@ type Room = {
 
 const pure = { node: ["node:crypto"] } as const;
 const ports = "shared/engine/ports.ts";
-const belowWiring = ["core", "kube", "spark", "volcano", "engine", "forward", "updates", "adapters", "simulator"];
+const belowWiring = [
+  "core",
+  "kube",
+  "spark",
+  "volcano",
+  "engine",
+  "forward",
+  "updates",
+  "api",
+  "adapters",
+  "simulator",
+];
 
 /** Who may import whom. `spark` and `volcano` never meet; `engine` knows no operator. */
 const rooms: Readonly<Record<string, Room>> = {
@@ -24,6 +35,7 @@ const rooms: Readonly<Record<string, Room>> = {
   engine: { rooms: ["core"], packages: ["zod"], ...pure },
   forward: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
   updates: { rooms: ["core", "kube", ports], packages: ["zod"], ...pure },
+  api: { rooms: ["core", "kube"], packages: ["zod"], ...pure },
   adapters: {
     rooms: ["core", "kube", ports],
     packages: [
@@ -35,6 +47,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "@aws-sdk/client-dynamodb",
       "@aws-sdk/client-sqs",
       "@peculiar/x509",
+      "jose",
       "reflect-metadata",
     ],
   },

@@ -1,0 +1,129 @@
+/**
+ * Events from outside: CloudEvents 1.0 in both modes and in batches, and what EventBridge sends. A subject that names one
+ * of our objects asks for its step; two types tell that a node is about to go.
+ */
+import * as z from "zod";
+import { instantOf } from "../core/time.ts";
+import { type Intent, noticeOf, stepOf } from "./intent.ts";
+
+/** Headers by their names in lower case. */
+export type Headers = (name: string) => string | undefined;
+
+export type Reading = {
+  /** Kinds that have steps. */
+  readonly kinds: readonly string[];
+  /** Kinds by the plural of their resource, as `sparkapplications`. */
+  readonly plurals: Readonly<Record<string, string>>;
+  /** Epoch ms. */
+  readonly now: number;
+};
+
+const text = z.string().min(1).max(1_024);
+
+const cloudEvent = z.looseObject({
+  specversion: z.literal("1.0"),
+  id: text,
+  source: text,
+  type: text,
+  subject: text.optional(),
+  time: z.iso.datetime({ offset: true }).optional(),
+  data: z.unknown().optional(),
+});
+
+type CloudEvent = z.infer<typeof cloudEvent>;
+
+const batch = z.array(cloudEvent).max(100);
+
+const bridged = z.looseObject({
+  id: text,
+  source: text,
+  "detail-type": text,
+  time: z.iso.datetime({ offset: true }),
+  detail: z.looseObject({ "instance-id": z.string().regex(/^i-[0-9a-f]{8,17}$/) }),
+});
+
+/** Our own type of a notice; `subject` is the node, or its machine. */
+export const leavingType = "dev.rekindle.node.leaving";
+
+/** How long after EventBridge's event the machine is there, ms. A recommendation names no time: nobody is ended for one alone. */
+export const machineEvents: Readonly<Record<string, number>> = {
+  "EC2 Spot Instance Interruption Warning": 120_000,
+  "EC2 Instance Rebalance Recommendation": 3_600_000,
+};
+
+/** What of an event's data says when the node goes. */
+const leavingData = z.looseObject({ until: z.iso.datetime({ offset: true }).optional() }).optional();
+
+/** A node that is said to go, and nobody says when, has as long as EC2 gives. */
+const usualMs = 120_000;
+
+const nothing = (why: string): Intent => ({ do: "nothing", why });
+
+/** `KIND/NAMESPACE/NAME`, or the path of an object as Knative's sources name it. */
+const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): Intent => {
+  const path = /^\/apis\/[^/]+\/[^/]+\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject);
+  const [, kind = "", namespace = "", name = ""] =
+    path === null
+      ? (/^([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject) ?? [])
+      : ["", plurals[path[2] ?? ""] ?? "", path[1] ?? "", path[3] ?? ""];
+  if (name === "") return nothing("its subject names no object of ours");
+  return stepOf({ kind, namespace, name }, kinds, event);
+};
+
+const intentOf = ({ id, source, type, subject = "", time, data }: CloudEvent, reading: Reading): Intent => {
+  const event = `${source} ${id}`;
+  if (type !== leavingType) return stepIn(subject, event, reading);
+  const { data: said } = leavingData.safeParse(data);
+  const until = instantOf(said?.until) ?? (instantOf(time) ?? reading.now) + usualMs;
+  return noticeOf(subject, until, event, reading.now);
+};
+
+const bridgeIntent = (given: z.infer<typeof bridged>, { now }: Reading): Intent => {
+  const lasts = given.source === "aws.ec2" ? machineEvents[given["detail-type"]] : undefined;
+  if (lasts === undefined) return nothing(`nothing is done about ${given["detail-type"]} of ${given.source}`);
+  return noticeOf(
+    given.detail["instance-id"],
+    (instantOf(given.time) ?? now) + lasts,
+    `${given.source} ${given.id}`,
+    now,
+  );
+};
+
+/** What EventBridge sends, also where it calls a function by itself; undefined when it is no such event. */
+export const bridgedIntent = (given: unknown, reading: Reading): Intent | undefined => {
+  const { data } = bridged.safeParse(given);
+  return data === undefined ? undefined : bridgeIntent(data, reading);
+};
+
+const jsonOf = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+const inBinary = (headers: Headers, body: string): unknown => {
+  const [specversion, id, source, type] = ["specversion", "id", "source", "type"].map((name) => headers(`ce-${name}`));
+  const [subject, time] = ["subject", "time"].map((name) => headers(`ce-${name}`));
+  const more = { ...(subject === undefined ? {} : { subject }), ...(time === undefined ? {} : { time }) };
+  return { specversion, id, source, type, ...more, data: jsonOf(body) };
+};
+
+/** Events in a request; undefined when there are none in it. */
+export const eventIntents = (headers: Headers, body: string, reading: Reading): readonly Intent[] | undefined => {
+  const type = (headers("content-type") ?? "").toLowerCase();
+  if (headers("ce-specversion") !== undefined) {
+    const { data } = cloudEvent.safeParse(inBinary(headers, body));
+    return data === undefined ? undefined : [intentOf(data, reading)];
+  }
+  const given = jsonOf(body);
+  if (type.startsWith("application/cloudevents-batch+json"))
+    return batch.safeParse(given).data?.map((one) => intentOf(one, reading));
+  if (type.startsWith("application/cloudevents+json")) {
+    const { data } = cloudEvent.safeParse(given);
+    return data === undefined ? undefined : [intentOf(data, reading)];
+  }
+  const bridge = bridgedIntent(given, reading);
+  return bridge === undefined ? undefined : [bridge];
+};

@@ -1,0 +1,24 @@
+/** How often each may ask: a bucket per name that fills evenly, as many names as fit. In memory, one per process or environment. */
+
+/** How long to wait, seconds; 0: go on. */
+export type Rate = (who: string, perMinute: number) => number;
+
+type Bucket = { readonly left: number; readonly at: number };
+
+/** So many names are remembered: those that asked last. */
+const mostNames = 10_000;
+
+/** `now`: milliseconds that only grow. */
+export const openRate = (now: () => number): Rate => {
+  const buckets = new Map<string, Bucket>();
+  return (who, perMinute) => {
+    const at = now();
+    const before = buckets.get(who) ?? { left: perMinute, at };
+    const left = Math.min(perMinute, before.left + ((at - before.at) * perMinute) / 60_000);
+    buckets.delete(who);
+    buckets.set(who, { left: left < 1 ? left : left - 1, at });
+    const [oldest] = buckets.size > mostNames ? buckets.keys() : [];
+    if (oldest !== undefined) buckets.delete(oldest);
+    return left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
+  };
+};

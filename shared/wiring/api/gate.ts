@@ -1,0 +1,68 @@
+/** The gate before everything that is not health: who asks, whether they may, how often; and nothing of why not. */
+import type { Context } from "hono";
+import * as z from "zod";
+import type { Ability, Caller } from "../../api/callers.ts";
+import type { Identify } from "../../api/identity.ts";
+import { openRate } from "../../api/rate.ts";
+
+export type Admitted = { readonly caller: Caller; readonly body: string };
+
+/** A request that is let in, or the answer to one that is not. */
+export type Gate = (c: Context, ability: Ability | undefined) => Promise<Admitted | Response>;
+
+/** What API Gateway says of a request, in both of its versions; only the platform that calls us can say it. */
+const gateway = z.looseObject({
+  requestContext: z.looseObject({
+    http: z.looseObject({ sourceIp: z.string() }).optional(),
+    identity: z.looseObject({ sourceIp: z.string().nullish(), userArn: z.string().nullish() }).optional(),
+    authorizer: z.looseObject({ iam: z.looseObject({ userArn: z.string() }).optional() }).nullish(),
+  }),
+});
+
+const connection = z.looseObject({
+  incoming: z.object({ socket: z.object({ remoteAddress: z.string().optional() }) }),
+});
+
+type Origin = { readonly address: string; readonly arn: string | undefined };
+
+/** Where a request comes from, by the platform's own account; headers are anybody's words. */
+const originOf = (env: unknown): Origin => {
+  const { data: platform } = gateway.safeParse(env);
+  if (platform !== undefined) {
+    const { http, identity, authorizer } = platform.requestContext;
+    const arn = authorizer?.iam?.userArn ?? identity?.userArn ?? undefined;
+    return { address: http?.sourceIp ?? identity?.sourceIp ?? "", arn };
+  }
+  return { address: connection.safeParse(env).data?.incoming.socket.remoteAddress ?? "", arn: undefined };
+};
+
+/** Who is not known may try so often within a minute from one address. */
+const strangersPerMinute = 60;
+
+const wait = (c: Context, seconds: number): Response =>
+  c.json({ error: "too many requests" }, 429, { "retry-after": String(seconds) });
+
+/** `now`: milliseconds that only grow. */
+export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
+  const rate = openRate(now);
+  return async (c, ability) => {
+    if (identify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);
+    const { search } = new URL(c.req.url);
+    const { address, arn } = originOf(c.env);
+    const body = await c.req.text();
+    const caller = await identify({
+      ...{ method: c.req.method, path: `${c.req.path}${search}`, body, arn },
+      timestamp: c.req.header("x-rekindle-timestamp") ?? "",
+      signature: c.req.header("x-rekindle-signature") ?? "",
+      authorization: c.req.header("authorization") ?? "",
+    });
+    if (caller === undefined) {
+      const seconds = rate(`address ${address}`, strangersPerMinute);
+      return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+    }
+    const seconds = rate(`caller ${caller.name}`, caller.perMinute);
+    if (seconds > 0) return wait(c, seconds);
+    if (ability !== undefined && !caller.may.includes(ability)) return c.json({ error: "forbidden" }, 403);
+    return { caller, body };
+  };
+};

@@ -1,0 +1,38 @@
+/** The callers of a deployment, from the text that it is given: one secret, several of them, or callers as JSON. */
+
+import { openSubjects } from "../../adapters/oidc.ts";
+import { type Caller, callers, holderOf } from "../../api/callers.ts";
+import { type Identify, identifier } from "../../api/identity.ts";
+import type { Report } from "../../engine/ports.ts";
+
+const shortest = 16;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("callers: JSON is needed, a list of callers");
+  }
+};
+
+/** Throws one line that names every field that is wrong; no secret is in it. */
+export const callersOf = (text: string): readonly Caller[] => {
+  if (!text.startsWith("[")) {
+    const holder = holderOf(text);
+    if (holder.keys?.every((key) => key.length >= shortest) !== true || holder.keys.length === 0)
+      throw new Error(`a secret of at least ${shortest} characters is needed, or callers as JSON`);
+    return [holder];
+  }
+  const read = callers.safeParse(parsed(text));
+  if (read.success) return read.data;
+  const wrong = read.error.issues.map(({ path, message }) => `${path.join(".") || "callers"}: ${message}`);
+  throw new Error(`callers: ${wrong.join("; ")}`);
+};
+
+/** Tells callers apart; undefined without any, and nothing is taken. */
+export const identifyBy = (text: string | undefined, report: Report): Identify | undefined => {
+  if (text === undefined) return undefined;
+  const told = (issuer: string, cause: unknown): void =>
+    report("warn", "the keys of an identity provider cannot be had", { issuer, error: String(cause) });
+  return identifier(callersOf(text), { now: Date.now, subjectOf: openSubjects(told) });
+};

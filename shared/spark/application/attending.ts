@@ -39,6 +39,8 @@ export type Attended = {
   readonly spent: readonly Effect[];
   /** Told when all is done; by the next step once more, for whoever was to tell it may have died. */
   readonly told: readonly Effect[];
+  /** Losses that a step which tells nothing leaves to be told. */
+  readonly untold: readonly number[];
   readonly wakeAt?: number;
   readonly pollMs?: number;
   /** What is wrong, for whoever asks what the run waits for. */
@@ -237,6 +239,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
     effects: endings(mended.dooms),
     spent: over.map((pod) => removal(pod, podResource)),
     told: lossEvents(scene, toTell),
+    untold: [...untoldIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : asksAgain ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),

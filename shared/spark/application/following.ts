@@ -5,7 +5,7 @@ import { queryId, untold } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { exposureOf } from "./accompanied.ts";
-import { attended } from "./attending.ts";
+import { type Attended, attended } from "./attending.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
 import { closed } from "./closing.ts";
@@ -15,11 +15,11 @@ import { driverLateness, executorLateness, failed, type Lateness } from "./faili
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { regained } from "./mustering.ts";
-import { ahead, supplied } from "./owning.ts";
 import { isOwnRun } from "./relevant.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { showsSubmission } from "./status.ts";
 import { submitAgain } from "./submitting.ts";
+import { ahead, rushed, supplied, supplyOf } from "./supplying.ts";
 
 type Sighting =
   | { readonly see: "later"; readonly look: readonly Query[] }
@@ -166,28 +166,42 @@ const closing = (scene: Scene, before: Scene, { driver, found, waits }: Run, end
   return ended({ ...scene, memory });
 };
 
+/** Something is to be done before what was found is remembered, and cannot wait for anything. */
+const isUrged = ({ view }: Scene, { cordons, first }: Attended): boolean =>
+  cordons.length > 0 || untold(view, first).length > 0;
+
+/** What is done before what was found is remembered: a death in between only does it again. */
+const beforehand = (scene: Scene, { left, cordons, first }: Attended, waits: Waits): Plan<Memory> | undefined => {
+  const { view, memory } = scene;
+  if (untold(view, left).length > 0)
+    return { memory: view.memory ?? memory, stages: [left], ...waits, swift: true, more: true };
+  if (cordons.length > 0) return { memory, stages: [cordons], ...waits, more: true };
+  return untold(view, first).length > 0 ? { memory, stages: [first], ...waits, more: true } : undefined;
+};
+
 /** The run goes on: its executors are looked after, and made where that is ours to do. */
 const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const { driver, found, body, waits } = run;
   const strays = [...endStrays(found), ...run.ends];
   const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
-  if (care === undefined) return supplied(scene, driver, found, { body, plain: { stages: [strays], ...waits } });
+  if (care === undefined)
+    return supplied(scene, found, supplyOf(scene, driver, found, body), { stages: [strays], ...waits });
   if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
-  const { memory, left, cordons, first, effects, spent, told, end, wakeAt, ...more } = care;
+  const { memory, left: _, cordons: __, first: ___, effects, spent, told, untold: unsaid, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
-  if (untold(scene.view, left).length > 0)
-    return { memory: scene.view.memory ?? scene.memory, stages: [left], ...waits, ...timed, swift: true, more: true };
-  if (cordons.length > 0) return { memory: scene.memory, stages: [cordons], ...waits, ...timed, more: true };
-  if (untold(scene.view, first).length > 0)
-    return { memory: scene.memory, stages: [first], ...waits, ...timed, more: true };
   const now = { ...scene, memory };
+  const rest = { ...waits, ...more, ...timed };
+  const owned = end === undefined ? supplyOf(now, driver, found, body) : undefined;
+  const plain = { ...rest, stages: [strays, effects] };
+  const rush = isUrged(scene, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
+  const early = rush ?? beforehand(scene, care, { ...waits, ...timed });
+  if (early !== undefined) return early;
   if (end !== undefined) {
     const over = chronicled(now, memory.state.phase, failed(now, driver, end));
     return closing({ ...now, memory: over }, scene, run, ended);
   }
-  const rest = { ...waits, ...more, ...timed };
   if (told.length === 0 || isOwnRun(memory))
-    return supplied(now, driver, found, { body, plain: { ...rest, stages: [strays, effects, told], spent } });
+    return supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent });
   if (untold(scene.view, told).length > 0)
     return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });

@@ -4,7 +4,7 @@
  * nothing that can be known without it, and ends nobody.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
+import type { Effect, Query } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -24,12 +24,11 @@ import type { Driver, Memory } from "./memory.ts";
 import { doomedOf } from "./mending.ts";
 import { membersOfRun } from "./mustering.ts";
 import { sparkApplications } from "./resource.ts";
-import { planOf, removal, type Scene } from "./scene.ts";
-import { endsNobody } from "./tidying.ts";
+import { removal, type Scene } from "./scene.ts";
 
-type Look = { readonly look: readonly Query[] };
+export type Look = { readonly look: readonly Query[] };
 
-type Owned = {
+export type Owned = {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
   readonly promptMs?: number;
@@ -60,7 +59,7 @@ const allocation = ({ scene, members, allotment, expected }: Situation, unsure: 
   return allocate({ expected, members, allotment, unsure, pace, now: view.now, promptUntil });
 };
 
-const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
+export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
   const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(at) ? { wakeAt: at } : {};
 };
@@ -187,7 +186,7 @@ const decided = (situation: Situation): Owned | Look => {
 };
 
 /** The executors of a run whose driver runs; undefined where they are the driver's own. */
-const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
+export const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
   const before = scene.memory.allotment;
   if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
   const members = membersOfRun(scene, before, found);
@@ -199,51 +198,4 @@ const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Lo
   // Who is about to go is counted no more: another is made first.
   const staying = members.filter((member) => !isLeaving(member));
   return decided({ scene, driver, pod, members: staying, allotment, expected: wantedOf(scene.read.spec) });
-};
-
-type Plain = Pick<Owned, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
-
-type Running = {
-  /** The driver's pod, while it runs. */
-  readonly body: Stored | undefined;
-  /** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
-  readonly plain: Plain & { readonly spent?: readonly Effect[] };
-};
-
-/**
- * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
- * What ends somebody, or gives up one that never came, is decided on what is read.
- */
-const isSwift = ({ memory, view, settings }: Scene, found: Pods, stages: readonly (readonly Effect[])[]): boolean => {
-  const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
-  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors));
-};
-
-/** Executors that are short are made before anybody else is looked at or asked, in the same step. */
-export const ahead = (
-  scene: Scene,
-  driver: Driver,
-  found: Pods,
-  { body, plain }: Running,
-): Plan<Memory> | undefined => {
-  const owned = body === undefined ? undefined : own(scene, driver, found, body);
-  if (owned === undefined || "look" in owned) return undefined;
-  const { memory, stages, promptMs } = owned;
-  if (!stages.flat().some(({ do: act }) => act === "create")) return undefined;
-  const swift = isSwift(scene, found, stages) ? { swift: true } : {};
-  const prompt = promptMs === undefined ? {} : { promptMs };
-  return { ...plain, ...swift, ...prompt, memory, stages, more: true };
-};
-
-/** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
-export const supplied = (scene: Scene, driver: Driver, found: Pods, { body, plain }: Running): Decision<Memory> => {
-  const owned = body === undefined ? undefined : own(scene, driver, found, body);
-  const { spent = [], stages: others, ...rest } = plain;
-  if (owned === undefined) return planOf(scene, scene.memory, found, { ...rest, stages: [spent, ...others] });
-  if ("look" in owned) return owned;
-  const { memory, stages: made, wakeAt, ...waits } = owned;
-  const makes = made.flat().some(({ do: act }) => act === "create");
-  const stages = [...made, ...(makes ? [] : [spent]), ...others];
-  const swift = isSwift(scene, found, stages) ? { swift: true } : {};
-  return planOf(scene, memory, found, { ...rest, ...waits, ...earlier(rest.wakeAt, wakeAt), ...swift, stages });
 };

@@ -31,8 +31,8 @@ export type Need = {
   readonly promptUntil: number | undefined;
 };
 
-/** So many are made at once. */
-const mostPrompt = 16;
+/** So many are few: they are made at once, or not at all. */
+export const mostPrompt = 16;
 
 export type Allocation = {
   /** New ids, to be saved before anything is made of them. */

@@ -18,11 +18,13 @@ export type Telling = {
   readonly message: string;
   /** In whose name; absent: in our own. */
   readonly component?: string | undefined;
+  /** Id of the trace that it belongs to. */
+  readonly trace?: string | undefined;
 };
 
 /** `now` in epoch ms. */
 export const eventOf = (telling: Telling, now: number): Obj => {
-  const { about, subject, occasion, type, reason, message, component = ownComponent } = telling;
+  const { about, subject, occasion, type, reason, message, component = ownComponent, trace } = telling;
   const { name, namespace, uid, resourceVersion } = about;
   const time = timeText(now);
   return {
@@ -31,6 +33,7 @@ export const eventOf = (telling: Telling, now: number): Obj => {
     metadata: {
       name: `${name.slice(0, 200)}.${digest(uid, occasion, reason).slice(0, 16)}`,
       namespace: namespace ?? "default",
+      ...(trace === undefined ? {} : { annotations: { "rekindle.dev/trace": trace } }),
     },
     involvedObject: { apiVersion: apiVersionOf(subject), kind: subject.kind, name, namespace, uid, resourceVersion },
     type,

@@ -21,6 +21,8 @@ export type Message = Key & {
   readonly tries?: number;
   /** Of a notice: when the node goes, epoch ms. The one hint that is believed, for nothing else tells it. */
   readonly until?: number;
+  /** W3C trace context of what called for it, for those who follow an event through logs. */
+  readonly trace?: string;
 };
 
 /** The key as people and logs write it: `cluster/kind/namespace/name`. */

@@ -13,6 +13,8 @@ export type Parcel = {
   readonly update: Update;
   /** JSON text. */
   readonly body: string;
+  /** W3C trace context of what led to it; no part of what is signed. */
+  readonly trace?: string | undefined;
 };
 
 /** What came of it. Refused: nothing was sent, and nothing will be until somebody changes the configuration. */

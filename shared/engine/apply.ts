@@ -20,6 +20,8 @@ export type Hands = {
   readonly now: number;
   /** In whose name events are told; absent: in our own. */
   readonly component?: string | undefined;
+  /** Id of the trace that events are told under; absent: of none. */
+  readonly trace?: string | undefined;
   /** Makes what nobody may decide or remember: see `Chance`. */
   readonly chance?: Chance | undefined;
 };
@@ -170,8 +172,9 @@ const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Pr
 
 /** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
 const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
-  const { component, now } = hands;
-  const event = eventOf({ ...effect, about: effect.about.metadata, subject: effect.resource, component }, now);
+  const { component, trace, now } = hands;
+  const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
+  const event = eventOf(telling, now);
   const { name, namespace } = event.metadata;
   try {
     await hands.cluster.create({ resource: events, name, ...(namespace ? { namespace } : {}) }, event);

@@ -1,7 +1,8 @@
 /** A batch of messages: those of one key are one step, keys do not wait for each other, and only the failed come back. */
 import { type Message, textOf } from "../core/key.ts";
+import { idOf } from "../core/trace.ts";
 import { step } from "./step.ts";
-import type { Ending, World } from "./world.ts";
+import { along, type Ending, type World } from "./world.ts";
 
 /** The one message that stands for several of a key: the newest, with the least tries, for anything new starts afresh. */
 export const merged = (messages: readonly [Message, ...Message[]]): Message => {
@@ -27,18 +28,33 @@ const byKey = (batch: readonly Envelope[]): readonly (readonly Envelope[])[] => 
   return [...groups.values()];
 };
 
-/** The step of a key's messages; undefined when it could not even arrange to come back. */
-export const take = async (world: World, messages: readonly Message[]): Promise<Ending | undefined> => {
-  const [first, ...others] = messages;
+/** Ids of the other traces that this step is for. */
+const others = (messages: readonly Message[], own: Message): { readonly also?: readonly string[] } => {
+  const traces = new Set(messages.flatMap(({ trace }) => (trace === undefined || trace === own.trace ? [] : [trace])));
+  return traces.size === 0 ? {} : { also: [...traces].map(idOf) };
+};
+
+/** The step of a key's messages, told at the given level; undefined when it could not even arrange to come back. */
+export const take = async (
+  world: World,
+  messages: readonly Message[],
+  level: "debug" | "info" = "debug",
+): Promise<Ending | undefined> => {
+  const [first, ...more] = messages;
   if (first === undefined) return { did: "nothing", why: "no message" };
-  const message = merged([first, ...others]);
-  try {
-    return await step(world, message);
-  } catch (cause) {
-    const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    world.report("error", "a step failed and will be delivered again", { key: textOf(message), error });
-    return undefined;
-  }
+  const message = merged([first, ...more]);
+  const about = { key: textOf(message), reason: message.reason, ...others(messages, message) };
+  return await along(world, message, async () => {
+    try {
+      const ending = await step(world, message);
+      world.report(level, "step", { ...about, ...ending });
+      return ending;
+    } catch (cause) {
+      const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+      world.report("error", "a step failed and will be delivered again", { ...about, error });
+      return undefined;
+    }
+  });
 };
 
 /** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
@@ -48,6 +64,7 @@ export const takeBatch = async (world: World, batch: readonly Envelope[]): Promi
       const ending = await take(
         world,
         group.map((envelope) => envelope.message),
+        "info",
       );
       return ending === undefined ? group.map((envelope) => envelope.id) : [];
     }),

@@ -8,7 +8,7 @@ import { type Envelope, merged, takeBatch } from "./batch.ts";
 import { readMessage } from "./message.ts";
 import { comeBack, type Desk } from "./return.ts";
 import { surrender } from "./surrender.ts";
-import type { World } from "./world.ts";
+import { along, type World } from "./world.ts";
 
 /** A delivery: its text is not yet believed. `received` counts the deliveries, this one included. */
 export type Delivered = { readonly id: string; readonly body: string; readonly received: number };
@@ -96,7 +96,7 @@ export const postpone = async (
     groupsOf(read(desk, delivered)).map(async ([first, ...others]): Promise<readonly string[]> => {
       if (first === undefined) return [];
       const message = merged([first.message, ...others.map((one) => one.message)]);
-      const done = comeBack(desk, message, trouble).then(() => true);
+      const done = along(desk, message, () => comeBack(desk, message, trouble)).then(() => true);
       return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
     }),
   );
@@ -110,7 +110,11 @@ export const intake = async (world: World, delivered: readonly Delivered[]): Pro
   const fresh = groups.filter((group) => !isWorn(group));
   // What may end this invocation is set aside before anything else is begun.
   const aside = await Promise.all(
-    groups.filter(isWorn).map(async (group) => ((await setAside(world, group)) ? [] : group.map(({ id }) => id))),
+    groups.filter(isWorn).map(async (group) => {
+      const [first] = group;
+      const done = first === undefined || (await along(world, first.message, () => setAside(world, group)));
+      return done ? [] : group.map(({ id }) => id);
+    }),
   );
   return [...aside.flat(), ...(await takeBatch(world, fresh.flat()))];
 };

@@ -1,6 +1,7 @@
 /** The door for messages: what a queue carries is parsed before its key is believed. */
 import * as z from "zod";
 import type { Message } from "../core/key.ts";
+import { traceForm } from "../core/trace.ts";
 
 const word = z.string().min(1).max(253);
 
@@ -14,18 +15,21 @@ const shape = z.object({
   fresh: z.literal(true).optional(),
   tries: z.number().int().min(0).optional(),
   until: z.number().int().min(0).optional(),
+  // Only logs need it: a message is no poison for it.
+  trace: z.string().regex(traceForm).optional().catch(undefined),
 });
 
 /** The message in a queue's text, or undefined when it is none: poison, to be told and acknowledged. */
 export const readMessage = (text: string): Message | undefined => {
   try {
-    const { resourceVersion, fresh, tries, until, ...message } = shape.parse(JSON.parse(text));
+    const { resourceVersion, fresh, tries, until, trace, ...message } = shape.parse(JSON.parse(text));
     return {
       ...message,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(fresh === undefined ? {} : { fresh }),
       ...(tries === undefined ? {} : { tries }),
       ...(until === undefined ? {} : { until }),
+      ...(trace === undefined ? {} : { trace }),
     };
   } catch {
     return undefined;

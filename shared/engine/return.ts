@@ -6,7 +6,7 @@ import { refText } from "../core/object.ts";
 import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { objectRef } from "./observe.ts";
-import type { Held, Run } from "./run.ts";
+import { type Held, type Run, traced } from "./run.ts";
 import { backoffMs, internal, isPatient } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
@@ -79,7 +79,7 @@ export const tellOf = async (run: Run, occasion: string, trouble: Trouble): Prom
   if (sight.object === undefined) return undefined;
   const { cluster, clock } = world;
   const { component } = operator;
-  const hands = { cluster, clock, until: Number.POSITIVE_INFINITY, now: sight.now, component };
+  const hands = { cluster, clock, until: Number.POSITIVE_INFINITY, now: sight.now, component, trace: traced(run) };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const { reason, message } = trouble;
   const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
@@ -148,7 +148,7 @@ type Wait = { readonly delayMs: number; readonly id: string };
 type Since = { readonly now: number; readonly lastedMs: number };
 
 /** All that it takes to come back: neither cluster nor checkpoints. */
-export type Desk = Pick<World, "queue" | "report" | "clock">;
+export type Desk = Pick<World, "queue" | "report" | "clock" | "within">;
 
 const waitFor = (world: Desk, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
   const tries = message.tries ?? 0;

@@ -1,6 +1,7 @@
 /** What a step carries along: the world it acts in, what it saw at first, and what of it is stored so far. */
 import type { Message } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
+import { idOf } from "../core/trace.ts";
 import type { Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { Turn } from "./turns.ts";
@@ -8,6 +9,10 @@ import type { World } from "./world.ts";
 
 /** What the step has stored so far; a save replaces it. */
 export type Held = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };
+
+/** Id of the trace that the step belongs to. */
+export const traced = ({ message: { trace } }: Pick<Run, "message">): string | undefined =>
+  trace === undefined ? undefined : idOf(trace);
 
 export type Run = {
   readonly world: World;

@@ -19,6 +19,8 @@ export type World = {
   /** Absent: no kind here needs secrets made. */
   readonly chance?: Chance;
   readonly report: Report;
+  /** Runs what a message calls for, so that what is reported and sent meanwhile can be told to belong to it; absent: just runs it. */
+  readonly within?: <T>(message: Message, work: () => Promise<T>) => Promise<T>;
   /** Where figures go; absent: nowhere. */
   readonly meter?: Meter;
   readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
@@ -59,3 +61,7 @@ export type Ending =
   | { readonly did: "raced" }
   | { readonly did: "stopped"; readonly why: string }
   | { readonly did: "troubled"; readonly reason: string; readonly message: string };
+
+/** Runs what a message calls for, within its trace where there is one. */
+export const along = <T>({ within }: Pick<World, "within">, message: Message, work: () => Promise<T>): Promise<T> =>
+  within === undefined ? work() : within(message, work);

@@ -6,7 +6,6 @@ import { eventSink } from "../adapters/sinks/events.ts";
 import { type HttpsRules, httpsSink } from "../adapters/sinks/https.ts";
 import { sqsSink } from "../adapters/sinks/sqs.ts";
 import { emfMeter } from "../adapters/telemetry/emf.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
 import { readRecord } from "../engine/record.ts";
@@ -23,6 +22,7 @@ import { operatorsFor } from "./operators.ts";
 import { openRecords } from "./records.ts";
 import { queueOn } from "./sending.ts";
 import { openTerritory } from "./territory.ts";
+import { openLines } from "./trailing.ts";
 import { updatesFor } from "./updating.ts";
 import { openWorld, processClock } from "./world.ts";
 
@@ -37,8 +37,11 @@ export const deliveryFor = (world: World, listening: Listening): NonNullable<Wor
   const { operatorOf, cluster } = world;
   const resourceOf = (kind: string) => operatorOf(kind)?.resource;
   const sink = sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events: eventSink({ cluster, resourceOf }) });
-  const desk = { ...world, resourceOf, sink, ...updatesFor(world, listening), read: readRecord };
-  return (message) => deliver(desk, message);
+  const desk = { ...world, resourceOf, ...updatesFor(world, listening), read: readRecord };
+  return (message) => {
+    const { trace } = message;
+    return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
+  };
 };
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -66,16 +69,19 @@ const settingsIn = (env: Environment) => {
 export const openDelivering = (env: Environment): Delivering => {
   const settings = settingsIn(env);
   const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate, updatesSecret: secret } = settings;
-  const transport = openAccess(settings.endpoint, { userAgent: "rekindle-deliver" });
-  const report = lineReport("info");
-  const desk = { queue: queueOn(settings), report, clock: processClock() };
+  const trail = openLines();
+  const { report, within } = trail;
+  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-deliver" }));
+  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), Date.now);
   const territory = openTerritory({ ...settings, transport, report, now: desk.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
-    const opened = await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) });
-    const charged = { ...opened, meter, inCharge: chargeOf({ ...settings, territory }) };
+    const opened = trail.ports(
+      await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) }),
+    );
+    const charged = { ...opened, within, meter, inCharge: chargeOf({ ...settings, territory }) };
     return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
   });
   const take: Delivering["take"] = async (delivered) => {

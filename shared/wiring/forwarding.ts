@@ -1,8 +1,6 @@
 /** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
-import { sqsSender } from "../adapters/sqs/queue.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe } from "../core/key.ts";
 import type { Queue, Report } from "../engine/ports.ts";
@@ -16,7 +14,9 @@ import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { openRecords, type Records } from "./records.ts";
 import { hintsIn } from "./resync.ts";
+import { sendingTo } from "./sending.ts";
 import { openTerritory } from "./territory.ts";
+import { openLines } from "./trailing.ts";
 import { watchers } from "./watchers.ts";
 import { identify } from "./world.ts";
 
@@ -67,11 +67,13 @@ export const openForwarding = async (env: Environment) => {
   );
   const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
   const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
-  const report = lineReport("info");
+  const trail = openLines();
+  const { report } = trail;
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
-  const sender = sqsSender(fifo);
+  const sender = sendingTo({ fifo }, trail);
   const send: Queue["send"] = async (message, id) => {
-    if ((await within())(message.namespace)) await sender(message, id);
+    if (!(await within())(message.namespace)) return;
+    await trail.part("forward", () => sender(message, id));
   };
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
   const parts = { cluster, selector, records, namespaces, transport, report, send, operators: watchers };

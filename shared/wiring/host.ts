@@ -1,5 +1,6 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
 import { calm } from "../adapters/telemetry/calm.ts";
+import { openTrail, type Trail } from "../adapters/telemetry/trail.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../core/key.ts";
 import type { Resource } from "../core/object.ts";
@@ -111,33 +112,33 @@ const stepping =
     const operator = operators.find(({ kind }) => kind === about);
     const group = operator?.family ?? operator?.resource.group;
     if (standing?.aside(group ?? "") === true) return true;
-    const ending = await metering.step(messages, () => take(world, messages));
-    world.report("debug", "step", { kind: first?.kind, namespace: first?.namespace, name: first?.name, ...ending });
-    return ending !== undefined;
+    return (await metering.step(messages, () => take(world, messages))) !== undefined;
   };
 
 /** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
-const openStore = (settings: HostSettings, territory: Territory) => {
+const openStore = (settings: HostSettings, territory: Territory, trail: Trail) => {
   const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
   const around = { transport: settings.transport, cluster, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
   const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
-  const transport = metering.counted(settings.transport);
+  const transport = trail.transport(metering.counted(settings.transport));
   const { checkpoints } = openRecords(place, { ...around, transport });
   return { metering, transport, checkpoints, hints };
 };
 
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
-  const report = calm(settings.report, Date.now);
+  const trail = openTrail({ report: settings.report, level: "debug" });
+  const report = calm(trail.report, Date.now);
   const territory = openTerritory({ ...settings, report, now: Date.now });
   const { watched: namespaces, within } = territory;
   await within();
-  const { metering, hints, ...ways } = openStore(settings, territory);
+  const { metering, hints, ...ways } = openStore(settings, territory, trail);
   const mail = openMail(settings.visibilityMs, metering.timed);
-  const { queue } = mail;
+  const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings.gang);
-  const opened = await openWorld({ ...ways, queue, report, timing, operators, recovery: settings.recovery });
+  const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
+  const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
   const turns = openTurns(settings.maxSubmissions);
   const inCharge = chargeOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startPoller } from "../adapters/sqs/poller.ts";
 import { openReceiver } from "../adapters/sqs/receiver.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { sendingTo } from "./sending.ts";
 import { stopped } from "./stopping.ts";
+import { openLines } from "./trailing.ts";
 import { wake } from "./waking.ts";
 
 /** As `infra/` sets it for the queues of the functions. */
@@ -17,8 +17,9 @@ export const pause = async (ms: number): Promise<void> => void (await sleep(ms))
 /** Timers from the delay queue onto the FIFO queue. */
 export const pollTimers = async (env: Environment): Promise<void> => {
   const { delay, ...queues } = functionSettings(env, "fifo", "delay", "updates");
-  const report = lineReport("info");
-  const send = sendingTo(queues);
+  const trail = openLines();
+  const { report } = trail;
+  const send = sendingTo(queues, trail);
   const receiver = openReceiver({ queue: delay, visibilityMs });
   const take = (messages: Parameters<typeof wake>[2]): Promise<readonly string[]> => wake(send, report, messages);
   const poller = startPoller({ receiver, take, parallel: 1, againMs, report, pause });

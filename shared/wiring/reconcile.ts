@@ -2,7 +2,6 @@
 
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
 import { promptness, settledMs, timing } from "../engine/settings.ts";
@@ -21,6 +20,7 @@ import { openRecords } from "./records.ts";
 import { queueOn } from "./sending.ts";
 import { openStanding } from "./standing.ts";
 import { openTerritory } from "./territory.ts";
+import { openLines } from "./trailing.ts";
 import { inCluster, openWorld, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -61,8 +61,10 @@ export const openTaking = (
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
     ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "checkpoints"] as const),
   );
-  const transport = openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" });
-  const desk = { queue: queueOn(settings), report: lineReport("info"), clock: processClock() };
+  const trail = openLines();
+  const { report, within } = trail;
+  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" }));
+  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
   const spark = {
     apiServer: inCluster,
     settledMs: settledMs(timing),
@@ -75,18 +77,18 @@ export const openTaking = (
   const { checkpoints } = openRecords(settings.checkpoints, around);
   const parts = { ...desk, transport, checkpoints, timing, operators, recovery: recoverySettingsIn(env) };
   const turns = openTurns(settings.maxSubmissions);
-  const { clock, report } = desk;
+  const { clock } = desk;
   const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });
   const charge = chargeOf({ ...settings, territory });
   const world = once(async () => {
     const { emfMeter } = await import("../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), Date.now);
-    const opened = await openWorld(parts);
+    const opened = trail.ports(await openWorld(parts));
     const { cluster } = opened;
     const standing = openStanding({ ...settings, operators: families.kinds, report, cluster, now: clock.monotonic });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
-    const known = { ...opened, operatorOf: families.operatorOf };
+    const known = { ...opened, within, operatorOf: families.operatorOf };
     const told = settings.updates === undefined ? {} : await telling(known, settings.updatesTo);
     const charged = { ...known, meter, turns, inCharge };
     return { ...charged, ...noticingFor(charged, territory.watched), ...told };

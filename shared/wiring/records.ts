@@ -1,10 +1,11 @@
 /** The records of one cluster, wherever they are kept: a store, and what a resync reads of it without reading records. */
 import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
-import { tableCheckpoints } from "../adapters/dynamodb/checkpoints.ts";
+import type { TableCheckpoints, TableOptions } from "../adapters/dynamodb/checkpoints.ts";
 import type { Transport } from "../core/http.ts";
 import type { Checkpoints } from "../engine/ports.ts";
 import type { Hint } from "../forward/resync.ts";
 import type { Place } from "./configuration/place.ts";
+import { once } from "./once.ts";
 
 export type Records = {
   readonly checkpoints: Checkpoints;
@@ -21,6 +22,22 @@ type Around = {
   readonly timeoutMs?: number;
 };
 
+/** What speaks to a table is loaded by whoever has one, with the first request. */
+const tableOf = (options: TableOptions): Required<Records> => {
+  const store = once(async (): Promise<TableCheckpoints> => {
+    const { tableCheckpoints } = await import("../adapters/dynamodb/checkpoints.ts");
+    return tableCheckpoints(options);
+  });
+  return {
+    checkpoints: {
+      load: async (key) => (await store()).load(key),
+      save: async (key, record, version) => (await store()).save(key, record, version),
+      remove: async (key, version) => (await store()).remove(key, version),
+    },
+    hints: async (namespaces) => (await store()).hints(namespaces),
+  };
+};
+
 /** Opens the store without a request. */
 export const openRecords = (place: Place, around: Around): Records => {
   const { transport, cluster, home, timeoutMs } = around;
@@ -31,6 +48,5 @@ export const openRecords = (place: Place, around: Around): Records => {
   }
   const { table, region, keepMs } = place;
   const kept = keepMs === undefined ? {} : { keepMs };
-  const store = tableCheckpoints({ table, region, cluster, ...limit, ...kept });
-  return { checkpoints: store, hints: store.hints };
+  return tableOf({ table, region, cluster, ...limit, ...kept });
 };

@@ -1,5 +1,6 @@
 /** Keys onto SQS: those of steps onto one FIFO queue, those of deliveries onto another, where there is one. */
 import { sqsQueue, sqsSender } from "../adapters/sqs/queue.ts";
+import type { Trail } from "../adapters/telemetry/trail.ts";
 import type { Queue } from "../engine/ports.ts";
 import { apart } from "./apart.ts";
 
@@ -11,13 +12,14 @@ type Queues = {
 };
 
 /** The sending side alone. */
-export const sendingTo = ({ fifo, updates }: Omit<Queues, "delay">): Queue["send"] => {
+export const sendingTo = ({ fifo, updates }: Omit<Queues, "delay">, trail: Pick<Trail, "queue">): Queue["send"] => {
   const send = sqsSender(fifo);
-  return updates === undefined ? send : apart({ send, sendLater: send }, { send: sqsSender(updates) }).send;
+  const steps = { send, sendLater: send };
+  return trail.queue(updates === undefined ? steps : apart(steps, { send: sqsSender(updates) })).send;
 };
 
 /** Sends at once and later. */
-export const queueOn = (queues: Queues): Queue => {
+export const queueOn = (queues: Queues, trail: Pick<Trail, "queue">): Queue => {
   const steps = sqsQueue(queues);
-  return queues.updates === undefined ? steps : apart(steps, { send: sqsSender(queues.updates) });
+  return trail.queue(queues.updates === undefined ? steps : apart(steps, { send: sqsSender(queues.updates) }));
 };

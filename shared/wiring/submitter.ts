@@ -6,8 +6,10 @@ import { isIP } from "node:net";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import type { Trail } from "../adapters/telemetry/trail.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
+import { begun, traceForm } from "../core/trace.ts";
 import type { Cluster } from "../engine/ports.ts";
 import { ownedBy } from "../kube/pods.ts";
 import { pods } from "../kube/resources.ts";
@@ -23,6 +25,7 @@ import {
 } from "../spark/submission/handed.ts";
 import { openAccess } from "./access.ts";
 import { type Environment, functionSettings } from "./function.ts";
+import { openLines } from "./trailing.ts";
 
 export type Submitter = {
   readonly cluster: Cluster;
@@ -30,6 +33,8 @@ export type Submitter = {
   readonly now: () => number;
   /** Submissions at once; more are asked to come back. */
   readonly atOnce: number;
+  /** Follows a submission through what is asked of the cluster; absent: nobody does. */
+  readonly trail?: Trail;
 };
 
 const path = "/api/v1/spark-submit";
@@ -99,7 +104,12 @@ const complete = async (cluster: Cluster, submission: Submission, pod: Stored): 
   }
 };
 
-const answered = async (c: Context, { cluster, sparkVersion, now }: Submitter): Promise<Response> => {
+/** The trace of whoever hands it over, or one that begins with this submission, whoever sends it again. */
+const traceOf = (given: string | undefined, { id }: Submission): string =>
+  given !== undefined && traceForm.test(given) ? given : begun(id);
+
+const answered = async (c: Context, submitter: Submitter): Promise<Response> => {
+  const { sparkVersion, now, trail } = submitter;
   const handed = readHanded(await c.req.json().catch(() => undefined));
   if ("code" in handed) throw new Refusal(handed);
   const submission = submissionOf(handed, { now: now(), sparkVersion });
@@ -109,10 +119,19 @@ const answered = async (c: Context, { cluster, sparkVersion, now }: Submitter): 
     const message = `it needs a ${strange}, which Rekindle cannot create`;
     throw new Refusal({ code: "INVALID_SPARK_SUBMIT_ARGS", message, id: submission.id });
   }
+  const parent = traceOf(c.req.header("traceparent"), submission);
+  const work = (): Promise<Response> => submitted(c, submitter, submission);
+  return await (trail === undefined ? work() : trail.part("submit", work, { parent, of: { id: submission.id } }));
+};
+
+const submitted = async (c: Context, submitter: Submitter, submission: Submission): Promise<Response> => {
+  const { cluster, now, trail } = submitter;
+  const { id, namespace } = submission;
   try {
     const { pod, duplicate } = await driverOf(cluster, submission);
     await complete(cluster, submission, pod);
     const { name, uid, labels, creationTimestamp } = pod.metadata;
+    trail?.report("info", "submitted", { id, namespace, pod: name, duplicate });
     const message = duplicate ? "the driver pod of this submission exists already" : "the driver pod was created";
     const identity = { submission_id: submission.id, app_name: submission.appName, namespace: submission.namespace };
     const driver = { driver_pod_name: name, driver_pod_uid: uid, spark_app_id: labels?.["spark-app-selector"] ?? "" };
@@ -120,7 +139,8 @@ const answered = async (c: Context, { cluster, sparkVersion, now }: Submitter): 
     return c.json({ ...identity, ...driver, ...when, message, duplicate_submission: duplicate }, duplicate ? 200 : 201);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    throw new Refusal({ code: codeOf(cause), message: cause.message, id: submission.id });
+    trail?.report("warn", "a submission was not taken", { id, namespace, error: cause.message });
+    throw new Refusal({ code: codeOf(cause), message: cause.message, id });
   }
 };
 
@@ -161,8 +181,9 @@ export const submitterApp = (submitter: Submitter): Hono => {
 /** From a function's environment. */
 export const openSubmitter = (env: Environment): Submitter => {
   const { endpoint, sparkVersion } = functionSettings(env, "endpoint", "sparkVersion");
-  const transport = openAccess(endpoint, { userAgent: "rekindle-submitter" });
-  return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64 };
+  const trail = openLines();
+  const transport = trail.transport(openAccess(endpoint, { userAgent: "rekindle-submitter" }));
+  return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64, trail };
 };
 
 const isLoopback = (listen: string): boolean => {

@@ -1,7 +1,6 @@
 /** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
 import { openAccess } from "./access.ts";
@@ -12,6 +11,7 @@ import { sendingTo } from "./sending.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
+import { openLines } from "./trailing.ts";
 import { watchers } from "./watchers.ts";
 import { identify, processClock } from "./world.ts";
 
@@ -49,14 +49,15 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   );
   const { endpoint, home, cluster, selector } = settings;
   const transport = openAccess(endpoint, { userAgent: "rekindle-resync" });
-  const report = lineReport("info");
+  const trail = openLines();
+  const { report } = trail;
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers;
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
-  const queue = { send: sendingTo(settings) };
+  const queue = { send: sendingTo(settings, trail) };
   const updates = settings.updates !== undefined;
   const standing = openStanding({ ...settings, cluster: opened, operators, report, now: processClock().monotonic });
   return {

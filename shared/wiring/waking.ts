@@ -1,12 +1,12 @@
 /** The wiring of the wake function: what was held back until now goes onto the FIFO queue, under its own id. */
 import * as z from "zod";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
-import { lineReport } from "../adapters/telemetry/lines.ts";
 import type { Delivered } from "../engine/intake.ts";
 import { readMessage } from "../engine/message.ts";
 import type { Queue, Report } from "../engine/ports.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { sendingTo } from "./sending.ts";
+import { openLines } from "./trailing.ts";
 
 export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
 
@@ -49,7 +49,8 @@ export const wake = async (
 
 export const openWake = async (env: Environment): Promise<Wake> => {
   const settings = functionSettings(env, "fifo", "updates");
-  const send = sendingTo(settings);
-  const report = lineReport("info");
+  const trail = openLines();
+  const { report } = trail;
+  const send = sendingTo(settings, trail);
   return async (event) => answerOf(await wake(send, report, recordsOf(event)));
 };

@@ -71,6 +71,31 @@ const startAll = (env: Record<string, string>): Crew => {
   return { children, lines };
 };
 
+/** Lines of one function that have this id. */
+const linesOf = (lines: readonly string[], name: string, id: string): readonly string[] =>
+  lines
+    .flatMap((text) =>
+      text.split("\n").map((line) => (text.startsWith(`${name}: `) ? line.replace(`${name}: `, "") : "")),
+    )
+    .filter((line) => line.includes(`"trace":"${id}"`));
+
+/** The first event of the application, followed by its id: watched, sent, stepped on, its timer sent and come back. */
+const follow = (lines: readonly string[]): void => {
+  const first = lines
+    .flatMap((text) => (text.startsWith("forward: ") ? text.replace("forward: ", "").split("\n") : []))
+    .find((line) => line.includes('"message":"sent"') && line.includes("SparkApplication/default/pi"));
+  const id = /"trace":"([0-9a-f]{32})"/.exec(first ?? "")?.[1];
+  assert.ok(id !== undefined, `nothing was sent by forward:\n${lines.join("\n")}`);
+  for (const [name, message] of [
+    ["reconcile", "step"],
+    ["reconcile", "sent"],
+    ["wake", "sent"],
+  ] as const) {
+    const told = linesOf(lines, name, id).filter((line) => line.includes(`"message":"${message}"`));
+    assert.ok(told.length > 0, `${name} tells no "${message}" of ${id}:\n${lines.join("\n")}`);
+  }
+};
+
 /** Runs, fails once by a killed driver, runs again and completes; then the processes stop by themselves when told. */
 const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () => Promise<boolean>): Promise<void> => {
   const { transport } = simulator;
@@ -84,6 +109,7 @@ const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () 
   });
   await until("COMPLETED", async () => (await status()).state === "COMPLETED");
   await until("queues are empty", quiet);
+  follow(lines);
   for (const child of children) child.kill("SIGTERM");
   assert.deepEqual(
     await Promise.all(children.map(ended)),
@@ -93,7 +119,7 @@ const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () 
 };
 
 export const processes = {
-  name: "forward, reconcile, wake and resync as processes run an application to its end, and stop when told",
+  name: "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
   run: async (client: SQSClient, endpoint: string): Promise<void> => {
     await bundle(true);
     const simulator = openSimulator({

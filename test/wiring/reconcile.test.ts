@@ -7,6 +7,8 @@ import { openReconcile } from "../../shared/wiring/reconcile.ts";
 import { taken } from "../adapters/sqs/fake.ts";
 import { onCluster, record, withQueue } from "./surroundings.ts";
 
+const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+
 /** Nobody listens there. */
 const nowhere = "http://127.0.0.1:9";
 
@@ -17,13 +19,13 @@ describe("the reconcile function", () => {
         ...queues,
         REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
       });
-      const answer = await reconcile({ Records: [record("pi"), record("pi", { tries: 2 }), record("pi")] });
+      const answer = await reconcile({ Records: [record("pi"), record("pi", { tries: 2 }), record("pi", { trace })] });
       assert.deepEqual(answer, { batchItemFailures: [] });
       const [later] = bodies();
       assert.equal(bodies().length, 1);
       assert.deepEqual(later?.["message"], {
         ...{ cluster: "default", kind: "SparkApplication", namespace: "default", name: "pi" },
-        ...{ reason: "retry", tries: 1 },
+        ...{ reason: "retry", tries: 1, trace },
       });
     });
   });

@@ -56,7 +56,12 @@ const pinned = async (url: URL, rules: HttpsRules): Promise<string | Sent> => {
   return refused(`host ${host} leads to ${inside}, which is not an address of the open Internet`);
 };
 
-const headersFor = (url: URL, { secret }: HttpsRules, { body, id }: Parcel, now: number): Record<string, string> => {
+const headersFor = (
+  url: URL,
+  { secret }: HttpsRules,
+  { body, id, trace }: Parcel,
+  now: number,
+): Record<string, string> => {
   const timestamp = String(Math.floor(now / 1_000));
   const headers = {
     "content-type": "application/cloudevents+json; charset=utf-8",
@@ -64,6 +69,7 @@ const headersFor = (url: URL, { secret }: HttpsRules, { body, id }: Parcel, now:
     "user-agent": "rekindle",
     "x-rekindle-id": id,
     "x-rekindle-timestamp": timestamp,
+    ...(trace === undefined ? {} : { traceparent: trace }),
   };
   if (secret === undefined) return headers;
   // The whole URL is signed: what one listener was sent proves nothing to another.

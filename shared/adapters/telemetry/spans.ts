@@ -1,0 +1,68 @@
+/**
+ * Spans of OpenTelemetry, where somebody has set it up in this process: then its API has left its mark on the global
+ * object. Otherwise nothing of it is looked for; it is a peer that may be absent, and no part of a bundle.
+ */
+import { createRequire } from "node:module";
+import type { SpanContext } from "@opentelemetry/api";
+import { traceForm } from "../../core/trace.ts";
+
+type Api = typeof import("@opentelemetry/api");
+
+export type Span = {
+  readonly name: string;
+  /** W3C trace context of what it belongs to; absent: whatever is active, or nothing. */
+  readonly parent: string | undefined;
+  readonly of?: Readonly<Record<string, string>>;
+};
+
+/** Runs work as a span, and tells it the trace context that is in force there. */
+export type Spans = <T>(span: Span, work: (here: string | undefined) => Promise<T>) => Promise<T>;
+
+const mark = Symbol.for("opentelemetry.js.api.1");
+
+const textOf = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+
+const remote = (trace: string): SpanContext => {
+  const [, traceId = "", spanId = "", flags = "01"] = trace.split("-");
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+};
+
+/** The context to begin in: what is active here if that is the parent, or the parent from elsewhere. */
+const contextOf = ({ context, trace }: Api, parent: string | undefined) => {
+  const active = context.active();
+  const there = trace.getSpanContext(active);
+  if (parent === undefined || (there !== undefined && textOf(there) === parent)) return active;
+  return trace.setSpanContext(active, remote(parent));
+};
+
+/** Spans through this API. */
+const spansOf = (api: Api): Spans => {
+  const tracer = api.trace.getTracer("rekindle");
+  return async ({ name, parent, of = {} }, work) => {
+    const from = contextOf(api, parent);
+    const span = tracer.startSpan(name, { attributes: of }, from);
+    const here = textOf(span.spanContext());
+    try {
+      return await api.context.with(api.trace.setSpan(from, span), () => work(traceForm.test(here) ? here : parent));
+    } catch (cause) {
+      span.recordException(cause instanceof Error ? cause : String(cause));
+      span.setStatus({ code: api.SpanStatusCode.ERROR });
+      throw cause;
+    } finally {
+      span.end();
+    }
+  };
+};
+
+/** Undefined where nobody has set OpenTelemetry up before this is called. */
+export const openSpans = (): Spans | undefined => {
+  if (!(mark in globalThis)) return undefined;
+  try {
+    // Not an import: Lambda's layers are found by the way that only `require` goes.
+    const api: Api = createRequire(import.meta.url)("@opentelemetry/api");
+    return spansOf(api);
+  } catch {
+    return undefined;
+  }
+};

@@ -43,7 +43,7 @@ export const take = async (
   const [first, ...more] = messages;
   if (first === undefined) return { did: "nothing", why: "no message" };
   const message = merged([first, ...more]);
-  const about = { key: textOf(message), reason: message.reason, ...others(messages, message) };
+  const about = { key: textOf(message), for: message.reason, ...others(messages, message) };
   return await along(world, message, async () => {
     try {
       const ending = await step(world, message);

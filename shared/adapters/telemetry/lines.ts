@@ -7,5 +7,7 @@ export const lineReport =
   (level: keyof typeof ranks): Report =>
   (at, message, fields) => {
     if (ranks[at] < ranks[level]) return;
-    console.log(JSON.stringify({ level: at, message, ...fields }));
+    // A line's own words stay its message; those of what it tells of are why.
+    const { message: why, ...others } = fields ?? {};
+    console.log(JSON.stringify({ level: at, message, ...others, ...(why === undefined ? {} : { why }) }));
   };

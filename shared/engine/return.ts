@@ -6,7 +6,7 @@ import { refText } from "../core/object.ts";
 import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { objectRef } from "./observe.ts";
-import { type Held, type Run, traced } from "./run.ts";
+import { type Held, handsOf, type Run } from "./run.ts";
 import { backoffMs, internal, isPatient } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
@@ -75,15 +75,12 @@ const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
 
 /** A warning about the object, once per occasion; what was in the way of it while that is worth another try. */
 export const tellOf = async (run: Run, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
-  const { world, message: call, operator, sight } = run;
+  const { message: call, operator, sight } = run;
   if (sight.object === undefined) return undefined;
-  const { cluster, clock } = world;
-  const { component } = operator;
-  const hands = { cluster, clock, until: Number.POSITIVE_INFINITY, now: sight.now, component, trace: traced(run) };
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
   const { reason, message } = trouble;
   const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
-  const [told] = await applyStage(hands, [event], 1);
+  const [told] = await applyStage(handsOf(run, Number.POSITIVE_INFINITY), [event], 1);
   return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;
 };
 

@@ -2,6 +2,7 @@
 import type { Message } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
 import { idOf } from "../core/trace.ts";
+import type { Hands } from "./apply.ts";
 import type { Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { Turn } from "./turns.ts";
@@ -9,10 +10,6 @@ import type { World } from "./world.ts";
 
 /** What the step has stored so far; a save replaces it. */
 export type Held = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };
-
-/** Id of the trace that the step belongs to. */
-export const traced = ({ message: { trace } }: Pick<Run, "message">): string | undefined =>
-  trace === undefined ? undefined : idOf(trace);
 
 export type Run = {
   readonly world: World;
@@ -27,4 +24,11 @@ export type Run = {
   readonly slow?: boolean;
   /** Its place among those that submit; absent where nothing bounds them. */
   readonly turn?: Turn | undefined;
+};
+
+/** What appliers of this step work with, until the given monotonic time. */
+export const handsOf = ({ world, operator, sight, message: { trace } }: Run, until: number): Hands => {
+  const { cluster, clock, chance } = world;
+  const { component } = operator;
+  return { cluster, clock, chance, until, now: sight.now, component, trace: trace === undefined ? trace : idOf(trace) };
 };

@@ -15,7 +15,7 @@ import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";
 import { clean, orderIn } from "./recovery/cleaning.ts";
 import { ready } from "./recovery/ready.ts";
 import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
-import { type Held, type Run, traced } from "./run.ts";
+import { type Held, handsOf, type Run } from "./run.ts";
 import { save } from "./save.ts";
 import { givenUp, passOver } from "./spared.ts";
 import { tell } from "./status.ts";
@@ -199,18 +199,8 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   const last = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
   for (const stage of plan.stages) {
-    const { cluster, clock, chance } = world;
     const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
-    const hands = {
-      cluster,
-      clock,
-      chance,
-      until,
-      now: run.sight.now,
-      component: run.operator.component,
-      trace: traced(run),
-    };
-    const results = givenUp(run, stage, await applyStage(hands, stage, world.timing.parallel));
+    const results = givenUp(run, stage, await applyStage(handsOf(run, until), stage, world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };

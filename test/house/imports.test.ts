@@ -43,6 +43,7 @@ const rooms: Readonly<Record<string, Room>> = {
       "yaml",
       "pino",
       "prom-client",
+      "@opentelemetry/api",
       "@kubernetes/client-node",
       "@aws-sdk/client-dynamodb",
       "@aws-sdk/client-sqs",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { policiesText } from "../shared/cli/manifests.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
+import { chartFiles } from "./chart.ts";
 import { crdFiles } from "./definitions.ts";
 import { kustomizations } from "./kustomize.ts";
 
@@ -37,5 +38,5 @@ export const generated = (): readonly Generated[] => {
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  return [...definitions, ...kustomized, policies(), settings()];
+  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), settings()];
 };

@@ -1,17 +1,17 @@
 /** The project's own files as the house tests read them: text, code without comments and strings, imports. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** Every file that is or is about to be tracked, as a path from the root. */
+/** Every file that is or is about to be tracked, as a path from the root; a link to a folder is none. */
 export const tracked: readonly string[] = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], {
   cwd: root,
   encoding: "utf8",
 })
   .split("\n")
-  .filter((path) => path !== "" && existsSync(join(root, path)));
+  .filter((path) => path !== "" && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true);
 
 export const read = (path: string): string => readFileSync(join(root, path), "utf8");
 

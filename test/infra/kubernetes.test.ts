@@ -61,7 +61,7 @@ const rightsOf = (rules: readonly Rule[]): readonly string[] =>
 describe("what is applied to Kubernetes", () => {
   test("no file stands there that nothing makes", () => {
     const made = generated().map(({ path }) => path);
-    const found = globSync("kubernetes/**/*.yaml", { cwd: root });
+    const found = globSync(["kubernetes/**/*.yaml", "helm/rekindle/files/*"], { cwd: root });
     assert.deepEqual(
       found.filter((path) => !made.includes(path)),
       [],

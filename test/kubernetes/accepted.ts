@@ -3,6 +3,9 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import type { Cluster } from "../cluster/cluster.ts";
 
+/** Gives what is wrong. */
+export type Check = { readonly name: string; readonly run: () => Promise<readonly string[]> };
+
 /** As much of an object as is looked at here. */
 const shape = z.looseObject({
   apiVersion: z.string(),
@@ -10,10 +13,10 @@ const shape = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
 
-export type Object = z.infer<typeof shape>;
+export type Manifest = z.infer<typeof shape>;
 
 /** The objects of a stream; what is only a comment is none. */
-export const objectsIn = (text: string): readonly Object[] =>
+export const objectsIn = (text: string): readonly Manifest[] =>
   parseAllDocuments(text)
     .map((document): unknown => document.toJS())
     .filter((found) => found !== null)
@@ -31,7 +34,7 @@ const templates = z.union([
 ]);
 
 /** The pod that a workload would make. */
-const podOf = (object: Object): object | undefined => {
+const podOf = (object: Manifest): object | undefined => {
   const found = templates.safeParse(object).data?.spec.template;
   if (found === undefined) return undefined;
   const { name, namespace } = object.metadata;
@@ -52,7 +55,7 @@ export const install = async (cluster: Cluster, text: string): Promise<void> => 
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 };
 
-const isFirst = ({ kind }: Object): boolean => ["Namespace", "ServiceAccount"].includes(kind);
+const isFirst = ({ kind }: Manifest): boolean => ["Namespace", "ServiceAccount"].includes(kind);
 
 const streamOf = (objects: readonly object[]): string => objects.map((one) => JSON.stringify(one)).join("\n---\n");
 

@@ -2,10 +2,8 @@
 import { readFile } from "node:fs/promises";
 import type { Cluster } from "../cluster/cluster.ts";
 import { knativeServices } from "../setup/knative.ts";
-import { install, objections } from "./accepted.ts";
-
-/** Gives what is wrong. */
-export type Check = { readonly name: string; readonly run: () => Promise<readonly string[]> };
+import { type Check, install, objections } from "./accepted.ts";
+import { chartChecks } from "./chart.ts";
 
 /** What people apply, by its folder. */
 const folders = ["overlays/host", "overlays/lambda", "overlays/knative", "drivers"] as const;
@@ -40,4 +38,5 @@ export const kubernetesChecks = (cluster: Cluster): readonly Check[] => [
     name: "a real API server takes the policies",
     run: async () => await objections(cluster, await readFile("infra/kubernetes/policies.yaml", "utf8")),
   },
+  ...chartChecks(cluster),
 ];

@@ -1,0 +1,220 @@
+/**
+ * The generated part of `infra/helm/rekindle`: the objects of an installation as `rekindle manifests` makes them, with marks
+ * where the chart fills in; the schema of the values; and which values of others' charts mean nothing here, and why.
+ */
+import { stringify } from "yaml";
+import * as z from "zod";
+import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
+import { plain } from "./kustomize.ts";
+
+type File = { readonly path: string; readonly text: string };
+
+/** Marks that the templates replace. */
+const release = "@release@";
+const jobs = "@jobs@";
+const driver = "@driver@";
+
+const accounts = ["spark", "spark-operator-spark"];
+
+const installed = (more: Partial<Installation>) =>
+  objectsOf({ ...plain("@image@"), namespace: release, ...more }).filter(({ kind }) => kind !== "Namespace");
+
+const has = (name: string) => JSON.stringify(name);
+
+/** What one choice brings: what is there with it, and not without it. */
+const broughtBy = (more: Partial<Installation>, without: Partial<Installation> = {}) => {
+  const before = new Set(installed({ host: false, ...without }).map((object) => JSON.stringify(object)));
+  return installed({ host: false, ...without, ...more }).filter((object) => !before.has(JSON.stringify(object)));
+};
+
+const isRole = ({ kind }: { readonly kind: string }): boolean => kind.includes("Role");
+
+const admissionHost = installed({ admission: true }).filter(
+  ({ kind }) => kind === "Deployment" || kind === "NetworkPolicy",
+);
+
+const objects = {
+  host: installed({}).filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
+  "host-with-admission": [...admissionHost, ...installed({}).filter(({ kind }) => kind === "Service")],
+  account: installed({}).filter(({ kind }) => kind === "ServiceAccount"),
+  everywhere: installed({}).filter(isRole),
+  namespace: installed({ namespaces: [jobs] }).filter((object) => isRole(object) && object.metadata.namespace === jobs),
+  identity: installed({ namespaces: [jobs] }).filter(
+    (object) => isRole(object) && object.metadata.namespace === "kube-system",
+  ),
+  selection: broughtBy({ namespaceSelector: "a=b" }),
+  nodes: broughtBy({ nodes: true }),
+  admission: broughtBy({ admission: true }).filter(({ kind }) => kind !== "Service"),
+  "admission-service": installed({ admission: true }).filter(
+    ({ kind, metadata }) => kind === "Service" && has(metadata.name).includes("admission"),
+  ),
+  drivers: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: accounts }),
+  driver: driverGrants({ sparkNamespaces: [jobs], sparkAccounts: [driver] }),
+};
+
+const text = z.string();
+const flag = z.boolean();
+const map = z.record(z.string(), z.unknown());
+const names = z.array(text);
+const list = z.array(map);
+const many = z.union([text, z.number()]);
+
+/** Every value that is used, by its path: most have the names that they have in the chart of kubeflow's operator. */
+const used: Readonly<Record<string, z.ZodType>> = {
+  commonLabels: z.record(z.string(), text),
+  ...{ "image.registry": text, "image.repository": text, "image.tag": many },
+  ...{ "image.pullPolicy": z.enum(["Always", "IfNotPresent", "Never"]), "image.pullSecrets": list },
+  ...{ "controller.replicas": z.int().min(0), "controller.workers": z.int().min(1).nullable() },
+  "controller.logLevel": z.enum(["debug", "info", "warn", "error"]),
+  "controller.maxTrackedExecutorPerApp": z.int().min(1).nullable(),
+  ...{ "controller.uiService.enable": flag, "controller.uiIngress.enable": flag },
+  ...{ "controller.uiIngress.urlFormat": text, "controller.uiIngress.ingressClassName": text },
+  ...{ "controller.batchScheduler.enable": flag, "controller.batchScheduler.kubeSchedulerNames": names },
+  "controller.batchScheduler.default": text,
+  ...{ "controller.serviceAccount.create": flag, "controller.serviceAccount.name": text },
+  "controller.serviceAccount.annotations": map,
+  ...{ "controller.rbac.create": flag, "controller.rbac.annotations": map, "controller.rbac.nodes": flag },
+  ...{ "controller.labels": map, "controller.annotations": map, "controller.volumes": list },
+  ...{ "controller.nodeSelector": map, "controller.affinity": map, "controller.tolerations": list },
+  ...{ "controller.priorityClassName": text, "controller.podSecurityContext": map },
+  ...{ "controller.topologySpreadConstraints": list, "controller.env": list, "controller.envFrom": list },
+  ...{ "controller.volumeMounts": list, "controller.resources": map, "controller.securityContext": map },
+  "controller.sidecars": list,
+  ...{ "webhook.enable": flag, "webhook.resourceQuotaEnforcement.enable": flag },
+  ...{ "spark.jobNamespaces": names, "spark.jobNamespaceSelector": text },
+  ...{
+    "spark.serviceAccount.create": flag,
+    "spark.serviceAccount.name": text,
+    "spark.serviceAccount.annotations": map,
+  },
+  ...{ "spark.rbac.create": flag, "spark.rbac.annotations": map },
+  ...{ "prometheus.metrics.enable": flag, "prometheus.metrics.prefix": text, "prometheus.metrics.labels": text },
+  "prometheus.metrics.jobStartLatencyBuckets": text,
+  ...{ "prometheus.podMonitor.create": flag, "prometheus.podMonitor.labels": map },
+  ...{ "prometheus.podMonitor.jobLabel": text, "prometheus.podMonitor.podMetricsEndpoint": map },
+  "networkPolicy.enable": flag,
+};
+
+const ofHost = "the host serves admission itself, so what holds for controller holds for it";
+const fixed = "names are rekindle, in whatever namespace: one installation is all that a cluster needs";
+const none = "there is no such limit: the API server's own answers (429) are obeyed";
+
+/** Values of kubeflow's chart and of Volcano's that change nothing here, and why, or what does. */
+const unneeded: Readonly<Record<string, string>> = {
+  ...{ nameOverride: fixed, fullnameOverride: fixed },
+  "hook.upgradeCrds": "helm leaves definitions as they are: kubectl apply --server-side -f crds/ upgrades them",
+  "controller.leaderElection": "nobody leads: every write carries its fence, and two hosts at once harm nothing",
+  "controller.logEncoder": "lines are JSON",
+  "controller.podDisruptionBudget": "a host that is away loses nothing; the next one goes on",
+  "controller.pprof": "there is none",
+  "controller.workqueueRateLimiter": none,
+  "controller.driverPodCreationGracePeriod": "a missing driver is read again, live, instead of waited for",
+  "controller.kubeAPIQPS": none,
+  "controller.kubeAPIBurst": none,
+  ...Object.fromEntries(
+    [
+      ...[
+        "replicas",
+        "leaderElection",
+        "logLevel",
+        "logEncoder",
+        "port",
+        "portName",
+        "serviceAccount",
+        "rbac",
+        "labels",
+      ],
+      ...["annotations", "sidecars", "volumes", "nodeSelector", "affinity", "tolerations", "priorityClassName"],
+      ...["podSecurityContext", "topologySpreadConstraints", "env", "envFrom", "volumeMounts", "resources"],
+      ...["securityContext", "podDisruptionBudget"],
+    ].map((name) => [`webhook.${name}`, ofHost]),
+  ),
+  "webhook.failurePolicy": "always Ignore: reconcile keeps the same rules, so admission blocks nobody",
+  "webhook.timeoutSeconds": "always 3 s",
+  certManager: "the host makes its certificate, and renews it",
+  "prometheus.metrics.port": "8080, with health and triggers",
+  "prometheus.metrics.portName": "http",
+  "prometheus.metrics.endpoint": "/metrics",
+};
+
+/** What Volcano's chart calls things that are called otherwise here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  "basic.image_registry": "image.registry",
+  "basic.image_tag_version": "image.tag",
+  "basic.image_pull_policy": "image.pullPolicy",
+  "basic.image_pull_secret": "image.pullSecrets",
+  "custom.controller_replicas": "controller.replicas",
+  "custom.controller_worker_threads": "controller.workers",
+  "custom.controller_resources": "controller.resources",
+  "custom.controller_affinity": "controller.affinity",
+  "custom.controller_tolerations": "controller.tolerations",
+  "custom.controller_ns": "controller.nodeSelector",
+  "custom.controller_sc": "controller.podSecurityContext",
+  "custom.controller_podLabels": "controller.labels",
+  "custom.controller_log_level": "controller.logLevel",
+  "custom.admission_enable": "webhook.enable",
+  "custom.common_labels": "commonLabels",
+  "custom.controller_metrics_enable": "prometheus.metrics.enable",
+};
+
+type Node = { readonly [name: string]: Node | object };
+
+const placed = (tree: Node, [first = "", ...rest]: readonly string[], leaf: object): Node => {
+  if (rest.length === 0) return { ...tree, [first]: leaf };
+  const below = tree[first];
+  const group: Node = below === undefined ? {} : Object.fromEntries(Object.entries(below));
+  return { ...tree, [first]: placed(group, rest, leaf) };
+};
+
+/** A leaf is kept in a box of one name that no value has. */
+const box = "$leaf";
+
+const schemaOf = (tree: Node): object => {
+  if (box in tree) return tree[box] ?? {};
+  const properties = Object.entries(tree).map(([name, below]) => [name, schemaOf({ ...below })]);
+  return { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
+};
+
+const leafOf = (shape: z.ZodType): object => {
+  const { $schema, ...leaf } = z.toJSONSchema(shape, { target: "draft-7" });
+  return { [box]: leaf };
+};
+
+const schema = (): object => {
+  const leaves: readonly (readonly [string, object])[] = [
+    ...Object.entries(used).map(([path, shape]) => [path, leafOf(shape)] as const),
+    ...Object.keys(unneeded).map((path) => [path, { [box]: {} }] as const),
+    ...["basic", "custom", "service", "global"].map((path) => [path, { [box]: { type: "object" } }] as const),
+  ];
+  let tree: Node = {};
+  for (const [path, leaf] of leaves) tree = placed(tree, path.split("."), leaf);
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...schemaOf(tree) };
+};
+
+const yaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+
+const told = (): Readonly<Record<string, string>> => ({
+  ...unneeded,
+  ...Object.fromEntries(Object.entries(elsewhere).map(([path, other]) => [path, `here it is called ${other}`])),
+});
+
+const folder = "helm/rekindle";
+
+export const chartFiles = (version: string): readonly File[] => [
+  {
+    path: `${folder}/Chart.yaml`,
+    text: yaml({
+      apiVersion: "v2",
+      name: "rekindle",
+      description:
+        "Batch applications on Kubernetes, run and recovered: Spark's and Volcano's kinds without their controllers",
+      type: "application",
+      version,
+      appVersion: version,
+      kubeVersion: ">=1.30.0-0",
+    }),
+  },
+  { path: `${folder}/values.schema.json`, text: `${JSON.stringify(schema(), null, 2)}\n` },
+  { path: `${folder}/files/unneeded.yaml`, text: yaml(told()) },
+  ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yaml(made) })),
+];

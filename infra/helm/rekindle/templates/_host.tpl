@@ -1,0 +1,63 @@
+{{/* What the values say that the host is told by its environment, as a YAML list. */}}
+{{- define "rekindle.env" -}}
+{{- $values := .Values -}}
+{{- $namespaces := fromJsonArray (include "rekindle.namespaces" .) -}}
+{{- with $namespaces }}
+- name: REKINDLE_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
+{{- with $values.spark.jobNamespaceSelector }}
+- name: REKINDLE_NAMESPACE_SELECTOR
+  value: {{ . | quote }}
+{{- end }}
+{{- range $name, $value := dict
+  "REKINDLE_CONCURRENCY" $values.controller.workers
+  "REKINDLE_MAX_TRACKED_EXECUTOR_PER_APP" $values.controller.maxTrackedExecutorPerApp
+  "REKINDLE_LOG_LEVEL" (eq $values.controller.logLevel "info" | ternary "" $values.controller.logLevel)
+  "REKINDLE_ENABLE_UI_SERVICE" ($values.controller.uiService.enable | ternary "" "false")
+  "REKINDLE_INGRESS_URL_FORMAT" ($values.controller.uiIngress.enable | ternary $values.controller.uiIngress.urlFormat "")
+  "REKINDLE_INGRESS_CLASS_NAME" ($values.controller.uiIngress.enable | ternary $values.controller.uiIngress.ingressClassName "")
+  "REKINDLE_ENABLE_BATCH_SCHEDULER" ($values.controller.batchScheduler.enable | ternary "true" "")
+  "REKINDLE_KUBE_SCHEDULER_NAMES" (join "," $values.controller.batchScheduler.kubeSchedulerNames)
+  "REKINDLE_DEFAULT_BATCH_SCHEDULER" $values.controller.batchScheduler.default
+  "REKINDLE_METRICS_PREFIX" $values.prometheus.metrics.prefix
+  "REKINDLE_METRICS_LABELS" $values.prometheus.metrics.labels
+  "REKINDLE_METRICS_JOB_START_LATENCY_BUCKETS" $values.prometheus.metrics.jobStartLatencyBuckets
+}}
+{{- if $value }}
+- name: {{ $name }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
+{{- with $values.controller.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* The Deployment with what the values add. Takes root and object. */}}
+{{- define "rekindle.host" -}}
+{{- $values := .root.Values.controller -}}
+{{- $spec := get .object "spec" -}}
+{{- $_ := set $spec "replicas" (int $values.replicas) -}}
+{{- $template := get $spec "template" -}}
+{{- $metadata := get $template "metadata" -}}
+{{- $_ := set $metadata "labels" (merge (get $metadata "labels") $values.labels .root.Values.commonLabels) -}}
+{{- with $values.annotations }}{{ $_ := set $metadata "annotations" . }}{{ end -}}
+{{- $pod := get $template "spec" -}}
+{{- $_ := set $pod "serviceAccountName" (include "rekindle.account" .root) -}}
+{{- with .root.Values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
+{{- range $name := list "volumes" "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" -}}
+{{- with get $values $name }}{{ $_ := set $pod $name . }}{{ end -}}
+{{- end -}}
+{{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
+{{- $container := index (get $pod "containers") 0 -}}
+{{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}
+{{- $_ := set $container "env" (concat (get $container "env") (fromYamlArray (include "rekindle.env" .root))) -}}
+{{- if and .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
+{{- range $name := list "envFrom" "volumeMounts" "resources" -}}
+{{- with get $values $name }}{{ $_ := set $container $name . }}{{ end -}}
+{{- end -}}
+{{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}
+{{- with $values.sidecars }}{{ $_ := set $pod "containers" (concat (get $pod "containers") .) }}{{ end -}}
+{{- toYaml .object -}}
+{{- end -}}

@@ -12,6 +12,7 @@ import { limitsExecutors } from "./spark/limited.ts";
 import { badOnes } from "./spark/refused.ts";
 import { scalesUp } from "./spark/scaled.ts";
 import { tools as toolCases } from "./tools.ts";
+import { triggerCases } from "./triggers/cases.ts";
 import { volcanoCases } from "./volcano/cases.ts";
 import { containers } from "./volcano/containers.ts";
 import type { Gang } from "./volcano/stage.ts";
@@ -105,6 +106,15 @@ const recovery: Family = {
   cases: () => ({ cases: [recovered], skipped: 0 }),
 };
 
+const triggers: Family = {
+  about:
+    "requests from outside, good and bad, at the built functions; a Spot notice moves executors before the node goes",
+  needs: ["queue"],
+  crds: ["ours"],
+  cluster: { nodes: 2, nodeFlags: ["--backoff", "2"] },
+  cases: triggerCases,
+};
+
 const volcanoBy = (gang: Gang, about: string): Family => ({
   about,
   needs: [],
@@ -136,6 +146,7 @@ export const families: Readonly<Record<string, Family>> = {
   recovery,
   admission,
   tools,
+  triggers,
   volcano,
   "volcano-scheduler": withScheduler,
 };

@@ -16,7 +16,7 @@ import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --migrate] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
@@ -25,6 +25,7 @@ const help = `npm run e2e [-- [--family NAME | --lambda | --migrate] [--crds our
                 client, killed, frozen, their messages doubled and delayed
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
                 with their CRDs and webhooks; --family spark or volcano is one of them
+  --triggers    the family of this name
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
   --kills N     at least so many SIGKILLs of the host (20), of environments (200)
@@ -135,6 +136,7 @@ const main = async (): Promise<void> => {
       family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
+      triggers: { type: "boolean", default: false },
       crds: { type: "string" },
       case: { type: "string" },
       kills: { type: "string" },
@@ -143,7 +145,7 @@ const main = async (): Promise<void> => {
     },
   });
   if (values.help === true) return console.log(help);
-  const family = families[values.family];
+  const family = families[values.triggers ? "triggers" : values.family];
   if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
   if (!isInside()) {
     await ensure(["system", "go", "spark", "examples", ...family.needs, ...(values.lambda ? ["lambda", "queue"] : [])]);

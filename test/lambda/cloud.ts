@@ -58,7 +58,7 @@ const kubeconfig = z.object({
 });
 
 /** The flat record that functions take: no file, nothing to look up. */
-const recordOf = async (file: string): Promise<string> => {
+export const recordOf = async (file: string): Promise<string> => {
   const { clusters, users } = kubeconfig.parse(parse(await readFile(file, "utf8")));
   const { server, "certificate-authority-data": data } = clusters[0].cluster;
   return JSON.stringify({ server, ca: Buffer.from(data, "base64").toString(), token: users[0].user.token });

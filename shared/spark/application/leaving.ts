@@ -21,6 +21,8 @@ import type { Scene } from "./scene.ts";
 
 /** An executor that has waited for its replacement is ended so long before its node goes, ms: Kubernetes' grace, and a little. */
 const leadMs = 45_000;
+/** An executor that runs so long has made itself known to its driver, ms. */
+const knownMs = 10_000;
 /** So many nodes are looked at in one step. */
 const mostNodes = 20;
 
@@ -64,15 +66,20 @@ export const isLeaving = (member: Member): boolean => isLiving(member) && leavin
 const replacedFirst = ({ view, read }: Scene, executors: readonly Stored[]): Pick<Leave, "dooms" | "until"> => {
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
-  const running = members.filter(({ standing }) => standing === "running").length;
-  const spare = Math.max(0, running - (read.ok ? wantedOf(read.spec) : running));
+  const running = members.filter(({ standing }) => standing === "running");
+  const young = running.filter(({ createdAt }) => view.now < createdAt + knownMs);
+  const expected = read.ok ? wantedOf(read.spec) : running.length;
+  const spare = Math.max(0, running.length - young.length - expected);
   const rest = leavers
     .filter(({ standing, at }) => standing === "running" && view.now < at - leadMs)
     .sort((a, b) => a.at - b.at || a.id - b.id)
     .slice(spare);
   return {
     dooms: leavers.filter((one) => !rest.includes(one)).map(doomOf),
-    until: rest.map(({ at }) => at - leadMs),
+    until:
+      rest.length === 0
+        ? []
+        : [...rest.map(({ at }) => at - leadMs), ...young.map(({ createdAt }) => createdAt + knownMs)],
   };
 };
 

@@ -165,6 +165,12 @@ const owned: readonly Own[] = [
     does: ["delete 1001"],
   },
   {
+    why: "waits also until its driver can know the replacement that runs",
+    pods: [own(1001, leaving), own(1002), own(1003), own(1004, { created: "2026-11-02T07:59:55Z" })],
+    does: [],
+    wakeAt: at("08:00:05"),
+  },
+  {
     why: "is ended in time even so",
     pods: [own(1001, leaving), own(1002), own(1003), own(1004, waiting)],
     now: at("08:01:15"),

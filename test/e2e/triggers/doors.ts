@@ -1,0 +1,175 @@
+/** Who is let in, and what of it comes to the queue: two instances of the built function, which share nothing but that queue. */
+import { type Case, must } from "../scene.ts";
+import { bearer, endless, type Knock, post, proof, signed, slow } from "./knocks.ts";
+import { type Stage, secrets } from "./stage.ts";
+
+const path = "/reconcile/SparkApplication/default/pi";
+const json = (value: unknown): string => JSON.stringify(value);
+
+type Row = {
+  readonly what: string;
+  /** Statuses of what is sent, in order. */
+  readonly sends: (stage: Stage) => Promise<readonly number[]>;
+  readonly statuses: readonly number[];
+  /** Messages that are then on the queue: `KIND/NAMESPACE/NAME`. */
+  readonly brings: readonly string[];
+};
+
+const statusesOf = async (answers: readonly Promise<Response>[]): Promise<readonly number[]> =>
+  (await Promise.all(answers)).map(({ status }) => status);
+
+const pi = "SparkApplication/default/pi";
+const event = { specversion: "1.0", id: "e-1", source: "/ci", type: "done", subject: "Job/default/j" };
+const structured = { "content-type": "application/cloudevents+json" };
+const binary = {
+  "ce-specversion": "1.0",
+  "ce-id": "e-1",
+  "ce-source": "/ci",
+  "ce-type": "done",
+  "ce-subject": "Job/default/j",
+};
+const alerts = json({
+  version: "4",
+  alerts: [
+    { status: "firing", labels: { volcano_job: "k", namespace: "team" }, startsAt: "t", fingerprint: "f1" },
+    { status: "firing", labels: { volcano_job: "k", namespace: "default" }, startsAt: "t", fingerprint: "f2" },
+  ],
+});
+const large = "x".repeat(65_537);
+
+/** One request, twice at one instance and once at the other. */
+const thrice = async ({ doors: [first, second] }: Stage, knock: Knock): Promise<readonly number[]> => {
+  const again = { ...knock, headers: { ...knock.headers, ...proof(knock) } };
+  return [(await post(first, again)).status, (await post(first, again)).status, (await post(second, again)).status];
+};
+
+const rows: readonly Row[] = [
+  {
+    what: "a signed request, repeated at both instances, is one event",
+    sends: (stage) => thrice(stage, { path }),
+    statuses: [202, 202, 202],
+    brings: [pi],
+  },
+  {
+    what: "both keys hold while they are changed",
+    sends: ({ doors: [at] }) =>
+      statusesOf([signed(at, { path, body: "a" }), signed(at, { path, body: "b" }, { key: secrets.old })]),
+    statuses: [202, 202],
+    brings: [pi, pi],
+  },
+  {
+    what: "forged, stale, premature and unsigned ones are refused",
+    sends: ({ doors: [at] }) =>
+      statusesOf([
+        signed(at, { path }, { key: "a key of somebody else's" }),
+        signed(at, { path }, { age: 300 }),
+        signed(at, { path }, { age: -60 }),
+        post(at, { path }),
+        post(at, { path, headers: proof({ path: `${path}-2` }) }),
+        post(at, { path, body: "{}", headers: proof({ path }) }),
+      ]),
+    statuses: [401, 401, 401, 401, 401, 401],
+    brings: [],
+  },
+  {
+    what: "oversized ones are refused, told or not, before they are read",
+    sends: async ({ doors: [at] }) => [
+      (await signed(at, { path, body: large })).status,
+      (await endless(at, path)) === 202 ? 202 : 413,
+    ],
+    statuses: [413, 413],
+    brings: [],
+  },
+  {
+    what: "an event in both modes is one",
+    sends: ({ doors: [first, second] }) =>
+      statusesOf([
+        signed(first, { path: "/events", body: json(event), headers: structured }),
+        signed(second, { path: "/events", headers: binary }),
+      ]),
+    statuses: [202, 202],
+    brings: ["Job/default/j"],
+  },
+  {
+    what: "a team's alerts reach its namespace, and no notice of a node is taken from it",
+    sends: ({ doors: [at] }) =>
+      statusesOf([
+        post(at, { path: "/alerts", body: alerts, headers: bearer(secrets.team) }),
+        post(at, { path, headers: bearer(secrets.team) }),
+        post(at, {
+          path: "/events",
+          body: json({ ...event, type: "dev.rekindle.node.leaving", subject: "node-1" }),
+          headers: { ...structured, ...bearer(secrets.team) },
+        }),
+      ]),
+    statuses: [202, 403, 403],
+    brings: ["Job/team/k"],
+  },
+  {
+    what: "an identity provider's token is good for its audience",
+    sends: async ({ doors: [at], tokenFor }) => [
+      (await post(at, { path, headers: bearer(await tokenFor("rekindle")) })).status,
+      (await post(at, { path, headers: bearer(await tokenFor("somebody")) })).status,
+    ],
+    statuses: [202, 401],
+    brings: [pi],
+  },
+  {
+    what: "who asks too often waits",
+    sends: async ({ doors: [at] }) => {
+      const statuses: number[] = [];
+      for (const name of ["1", "2", "3", "4"])
+        statuses.push(
+          (await post(at, { path: `/reconcile/Job/default/${name}`, headers: bearer(secrets.slow) })).status,
+        );
+      return statuses;
+    },
+    statuses: [202, 202, 202, 429],
+    brings: ["Job/default/1", "Job/default/2", "Job/default/3"],
+  },
+];
+
+const shown = (bodies: readonly string[]): readonly string[] =>
+  bodies
+    .map((body) => JSON.parse(body))
+    .map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`)
+    .sort();
+
+const tried = async (stage: Stage, { what, sends, statuses, brings }: Row): Promise<string> => {
+  const answered = await sends(stage);
+  must(json(answered) === json(statuses), `${what}: answered ${answered.join(", ")}, expected ${statuses.join(", ")}`);
+  const taken = shown(await stage.taken());
+  must(
+    json(taken) === json(brings),
+    `${what}: ${taken.join(", ") || "nothing"} on the queue, expected ${brings.join(", ")}`,
+  );
+  return `${what}: ${answered.join(", ")}`;
+};
+
+/** Slow senders are sent away, and hold up nobody. */
+const patient = async ({ doors: [at], taken }: Stage): Promise<string> => {
+  const crowd = Promise.all(Array.from({ length: 20 }, () => slow(at, path)));
+  const began = performance.now();
+  must((await signed(at, { path, body: "meanwhile" })).status === 202, "a good request among slow ones was not taken");
+  const meanwhileMs = performance.now() - began;
+  must(meanwhileMs < 2_000, `a good request among slow ones took ${Math.round(meanwhileMs)} ms`);
+  const ends = await crowd;
+  const longest = Math.max(...ends.map(({ ms }) => ms));
+  must(longest < 15_000, `a slow sender was borne for ${Math.round(longest)} ms`);
+  must(
+    ends.every(({ status }) => status === "408" || status === "closed"),
+    "a slow sender was answered otherwise",
+  );
+  must((await taken()).length === 1, "a slow sender brought something to the queue");
+  return `20 slow senders sent away after ${(longest / 1_000).toFixed(1)} s at most; a good one among them in ${Math.round(meanwhileMs)} ms`;
+};
+
+export const doors = (stage: Promise<Stage>): Case => ({
+  name: "signed, forged, replayed, oversized and slow requests at two instances of the built api function",
+  run: async () => {
+    const opened = await stage;
+    const lines: string[] = [];
+    for (const row of rows) lines.push(await tried(opened, row));
+    return [...lines, await patient(opened)];
+  },
+});

@@ -2,7 +2,7 @@
 import { assertNever } from "../../shared/core/errors.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
-import { sweptOf } from "./kinds.ts";
+import { placeOf, sweptOf } from "./kinds.ts";
 import { type Act, appName, namespace } from "./plot.ts";
 import { cluster, type Stage } from "./stage.ts";
 import { driverLeft, manifest, pods } from "./theatre.ts";
@@ -27,9 +27,10 @@ const asked = (stage: Stage, method: string, path: string, body?: object): void 
   if (answer.status >= 300) throw new Error(`a user's ${method} ${path}: ${answer.body}`);
 };
 
-/** The user applies the application; and what another controller had done for it by then. */
+/** The user applies what the application needs, and the application; and what another controller had done for it by then. */
 export const userApplies = (stage: Stage): void => {
   const { scenario, simulator } = stage.theatre;
+  for (const one of scenario.stands ?? []) asked(stage, "POST", ...one);
   const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
   asked(stage, "POST", path, body);
   const { left } = scenario;
@@ -58,10 +59,13 @@ const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
 };
 
-const jobIn = ({ theatre }: Stage) => ({
-  name: appName,
-  uid: theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`)?.metadata.uid ?? "",
-});
+/** One of the scenario's kind: what it is about, unless another is named. */
+const oneIn = ({ theatre }: Stage, name = appName) => {
+  const swept = sweptOf(theatre.scenario);
+  const { kind, group, version, table } = swept;
+  const found = theatre.simulator.store.get(table, placeOf(swept, namespace, name));
+  return { apiVersion: `${group}/${version}`, kind, name, uid: found?.metadata.uid ?? "" };
+};
 
 const queued = (stage: Stage, { queue, state }: { readonly queue: string; readonly state: string }): void => {
   for (const [method, path, body] of queueAt(queue, state, stage.theatre.simulator.store))
@@ -73,8 +77,14 @@ const unhear = (stage: Stage, ms: number): void => {
   stage.later(ms, () => stage.relist());
 };
 
+/** The key of what the scenario is about. */
+export const keyOf = ({ theatre }: Stage) => {
+  const { kind, everywhere } = sweptOf(theatre.scenario);
+  return { cluster, kind, namespace: everywhere ? "" : namespace, name: appName };
+};
+
 const trigger = (stage: Stage, times: number): void => {
-  const message = { cluster, kind: sweptOf(stage.theatre.scenario).kind, namespace, name: appName, reason: "trigger" };
+  const message = { ...keyOf(stage), reason: "trigger" };
   for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
 };
 
@@ -136,10 +146,13 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       thaw(stage);
       break;
     case "command":
-      asked(stage, "POST", ...commandFor(jobIn(stage), what.action));
+      asked(stage, "POST", ...commandFor(oneIn(stage, what.of), what.action));
       break;
     case "group":
-      asked(stage, "PATCH", groupOf(jobIn(stage)), { status: { phase: what.phase } });
+      asked(stage, "PATCH", groupOf(oneIn(stage)), { status: { phase: what.phase } });
+      break;
+    case "write":
+      asked(stage, what.method, what.path, what.body);
       break;
     case "queue":
       queued(stage, what);

@@ -91,6 +91,23 @@ export const allowances: readonly Allowance[] = [
     allows: (difference) => isOf("events", difference) && wholeOf(difference).includes('"reason":"QueueNotFound"'),
   },
   {
+    name: "that a CronJob's job is done is not told when nobody saw it at work",
+    reason: "who dies is followed by the next one after 90 s, and it never stood among the active ones of the status",
+    allows: (difference, _, { kind }) =>
+      kind === "CronJob" &&
+      isOf("events", difference) &&
+      isMissing(difference) &&
+      wholeOf(difference).includes('"reason":"SawCompletedJob"'),
+  },
+  {
+    name: "a template that was not found is told, or was there before anybody asked",
+    reason: "one read says so, or no step comes by while it is not there; the flow waits, and goes on when it is",
+    allows: (difference, _, { kind }) =>
+      kind === "JobFlow" &&
+      isOf("events", difference) &&
+      wholeOf(difference).includes('"reason":"WaitingForDependency"'),
+  },
+  {
     name: "that a job's action waits for pods to start is not told when it was due by then",
     reason:
       "who dies before they were seen is followed by the next one after 90 s, and who comes when it is due acts and announces nothing",

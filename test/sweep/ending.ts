@@ -24,7 +24,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
   { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
   {
-    what: "a checkpoint's spec.memory.history, .untold and .conditions, a job's status.conditions",
+    what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in a JobFlow's status",
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
   },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
@@ -51,7 +51,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "their pods end at one time, and who comes late sees both",
   },
   {
-    what: "a job's status.runningDuration, and the names of its events",
+    what: "a job's status.runningDuration, also where a JobFlow shows it, and the names of events of Volcano's kinds",
     reason: "a fault costs time; both are made of it",
   },
   {
@@ -79,7 +79,9 @@ export type Identities = ReadonlyMap<string, string>;
 export const identityOf = (table: string, object: Item): string => `<uid of ${table}/${object.metadata.name}>`;
 
 const plain = (text: string, identities: Identities, parts: readonly (readonly [string, string])[]): string => {
-  let result = text.replace(uuid, (uid) => identities.get(uid) ?? uid);
+  const named = (uid: string): string => identities.get(uid) ?? uid;
+  // A group of pods is named after the UID of its job.
+  let result = text.replace(uuid, (uid) => named(uid).replace(uuid, named));
   for (const [part, name] of parts) if (result.includes(part)) result = result.replaceAll(part, name);
   return result
     .replace(time, "<time>")
@@ -146,6 +148,7 @@ const gone = (text: string): string => text.replace(/(-exec-)1\d{3}\b/g, "$1own-
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
+  JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
   Checkpoint: new Set([
     "spec.saves",
     "spec.recovered.was",
@@ -153,6 +156,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.executors.untold",
     "metadata.generation",
     "spec.memory.history",
+    "spec.memory.histories",
     "spec.memory.conditions",
     "spec.memory.commands",
     "spec.memory.untold",
@@ -165,8 +169,9 @@ const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Nobody decides by where it has been. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
-/** Events of a job are named after the time when their phase began. */
-const isOfJob = (event: Item): boolean => textAt(event, "involvedObject", "kind") === "Job";
+/** Events of Volcano's kinds are named after times, or after what else differs from run to run. */
+const isOfJob = (event: Item): boolean =>
+  ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
 const keptAs = /"kept":"[0-9a-f]+"/g;
 const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
@@ -174,14 +179,18 @@ const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
 /** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
 const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memory.exhausted."]);
 
+/** A star stands for an item of a list, or for any one name. */
+const isDropped = (dropped: ReadonlySet<string>, path: string, name: string): boolean =>
+  dropped.has(`${path}${name}`) || dropped.has(`${path.replace(/[^.]+\.$/, "*.")}${name}`);
+
 const canonical = (value: unknown, dropped = none, path = ""): unknown => {
   if (Array.isArray(value)) {
-    const items = value.map((item) => canonical(item, none));
+    const items = value.map((item) => canonical(item, dropped, `${path}*.`));
     return sets.has(path) ? items.sort() : items;
   }
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
-    .filter(([name]) => name !== "resourceVersion" && !dropped.has(`${path}${name}`))
+    .filter(([name]) => name !== "resourceVersion" && !isDropped(dropped, path, name))
     .map(([name, item]): [string, unknown] => [name, canonical(item, dropped, `${path}${name}.`)]);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 };
@@ -207,7 +216,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const text = gone(plain(whole, identities, parts));
     if (table === "events" && (text.includes("-exec-own-") || isOfJob(object)))
       return [
-        `${table}/${namespace}/${gone(plain(nameless(String(object["message"])), identities, parts))}`,
+        `${table}/${namespace}/${textAt(object, "involvedObject", "name")}: ${gone(plain(nameless(String(object["message"])), identities, parts))}`,
         text.replaceAll(name, "<event>"),
       ];
     if (!ofRun.test(text)) return [id, text];

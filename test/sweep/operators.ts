@@ -5,8 +5,8 @@ import { defaultOptions } from "../../shared/spark/companions/options.ts";
 import { operatorsFor } from "../../shared/wiring/operators.ts";
 import type { Scenario } from "./plot.ts";
 
-/** Queues are nobody's business where Volcano's scheduler is meant to be. */
-export const operatorsOf = ({ gang }: Pick<Scenario, "gang">): readonly Operator<unknown>[] =>
+/** Queues are nobody's business where Volcano's scheduler is meant to be, unless a scenario is about one. */
+export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>
   operatorsFor(timing, { ...defaultOptions, driverPdb: true }, gang === undefined ? "scheduler" : "auto").filter(
-    ({ kind }) => kind !== "Queue" || gang !== undefined,
+    ({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue",
   );

@@ -1,13 +1,14 @@
 /** Plays a scenario without a fault, then its cases, and judges each by the invariants, the ending and the quiet after it. */
+import { keyOf } from "./acts.ts";
 import { allowances } from "./allowances.ts";
 import { type Case, twofold } from "./case.ts";
 import { calm, direct } from "./director.ts";
 import { type Difference, differences, type Ending, endingOf, everything, gistOf } from "./ending.ts";
 import { type Call, type Fault, noFault, type Posted } from "./fault.ts";
-import { sweptOf } from "./kinds.ts";
+import { placeOf, sweptOf } from "./kinds.ts";
 import { appName, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
-import { cluster, Stage } from "./stage.ts";
+import { Stage } from "./stage.ts";
 import type { Theatre } from "./theatre.ts";
 
 /** The fault-free run, and the moments from which cases fork. */
@@ -50,7 +51,7 @@ const knownQuiet = new WeakMap<Rehearsal, Set<string>>();
 const disturb = async (stage: Stage): Promise<readonly string[]> => {
   const { writes } = stage;
   stage.fault = noFault;
-  const message = { cluster, kind: sweptOf(stage.theatre.scenario).kind, namespace, name: appName, reason: "trigger" };
+  const message = { ...keyOf(stage), reason: "trigger" };
   const troubled = (what: string): readonly string[] =>
     stage.writes === writes ? [] : [`quiet: ${what} wrote ${stage.writes - writes} time(s) after the end`];
   stage.post.send(message, "trigger");
@@ -98,8 +99,9 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
     scenes,
   };
   const ending = endingOf(theatre.simulator.store, stage.identities);
+  const about = sweptOf(theatre.scenario);
   const phase =
-    theatre.simulator.store.get(sweptOf(theatre.scenario).table, `${namespace}/${appName}`) === undefined
+    theatre.simulator.store.get(about.table, placeOf(about, namespace, appName)) === undefined
       ? "gone"
       : stage.oracle.phase();
   const idle = stage.missed.map((pod) => `case: no pod is called ${pod}`);

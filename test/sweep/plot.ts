@@ -6,6 +6,12 @@ import { textAt } from "./fields.ts";
 import type { SweptName } from "./kinds.ts";
 import type { Life } from "./volcano/players.ts";
 
+export type Writing = {
+  readonly method: "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly body?: object;
+};
+
 /** Something that happens once, so long after a change of the world that it waits for. */
 export type Act = {
   readonly says: string;
@@ -38,8 +44,10 @@ export type Act = {
     | { readonly act: "edit"; readonly spec: Readonly<Record<string, unknown>> }
     /** `rekindle recover --mode cleanup`, which dies after its first save. */
     | { readonly act: "cleanup"; readonly graceSeconds: number }
-    /** A Command asks the job for an action. */
-    | { readonly act: "command"; readonly action: string }
+    /** A Command asks what the scenario is about for an action, or another one of its kind. */
+    | { readonly act: "command"; readonly action: string; readonly of?: string }
+    /** Some other write. */
+    | ({ readonly act: "write" } & Writing)
     /** The scheduler says of the job's group that it is in this phase. */
     | { readonly act: "group"; readonly phase: string }
     /** A queue is made, or its state set. */
@@ -63,6 +71,8 @@ export type Scenario = {
   readonly machines?: readonly string[];
   /** Pods of somebody else that stand from the beginning. */
   readonly strangers?: readonly string[];
+  /** What is applied with it, before it: where, and what. */
+  readonly stands?: readonly (readonly [path: string, body: object])[];
   /** What another controller left when the application was applied: its status, and its driver. */
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** What can be read of a record that cannot be read whole is kept. */

@@ -33,13 +33,18 @@ const folder = join(import.meta.dirname, "../../infra/crds");
 export const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
 
 export const manifest = (
-  { kind, group, version, plural }: Swept,
+  { kind, group, version, plural, everywhere }: Swept,
   name: string,
   spec: unknown,
   annotations: Readonly<Record<string, string>> = {},
 ): readonly [path: string, body: object] => [
-  `/apis/${group}/${version}/namespaces/${namespace}/${plural}`,
-  { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace, annotations }, spec },
+  `/apis/${group}/${version}${everywhere ? "" : `/namespaces/${namespace}`}/${plural}`,
+  {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: { name, annotations, ...(everywhere ? {} : { namespace }) },
+    spec,
+  },
 ];
 
 export const pods = `/api/v1/namespaces/${namespace}/pods`;
@@ -126,8 +131,10 @@ const ofSpark = (scenario: Scenario): readonly (readonly [path: string, body: ob
   ];
 };
 
+const isOfVolcano = ({ group }: Swept): boolean => group.endsWith(".volcano.sh");
+
 const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] =>
-  scenario.kind === "Job"
+  isOfVolcano(sweptOf(scenario))
     ? [manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }), ...ofJobs]
     : ofSpark(scenario);
 
@@ -203,7 +210,7 @@ export const openTheatre = (scenario: Scenario): Theatre => {
     guests: guestsFor(scenario),
   });
   for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
-  for (const queue of ["root", "default"])
+  for (const queue of scenario.kind === "Queue" ? [] : ["root", "default"])
     for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);

@@ -24,6 +24,9 @@ const applied = (target: unknown, patch: unknown): unknown => {
 
 type Ask = Extract<Query, { do: "ask" }>;
 
+/** What a step has done so far, and was refused. */
+type Before = { readonly refused?: readonly Refusal[]; readonly done?: readonly Effect[] };
+
 export class Stage<Memory> {
   memory: Memory | undefined;
   readonly objects = new Map<string, Stored>();
@@ -110,13 +113,13 @@ export class Stage<Memory> {
       .filter(({ metadata }) => Object.entries(query.labels).every(([name, text]) => metadata.labels?.[name] === text));
   }
 
-  private decided(refused: readonly Refusal[]): Plan<Memory> {
+  private decided({ refused = [], done = [] }: Before): Plan<Memory> {
     const seen = new Map<string, readonly Stored[]>();
     const heard = new Map<string, Hearing>();
     const object = this.objects.get(`${this.operator.resource.plural}/${this.key.name}`);
     const uid = object?.metadata.uid ?? "uid-1";
     for (let round = 0; round < 8; round += 1) {
-      const view = { object, uid, memory: this.memory, seen, heard, now: this.now, refused };
+      const view = { object, uid, memory: this.memory, seen, heard, now: this.now, refused, done };
       const decision = this.operator.decide(this.key, view);
       if (!("look" in decision)) return decision;
       for (const query of decision.look)
@@ -152,15 +155,17 @@ export class Stage<Memory> {
   }
 
   /** One step; `dies`: after the save, before anything is done. */
-  step(dies = false, refused: readonly Refusal[] = []): Plan<Memory> {
-    const plan = this.decided(refused);
+  step(dies = false, before: Before = {}): Plan<Memory> {
+    const { refused = [], done = [] } = before;
+    const plan = this.decided(before);
     this.last = plan;
     this.memory = plan.memory;
     if (dies) return plan;
     for (const effect of plan.stages.flat()) {
       const refusal = this.perform(effect);
-      if (refusal !== undefined) return this.step(false, [...refused, refusal]);
+      if (refusal !== undefined) return this.step(false, { done, refused: [...refused, refusal] });
     }
+    if (plan.more === true) return this.step(false, { refused, done: [...done, ...plan.stages.flat()] });
     const patch = plan.status === undefined ? undefined : mergePatch(this.own()["status"] ?? {}, plan.status);
     if (patch !== undefined) this.put(this.operator.resource, { ...this.own(), status: applied(this.status(), patch) });
     return plan;

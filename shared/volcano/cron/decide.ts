@@ -8,7 +8,7 @@ import { nextAfter } from "../../core/cron/schedule.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../offspring.ts";
 import { creation, jobName } from "./job.ts";
@@ -41,6 +41,13 @@ const seen = (memory: Memory, { all }: Made): Memory => {
   const { starting, ...rest } = memory;
   if (starting === undefined || !all.some(({ metadata }) => metadata.name === starting.name)) return memory;
   return { ...rest, taken: starting.tick, since: Math.max(memory.since, starting.tick) };
+};
+
+/** That a job was made is told when it is seen, and before that is remembered: whoever dies in between says the same again. */
+const created = (object: Stored, { starting: given }: Memory, { all }: Made): readonly Effect[] => {
+  if (given === undefined || !all.some(({ metadata }) => metadata.name === given.name)) return [];
+  const message = `Created job ${given.name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+  return [told(object, given.name, { type: "Normal", reason: "SuccessfulCreate", message })];
 };
 
 type Pruned = { readonly removals: readonly Effect[]; readonly again: number };
@@ -102,14 +109,13 @@ const starting = (
 ): Plan<Memory> => {
   const { object, asked } = scene;
   const { tick, name } = memory.starting ?? { tick: memory.since, name: "" };
-  const message = `Created job ${name} for CronJob ${object.metadata.namespace ?? ""}/${object.metadata.name}`;
-  const event = told(object, name, { type: "Normal", reason: "SuccessfulCreate", message });
-  const stages = [before, [creation(object, asked, tick)], [event]];
+  const stages = [before, [creation(object, asked, tick)]];
   return planOf(scene, memory, { stages, at, again: true, waitsFor: `its job ${name} to be created` });
 };
 
 /** Jobs that the new one takes the place of, and when all of them may be ended. */
-const replaced = ({ object, made, settings }: Scene, tick: number) => {
+const outgoing = ({ object, asked: { policy }, made, settings }: Scene, tick: number) => {
+  if (policy !== "Replace") return { ends: [], from: 0 };
   const others = made.active.filter((job) => !isEnding(job));
   const event = told(object, `${tick}`, { reason: "ReplaceConcurrent", message: "Replacing active job for CronJob" });
   return {
@@ -131,7 +137,7 @@ const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<M
     const stages = [[told(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
     return planOf(scene, memory, { stages, at, waitsFor: `${other.metadata.name} to end (concurrencyPolicy Forbid)` });
   }
-  const { ends, from } = asked.policy === "Replace" ? replaced(scene, tick) : { ends: [], from: 0 };
+  const { ends, from } = outgoing(scene, tick);
   if (from > now) return planOf(scene, memory, { at: from, waitsFor: `${other?.metadata.name} to be replaceable` });
   const message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
   const many = recent.missed === "many" ? [told(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
@@ -165,7 +171,8 @@ const go = (scene: Scene): Plan<Memory> => {
     const read = { reason: "InvalidSchedule", message: `Error getting schedule time: ${recent.error}` };
     return invalid(object, memory, made, read);
   }
-  if (memory.starting !== undefined) return starting(scene, memory, nextTime(scene, recent));
+  if (memory.starting !== undefined)
+    return starting(scene, memory, nextTime(scene, recent), outgoing(scene, memory.starting.tick).ends);
   if (recent.mostRecent !== undefined) return due(scene, memory, recent, recent.mostRecent);
   const stages = [zoned(scene)];
   return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: "its next time" });
@@ -204,6 +211,8 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const found = view.seen.get(queryId(jobsOf(key)));
   if (found === undefined) return { look: [jobsOf(key)] };
   const made = sortOut(found, view.uid);
+  const news = untold(view, created(object, before, made));
+  if (news.length > 0) return { memory: before, stages: [news], more: true };
   const memory = withSuccess(seen(before, made), made);
   const read = readSpec(object);
   if (!read.ok) return invalid(object, memory, made, read);

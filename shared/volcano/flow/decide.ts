@@ -7,7 +7,7 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, phaseOf, removal } from "../offspring.ts";
 import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
@@ -111,10 +111,11 @@ const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
     return !made.has(job) && !memory.completed.includes(job);
   });
 
-const createdBy = (object: Stored, create: Effect): Effect => {
-  const name = create.do === "create" ? create.object.metadata.name : "";
-  return told(object, "Created", `create a job named ${name}!`, "Normal");
-};
+/** That a job was made is told when it is seen, and before that is remembered: whoever dies in between says the same again. */
+const created = ({ object, memory, made }: Pick<Scene, "object" | "memory" | "made">): readonly Effect[] =>
+  [...made.keys()]
+    .filter((name) => memory.histories[name] === undefined)
+    .map((name) => told(object, "Created", `create a job named ${name}!`, "Normal"));
 
 /** The next phase, as the jobs are together. */
 const moved = ({ memory, made, asked, object }: Scene): Memory => {
@@ -155,7 +156,7 @@ const go = (scene: Scene): Decision<Memory> => {
   const polls = waiting.flatMap((one) => one.pollMs ?? []);
   const news = memory.phase !== shownPhase(object) || creates.length > 0;
   const { warned, events } = warning(scene, "WaitingForDependency", mendable(waiting));
-  const stages = [creates, [...creates.map((create) => createdBy(object, create)), ...events]];
+  const stages = [creates, events];
   return {
     // A creation that was refused before may be again.
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
@@ -217,6 +218,8 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   if (found === undefined) return { look: [jobsOf(key)] };
   const own = found.filter((job) => ownedBy(job, view.uid));
   const made = new Map(own.map((job) => [job.metadata.name, job]));
+  const news = untold(view, created({ object, memory: before, made }));
+  if (news.length > 0) return { memory: before, stages: [news], more: true };
   const over = isOver(before.phase) && shownPhase(object) === before.phase;
   const memory = over ? before : observed(before, made, now);
   const scene: Scene = { key, view, object, memory, asked: read.asked, made, settings };

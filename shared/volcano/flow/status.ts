@@ -63,10 +63,19 @@ const condition = (job: Stored): Json => {
   };
 };
 
+/** A job that was complete and is gone, whose end nobody was told of. */
+const ended = (one: Told, history: History = []): Told => ({
+  endTimestamp: timeText(history.at(-1)?.at ?? 0),
+  ...one,
+  state: "Completed",
+});
+
 /** What was told of jobs that are gone is told still. */
 const statuses = (shown: Status, memory: Memory, jobs: readonly Stored[]): readonly unknown[] => {
   const there = new Map(jobs.map((job) => [job.metadata.name, job]));
-  const known = (shown.jobStatusList ?? []).filter(({ name = "" }) => !there.has(name));
+  const known = (shown.jobStatusList ?? [])
+    .filter(({ name = "" }) => !there.has(name))
+    .map((one) => (memory.completed.includes(one.name ?? "") ? ended(one, memory.histories[one.name ?? ""]) : one));
   const order = Object.keys(memory.histories);
   const living = [...there.values()].toSorted(
     (a, b) => order.indexOf(a.metadata.name) - order.indexOf(b.metadata.name),
@@ -75,6 +84,8 @@ const statuses = (shown: Status, memory: Memory, jobs: readonly Stored[]): reado
     (a, b) => startOf(a) - startOf(b),
   );
 };
+
+type Told = NonNullable<Status["jobStatusList"]>[number];
 
 const startOf = ({ startTimestamp }: { readonly startTimestamp?: unknown }): number =>
   instantOf(typeof startTimestamp === "string" ? startTimestamp : undefined) ?? 0;

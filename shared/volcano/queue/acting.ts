@@ -1,5 +1,5 @@
 /** What becomes of a queue in one step: by an order, by its parent, or of itself. */
-import type { Stored } from "../../core/object.ts";
+import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
 import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./family.ts";
 import { type QueueAction, queueActions, type State, stateAfter } from "./machine.ts";
@@ -31,6 +31,8 @@ export type Act = {
   /** It names no parent: that is written down as root. */
   readonly adopts: boolean;
   readonly events: readonly Saying[];
+  /** Why the order cannot be followed. */
+  readonly objections: readonly Saying[];
 };
 
 /** Why a queue cannot be brought where an order wants it; undefined when it can. */
@@ -51,19 +53,28 @@ const objection = (scene: Scene, order: Order): Saying | undefined => {
   return message === undefined ? undefined : { occasion, type: "Warning", reason: order.action, message };
 };
 
-/** What the mark of its parent asks for. */
-const inherited = ({ object }: Scene, now: State): QueueAction => {
+/** What the mark of its parent asks for, of a queue in this state. */
+export const inherited = (object: Obj, now: State): QueueAction => {
   const mark = object.metadata.annotations?.[closedByParent];
   if (mark === "true" && (now === "Open" || now === "Unknown")) return "CloseQueue";
   return mark === "false" && now !== "Open" ? "OpenQueue" : "SyncQueue";
 };
 
-const succeeded = ({ object }: Scene, from: State, to: State): readonly Saying[] => {
+/** The queue's resourceVersion when this state was decided on: now, or by a step that may have died before anybody saw it. */
+export const decidedAt = ({ object, memory }: Pick<Scene, "object" | "memory">, to: State): string =>
+  (memory.wanted === to ? memory.decidedAt : undefined) ?? object.metadata.resourceVersion;
+
+const movedWord = (from: State, to: State, since: string): readonly Saying[] => {
   if (from === to || (from === "Closing" && to === "Closed")) return [];
   const [reason, verb] = to === "Open" ? ["OpenQueue", "Open"] : ["CloseQueue", "Close"];
-  const occasion = `${to} ${object.metadata.resourceVersion}`;
-  return [{ occasion, type: "Normal", reason, message: `${verb} queue succeed` }];
+  return [{ occasion: `${to} ${since}`, type: "Normal", reason, message: `${verb} queue succeed` }];
 };
+
+/** What was decided on is told until the queue shows it. */
+const succeeded = (scene: Scene, now: State, to: State): readonly Saying[] => [
+  ...movedWord(shownState(scene.object), now, decidedAt(scene, now)),
+  ...movedWord(now, to, scene.object.metadata.resourceVersion),
+];
 
 /** The mark has done its work, or somebody's own order goes before it. */
 const unmarks = ({ object }: Scene, action: QueueAction, ordered: boolean, to: State): boolean => {
@@ -78,13 +89,14 @@ export const actOf = (scene: Scene, order: Order | undefined): Act => {
   const now = memory.wanted ?? shownState(object);
   const wrong = order === undefined ? undefined : objection(scene, order);
   const ordered = order !== undefined && wrong === undefined && isKnown(order.action) ? order.action : undefined;
-  const action = ordered ?? inherited(scene, now);
+  const action = ordered ?? inherited(object, now);
   const state = stateAfter(now, action, groups);
   return {
     state,
     order,
     unmarks: unmarks(scene, action, ordered !== undefined, state),
     adopts: object.metadata.name !== rootName && (specOf(object)["parent"] ?? "") === "",
-    events: [...(wrong === undefined ? [] : [wrong]), ...succeeded(scene, now, state)],
+    events: succeeded(scene, now, state),
+    objections: wrong === undefined ? [] : [wrong],
   };
 };

@@ -18,7 +18,7 @@ import {
 import type { GangMode } from "../gang/scheduler.ts";
 import { allGroups, type Turn, turnOf } from "../gang/turn.ts";
 import { queues } from "../resource.ts";
-import { type Act, actOf, type Scene } from "./acting.ts";
+import { type Act, actOf, decidedAt, type Scene } from "./acting.ts";
 import { queueGaps } from "./defaults.ts";
 import {
   childrenOf,
@@ -91,8 +91,8 @@ const own = ({ object }: Scene, { unmarks, adopts }: Act): readonly Effect[] => 
   return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
 };
 
-const told = ({ object }: Scene, { events }: Act): readonly Effect[] =>
-  events.map(({ occasion, type, reason, message }) => ({
+const told = ({ object }: Scene, sayings: Act["events"]): readonly Effect[] =>
+  sayings.map(({ occasion, type, reason, message }) => ({
     do: "record",
     ...{ about: object, resource: queues, occasion, type, reason, message },
   }));
@@ -105,7 +105,7 @@ const memoryOf = (
   const commands = order === undefined ? memory.commands : remembered(memory.commands, order);
   const kept = commands === undefined ? undefined : recalled(commands, all);
   return {
-    ...(state === shownState(object) ? {} : { wanted: state }),
+    ...(state === shownState(object) ? {} : { wanted: state, decidedAt: decidedAt({ object, memory }, state) }),
     ...(kept === undefined ? {} : { commands: kept }),
     ...(turn === undefined ? {} : { admits: turn.found.admits }),
   };
@@ -134,7 +134,7 @@ const planOf = (scene: Scene, act: Act, turn: Turn | undefined): Plan<QueueMemor
   const stages = [
     [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
     [...(turn?.effects ?? [])],
-    [...told(scene, act)],
+    told(scene, act.events),
   ];
   const status = { ...statusOf(scene.object), state: act.state };
   return { memory, stages: stages.filter((stage) => stage.length > 0), status, ...restOf(scene, act, turn) };
@@ -179,8 +179,9 @@ export const decideWith =
     if (turn !== undefined && !("found" in turn)) return { look: turn };
     const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
     const scene: Scene = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
-    const news = untold(view, finding(scene, turn));
+    const act = actOf(scene, nextOrder(found, memory));
+    const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.
     if (news.length > 0) return { memory, stages: [news], more: true };
-    return planOf(scene, actOf(scene, nextOrder(found, memory)), turn);
+    return planOf(scene, act, turn);
   };

@@ -1,5 +1,5 @@
 /** Queues among each other: what each says of itself, its parent, its children, and the way up to the root. */
-import type { Stored } from "../../core/object.ts";
+import type { Obj, Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
 import { type State, stateOf } from "./machine.ts";
 
@@ -9,17 +9,17 @@ export const defaultName = "default";
 /** Set by upstream on a queue that was closed with its parent: it opens with it again. */
 export const closedByParent = "volcano.sh/closed-by-parent";
 
-const recordAt = (object: Stored, field: string): Json => {
+const recordAt = (object: Obj, field: string): Json => {
   const { [field]: value } = object;
   return isRecord(value) ? value : {};
 };
 
 export const specOf = (queue: Stored): Json => recordAt(queue, "spec");
 
-export const statusOf = (queue: Stored): Json => recordAt(queue, "status");
+export const statusOf = (queue: Obj): Json => recordAt(queue, "status");
 
 /** What everybody sees. */
-export const shownState = (queue: Stored): State => stateOf(statusOf(queue)["state"]);
+export const shownState = (queue: Obj): State => stateOf(statusOf(queue)["state"]);
 
 /** The name of its parent: root where it names none; "" of root itself. */
 export const parentOf = (queue: Stored): string => {

@@ -7,6 +7,8 @@ import { states } from "./machine.ts";
 const memory = z.object({
   /** The state that was decided on, until everybody sees it. */
   wanted: z.enum(states).optional(),
+  /** The queue's resourceVersion when that was decided: what is told of it is named after it. */
+  decidedAt: z.string().optional(),
   /** UIDs of commands that were taken: those whose objects are there, and the latest. */
   commands: z.array(z.string()).optional(),
   /** Of the root: who lets groups of pods in, as it was told last. */

@@ -8,7 +8,8 @@ import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../resource.ts";
-import { defaultName, rootName } from "./family.ts";
+import { inherited } from "./acting.ts";
+import { defaultName, rootName, shownState } from "./family.ts";
 
 const fieldsOf = (object: Obj, field: string): Json => {
   const { [field]: value } = object;
@@ -57,6 +58,14 @@ const watches: readonly Watch[] = [
     trim: trimGroup,
     ownerName: () => rootName,
     matters: (before, after) => before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)),
+  },
+  // A mark of its parent's waits to be followed, also where nobody was told of it.
+  {
+    resource: queues,
+    errand: true,
+    trim: trimQueue,
+    ownerName: (queue) => (inherited(queue, shownState(queue)) === "SyncQueue" ? undefined : queue.metadata.name),
+    matters: () => false,
   },
   commandWatch(queues),
 ];

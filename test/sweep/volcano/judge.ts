@@ -232,7 +232,7 @@ export const openJobOracle = (
   return {
     hear: (change, actor, now) => {
       checkStrays(facts, now, blame);
-      if (actor === "engine" && !permitted(change, now))
+      if (actor === "engine" && subject.together !== true && !permitted(change, now))
         blame(`I5: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
       (hears[change.table] ?? hearOwned)(change, actor, now);
     },

@@ -18,10 +18,11 @@ export const queueAt = (name: string, state: string, store: Store): readonly Wri
 };
 
 type Job = { readonly name: string; readonly uid: string };
+type Target = Job & { readonly apiVersion: string; readonly kind: string };
 
-/** A command as vcctl makes it: with the job as its owner and its target. */
-export const commandFor = ({ name, uid }: Job, action: string): Made => {
-  const target = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name, uid, controller: true };
+/** A command as vcctl makes it: with a job, or a queue, as its owner and its target. */
+export const commandFor = ({ apiVersion, kind, name, uid }: Target, action: string): Made => {
+  const target = { apiVersion, kind, name, uid, controller: true };
   return [
     `/apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`,
     {

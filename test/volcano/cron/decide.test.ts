@@ -163,6 +163,15 @@ describe("jobs of a CronJob", () => {
       assert.deepEqual(stage.deeds.slice(1), deeds);
     });
 
+  test("are replaced also by a step that follows one that died once it had decided", () => {
+    const stage = begun({ concurrencyPolicy: "Replace" });
+    stage.now = at("08:10:00");
+    stage.step(true);
+    stage.turn(20_000).run();
+    assert.deepEqual(stage.names("jobs"), [nameAt("08:10:00")]);
+    assert.match(stage.told.join(), /Created job nightly-\d+ .*Created job nightly-\d+ /);
+  });
+
   test("that were held back come when the one before has ended", () => {
     const stage = begun({ concurrencyPolicy: "Forbid" });
     stage.now = at("08:10:00");

@@ -117,6 +117,15 @@ describe("a flow", () => {
     assert.deepEqual(stage.deeds, ["create jobs f-a"]);
   });
 
+  test("tells of each job that it made, also when steps die that have made or seen it", () => {
+    const stage = flowOf([{ name: "a" }]);
+    stage.step();
+    assert.deepEqual(stage.told, []);
+    stage.step(true);
+    stage.run();
+    assert.deepEqual(stage.told, ["Created: create a job named f-a!"]);
+  });
+
   test("goes on from what upstream's controller left", () => {
     const status = { state: { phase: "Running" }, completedJobs: ["f-a"] };
     const stage = flowOf([{ name: "a" }, after("b", "a")], { status }).run();

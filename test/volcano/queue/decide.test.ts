@@ -1,6 +1,7 @@
 /** A queue's life by its decisions alone: states, commands, parents and children, and deaths in between. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { queueWatcher } from "../../../shared/volcano/queue/watches.ts";
 import { Hall } from "./hall.ts";
 
 const child = { parent: "up" };
@@ -48,6 +49,27 @@ describe("a queue", () => {
     hall.step("q", true);
     hall.forget("c").run();
     assert.equal(hall.state("q"), "Closed");
+  });
+
+  test("tells what it decided on, although whoever did died; and what it cannot do, before that is remembered", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q").step("q", true);
+    hall.order("d", "OpenQueue", "q").run();
+    assert.deepEqual(hall.told("q"), ["CloseQueue: Close queue succeed", "OpenQueue: Open queue succeed"]);
+    hall.order("e", "DrainQueue", "q").step("q", true);
+    hall.run();
+    assert.match(hall.told("q").join(), /asks for "DrainQueue"/);
+  });
+
+  test("that its parent has marked waits to be taken up, until it has done so", () => {
+    const marked = (mark: string, state: string) => ({
+      ...{ apiVersion: "v1", kind: "Queue", status: { state } },
+      metadata: { name: "q", annotations: { "volcano.sh/closed-by-parent": mark } },
+    });
+    const errands = queueWatcher.watches.filter(({ errand, resource }) => errand && resource.kind === "Queue");
+    const named = (mark: string, state: string) => errands.map(({ ownerName }) => ownerName(marked(mark, state)));
+    assert.deepEqual([named("true", "Open"), named("false", "Closed")], [["q"], ["q"]]);
+    assert.deepEqual([named("true", "Closed"), named("false", "Open")], [[undefined], [undefined]]);
   });
 
   const objections = [

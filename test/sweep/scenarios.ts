@@ -7,7 +7,10 @@ import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
 import { upstreamBugs } from "./upstream.ts";
-import { volcano } from "./volcano/scenarios.ts";
+import { crons } from "./volcano/cron/scenarios.ts";
+import { flows } from "./volcano/flow/scenarios.ts";
+import { queueing } from "./volcano/queue/scenarios.ts";
+import { volcano as jobs } from "./volcano/scenarios.ts";
 
 /** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
 const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
@@ -220,6 +223,8 @@ const first: readonly Scenario[] = [
 ];
 
 const spark: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...recoveries, ...upstreamBugs];
+
+const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };

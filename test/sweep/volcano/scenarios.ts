@@ -1,8 +1,6 @@
 /** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
 import type { Scenario } from "../plot.ts";
 import { commands } from "./commands.ts";
-import { crons } from "./cron/scenarios.ts";
-import { flows } from "./flow/scenarios.ts";
 import { hostedOf } from "./hosted.ts";
 import {
   applied,
@@ -24,7 +22,6 @@ import {
   task,
   workers,
 } from "./jobs.ts";
-import { queueing } from "./queue/scenarios.ts";
 import { timers } from "./timers.ts";
 import { volcanoBugs } from "./upstream.ts";
 import { wishes } from "./wishes.ts";
@@ -298,4 +295,4 @@ const shapes: readonly Scenario[] = [
 ];
 
 const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...wishes, ...commands, ...volcanoBugs];
-export const volcano: readonly Scenario[] = [...all, ...flows, ...crons, ...queueing, ...hostedOf(all)];
+export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

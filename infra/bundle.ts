@@ -1,7 +1,7 @@
 /** How the functions are bundled, and what a bundle loads: at once, and only when it is needed. */
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
@@ -14,6 +14,20 @@ export const functionNames = (): readonly string[] =>
 /** CommonJS inside an ES module still asks for `require`. */
 const banner =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+
+/** JSON schemas are made here and never in a function; zod's part for them, which every schema names, would be a tenth of a bundle. */
+const withoutJsonSchemas: Plugin = {
+  name: "without JSON schemas",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/zod\/v4\/core\/(to-json-schema|json-schema-processors)\.js$/ }, ({ path }) => {
+      const names = [...readFileSync(path, "utf8").matchAll(/^export (?:function|const) (\w+)/gm)].map(
+        ([, name]) => name,
+      );
+      const absent = "const absent = () => { throw new Error('no JSON schema is made at run time'); };";
+      return { contents: `${absent}\nexport { ${names.map((name) => `absent as ${name}`).join(", ")} };` };
+    });
+  },
+};
 
 /** As esbuild is asked for all bundles. */
 export const bundleOptions = (names: readonly string[], outdir: string): BuildOptions => ({
@@ -33,6 +47,7 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   metafile: true,
   legalComments: "none",
   banner: { js: banner },
+  plugins: [withoutJsonSchemas],
   logLevel: "silent",
 });
 

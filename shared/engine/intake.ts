@@ -5,7 +5,7 @@
 import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 import { type Envelope, merged, takeBatch } from "./batch.ts";
-import { readMessage } from "./message.ts";
+import { isNewer, readMessage } from "./message.ts";
 import { comeBack, type Desk } from "./return.ts";
 import { surrender } from "./surrender.ts";
 import { along, type World } from "./world.ts";
@@ -86,26 +86,35 @@ const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
   return [...groups.values()];
 };
 
+/** What a later version sent is left to be delivered to one, and what is for us. */
+const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered[]) => {
+  const left = delivered.filter(({ body }) => body.length <= longestBody && isNewer(body)).map(({ id }) => id);
+  for (const id of left) report("warn", "a message of a newer Rekindle, left for it", { id });
+  return { left, ours: delivered.filter(({ id }) => !left.includes(id)) };
+};
+
 /** When no step can even be begun, its keys come back later like any that the platform is in the way of. */
 export const postpone = async (
   desk: Desk,
   delivered: readonly Delivered[],
   trouble: Trouble,
 ): Promise<readonly string[]> => {
+  const { left, ours } = sorted(desk, delivered);
   const failed = await Promise.all(
-    groupsOf(read(desk, delivered)).map(async ([first, ...others]): Promise<readonly string[]> => {
+    groupsOf(read(desk, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
       if (first === undefined) return [];
       const message = merged([first.message, ...others.map((one) => one.message)]);
       const done = along(desk, message, () => comeBack(desk, message, trouble)).then(() => true);
       return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
     }),
   );
-  return failed.flat();
+  return [...left, ...failed.flat()];
 };
 
 /** Ids of the messages that must be delivered again: whole keys, and no innocent ones. */
 export const intake = async (world: World, delivered: readonly Delivered[]): Promise<readonly string[]> => {
-  const groups = groupsOf(read(world, delivered));
+  const { left, ours } = sorted(world, delivered);
+  const groups = groupsOf(read(world, ours));
   const isWorn = (group: readonly Read[]): boolean => group.some(({ received }) => received > patience);
   const fresh = groups.filter((group) => !isWorn(group));
   // What may end this invocation is set aside before anything else is begun.
@@ -116,5 +125,5 @@ export const intake = async (world: World, delivered: readonly Delivered[]): Pro
       return done ? [] : group.map(({ id }) => id);
     }),
   );
-  return [...aside.flat(), ...(await takeBatch(world, fresh.flat()))];
+  return [...left, ...aside.flat(), ...(await takeBatch(world, fresh.flat()))];
 };

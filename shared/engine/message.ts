@@ -19,6 +19,30 @@ const shape = z.object({
   trace: z.string().regex(traceForm).optional().catch(undefined),
 });
 
+/** The schema of what this version sends and reads. The first one is not written: whoever changes it writes a later one. */
+const schema = 1;
+
+/** Of every schema: whose it is can always be told. */
+const later = z.looseObject({
+  schema: z
+    .number()
+    .int()
+    .min(schema + 1),
+  cluster: word,
+  kind: word,
+  name: word,
+});
+
+/** True for a message of a later Rekindle's: who knows its schema shall have it. */
+export const isNewer = (text: string): boolean => {
+  if (!text.includes('"schema"')) return false;
+  try {
+    return later.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+};
+
 /** The message in a queue's text, or undefined when it is none: poison, to be told and acknowledged. */
 export const readMessage = (text: string): Message | undefined => {
   try {

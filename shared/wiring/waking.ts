@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import type { Delivered } from "../engine/intake.ts";
-import { readMessage } from "../engine/message.ts";
+import { isNewer, readMessage } from "../engine/message.ts";
 import type { Queue, Report } from "../engine/ports.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { sendingTo } from "./sending.ts";
@@ -12,10 +12,12 @@ export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
 
 const envelope = z.object({ message: z.unknown(), id: z.string().min(1).max(128) });
 
-const delayedIn = (body: string): Parameters<Queue["send"]> | undefined => {
+const delayedIn = (body: string): Parameters<Queue["send"]> | "newer" | undefined => {
   try {
     const { message, id } = envelope.parse(JSON.parse(body));
-    const read = readMessage(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    if (isNewer(text)) return "newer";
+    const read = readMessage(text);
     return read === undefined ? undefined : [read, id];
   } catch {
     return undefined;
@@ -34,6 +36,10 @@ export const wake = async (
       if (delayed === undefined) {
         report("error", "not a timer of ours, dropped", { id, characters: body.length });
         return [];
+      }
+      if (delayed === "newer") {
+        report("warn", "a timer of a newer Rekindle, left for it", { id });
+        return [id];
       }
       try {
         await send(...delayed);

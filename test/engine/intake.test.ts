@@ -50,6 +50,27 @@ describe("a delivery", () => {
   });
 });
 
+describe("two versions on one queue", () => {
+  const newer = { schema: 2, cluster: "c", kind: "Toy", name: "bear", keys: ["another form"] };
+
+  test("what the later one sent is left for it, told, and its neighbours are taken", async () => {
+    const { world, lines, record, sent } = settled();
+    const theirs = delivered({ id: "theirs", body: JSON.stringify(newer), received: 9 });
+    assert.deepEqual(await intake(world, [theirs, delivered()]), ["theirs"]);
+    assert.deepEqual([record()?.memory, sent], [{ count: 1 }, []]);
+    assert.deepEqual(
+      lines.filter(({ level }) => level !== "debug" && level !== "info"),
+      [{ level: "warn", message: "a message of a newer Rekindle, left for it", fields: { id: "theirs" } }],
+    );
+  });
+
+  test("what the earlier one sent is taken, and hints that are not known yet are left out", async () => {
+    const { world, record } = settled();
+    assert.deepEqual(await intake(world, [delivered({}, { hint: "of the next minor version" })]), []);
+    assert.deepEqual(record()?.memory, { count: 1 });
+  });
+});
+
 describe("a message that comes back again and again", () => {
   test("is not begun a fourth time: its key is sent for alone, and its neighbours are taken", async () => {
     const { world, sent, calls, put } = settled();

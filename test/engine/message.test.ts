@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { readMessage } from "../../shared/engine/message.ts";
+import { isNewer, readMessage } from "../../shared/engine/message.ts";
 import { message } from "./fakes.ts";
 
 describe("a message", () => {
@@ -35,6 +35,19 @@ describe("a message", () => {
   ];
   for (const { name, text } of poison) {
     test(`${name} is poison`, () => assert.equal(readMessage(text), undefined));
+  }
+
+  const versions: readonly (readonly [text: object, newer: boolean])[] = [
+    [message, false],
+    [{ ...message, schema: 1 }, false],
+    [{ ...message, schema: 2 }, true],
+    [{ schema: 3, cluster: "c", kind: "Toy", name: "a", keys: {} }, true],
+    [{ schema: 2, Type: "Notification" }, false],
+    [{ ...message, schema: "2" }, false],
+  ];
+  for (const [text, newer] of versions) {
+    test(`${JSON.stringify(text)} is ${newer ? "" : "not "}a later Rekindle's`, () =>
+      assert.equal(isNewer(JSON.stringify(text)), newer));
   }
 
   test("whatever the text, reading it does not throw", () => {

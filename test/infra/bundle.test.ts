@@ -44,6 +44,18 @@ describe("the bundle", () => {
     assert.ok(atOnce.bytes < 100_000, `${atOnce.bytes} bytes`);
   });
 
+  test("of every function holds nothing of what makes JSON schemas", () => {
+    const makers = functionNames().flatMap((name) =>
+      loadedBy(meta, name).ever.files.flatMap((file) =>
+        Object.entries(meta.outputs[file]?.inputs ?? {}).filter(([input]) => /zod.*json-schema/.test(input)),
+      ),
+    );
+    assert.deepEqual(
+      makers.filter(([, { bytesInOutput }]) => bytesInOutput > 200),
+      [],
+    );
+  });
+
   test("of every function is built, and has a handler", () => {
     const names = ["admission", "api", "deliver", "forward", "reconcile", "resync", "wake"];
     const without = names.filter((name) => !meta.outputs[`dist/${name}.mjs`]?.exports.includes("handler"));

@@ -33,6 +33,13 @@ describe("a timer", () => {
     );
   });
 
+  test("of a later Rekindle is left for it", async () => {
+    const later = { ...message, schema: 2, tries: "in another form" };
+    const { sent, failed, lines } = await run([of("m1", { message: later, id: "t" }), of("m2", { message, id: "t" })]);
+    assert.deepEqual([sent, failed], [[[message, "t"]], ["m1"]]);
+    assert.deepEqual(lines, ["warn a timer of a newer Rekindle, left for it"]);
+  });
+
   test("that cannot be sent comes again, with a line that says why", async () => {
     const { failed, lines } = await run([of("m1", { message, id: "timer-1" })], true);
     assert.deepEqual([failed, lines], [["m1"], ["warn a timer could not be sent on, it comes again"]]);

@@ -97,7 +97,11 @@ const stop = async (call: Case, patient: Patient): Promise<Ending> => {
   const run = runOf(call, patient);
   const untold = await tell(run, patient, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
   if (world.shadow === undefined) await show(run, `RecoveryFailed: ${why}`);
-  return untold ?? { did: "stopped", why };
+  if (untold !== undefined) return untold;
+  // The version that knows it shall have the message, whoever of two takes it next.
+  if (patient.ill.is === "newer" && world.shadow === undefined)
+    await comeBack(world, message, { reason: "NewerRecord", message: why }, { now: patient.now, lastedMs: 0 });
+  return { did: "stopped", why };
 };
 
 type Mended = Pick<Rebuilt<unknown>, "memory" | "kept" | "problems"> & { readonly survey: Survey | undefined };

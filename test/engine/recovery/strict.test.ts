@@ -20,6 +20,8 @@ type Row = {
   /** What the next decision is made from when it is not strict; undefined: it is refused all the same. */
   readonly count: number | undefined;
   readonly errors: number;
+  /** Messages sent, to come back by. */
+  readonly sent?: number;
 };
 
 const rows: readonly Row[] = [
@@ -39,6 +41,8 @@ const rows: readonly Row[] = [
     why: /written by a newer Rekindle, schema 2; this one reads schemas up to 1: .* rekindle recover toy\/ns\/bear --fresh$/,
     count: undefined,
     errors: 1,
+    // Two versions may be at work: the message is kept for the one that knows the record.
+    sent: 1,
   },
 ];
 
@@ -55,13 +59,13 @@ const opened = async ({ record, edited }: Pick<Row, "record" | "edited">) => {
 };
 
 describe("strict: a record that cannot be used stops writes for its key, and says so", () => {
-  for (const { name, why, errors, ...row } of rows) {
+  for (const { name, why, errors, sent = 0, ...row } of rows) {
     test(name, async () => {
       const { box, more, measured } = await opened(row);
       const ending = await step(box.toyWorld(more), message);
       assert.equal(ending.did, "stopped");
       assert.match("why" in ending ? ending.why : "", why);
-      assert.deepEqual([box.counts, box.sent, measured], [[], [], [errors]]);
+      assert.deepEqual([box.counts, box.sent.length, measured], [[], sent, [errors]]);
       assert.deepEqual(
         writesIn(box.calls).map((call) => call.replace(/bear\.\w+/, "bear")),
         ["create events bear"],

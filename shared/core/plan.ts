@@ -146,6 +146,11 @@ export type Plan<Memory> = {
   readonly lingers?: boolean;
   /** Right also when what it was decided on is a little behind: it ends nothing but by right or what was read, and makes nothing twice. */
   readonly swift?: boolean;
+  /**
+   * Its status tells all that is to be remembered: as long as there is no record none is made for it. When it acts, its
+   * status is written first, and is the lock.
+   */
+  readonly shown?: boolean;
   /** One line for people: what the application waits for. */
   readonly waitsFor?: string;
   /** Nothing is left to do unless the object changes. */

@@ -8,3 +8,10 @@ export const instantOf = (time: string | null | undefined): number | undefined =
 
 /** An instant as the API writes it: RFC 3339, whole seconds, UTC. */
 export const timeText = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** The API server's clock when the process's own showed `at`: a live answer's, carried along. Both in ms. */
+export type Epoch = { readonly date: number; readonly at: number };
+
+/** The API server's clock now, in whole seconds as it tells them, epoch ms. */
+export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
+  date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;

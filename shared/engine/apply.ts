@@ -5,7 +5,7 @@
  */
 import { ApiError, assertNever } from "../core/errors.ts";
 import { eventOf, events } from "../core/event.ts";
-import type { Obj, Ref } from "../core/object.ts";
+import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import { refText } from "../core/object.ts";
 import type { Effect, Refusal, Trouble } from "../core/plan.ts";
 import type { Chance, Clock, Cluster } from "./ports.ts";
@@ -22,6 +22,8 @@ export type Hands = {
   readonly component?: string | undefined;
   /** Id of the trace that events are told under; absent: of none. */
   readonly trace?: string | undefined;
+  /** Told what was created, as the server answered. */
+  readonly made?: ((resource: Resource, object: Stored) => void) | undefined;
   /** Makes what nobody may decide or remember: see `Chance`. */
   readonly chance?: Chance | undefined;
 };
@@ -80,15 +82,17 @@ const whole = async ({ chance }: Hands, { object, fresh }: Extract<Effect, { do:
 /** A refusal is asked for twice: one odd answer must not end an application. */
 const createTwice = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   const object = await whole(hands, effect);
-  try {
-    await hands.cluster.create(refOf(effect), object);
+  const once = async (): Promise<Done> => {
+    const stored = await hands.cluster.create(refOf(effect), object);
+    hands.made?.(effect.resource, stored);
     return done;
+  };
+  try {
+    return await once();
   } catch (cause) {
     if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;
   }
-  if (hands.clock.monotonic() > hands.until) return late;
-  await hands.cluster.create(refOf(effect), object);
-  return done;
+  return hands.clock.monotonic() > hands.until ? late : await once();
 };
 
 const late: Done = wait("Late", "this invocation was held up beyond its fence; the next one decides again");

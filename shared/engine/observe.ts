@@ -6,8 +6,8 @@ import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Returning } from "../core/recovery.ts";
+import { dateAt, type Epoch } from "../core/time.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
-import type { Epoch } from "./recall.ts";
 import type { Salvaged } from "./record.ts";
 import { diagnose, type Ill } from "./recovery/diagnosis.ts";
 import { recoveryOf } from "./settings.ts";
@@ -77,6 +77,22 @@ const isOlder = (object: Stored | undefined, { uid, generation = 0 }: Salvaged):
 const seemsNew = ({ metadata, ...object }: Stored): boolean =>
   metadata.deletionTimestamp === undefined && same(object["status"] ?? {}, {});
 
+/** So long two clocks are trusted to go alike. */
+const longestCarriedMs = 60_000;
+
+/** Where what is watched is enough to begin with, the new object is known already, and the server's clock from an answer before. */
+const watchedNew = (
+  { recall, clock }: World,
+  key: Key,
+  { watchful }: Operator<unknown>,
+): (Answer<Stored> & { readonly recalled: Epoch }) | undefined => {
+  const appeared = watchful === true ? recall?.appeared(key) : undefined;
+  if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
+  const now = clock.monotonic();
+  const { object, epoch } = appeared;
+  return now - epoch.at > longestCarriedMs ? undefined : { value: object, date: dateAt(epoch, now), recalled: epoch };
+};
+
 /** `presuming`: the record of what seems new is not asked for, one request in the life of every application. */
 export const observe = async (
   world: World,
@@ -85,6 +101,9 @@ export const observe = async (
   presuming = false,
 ): Promise<Observed> => {
   const ref = objectRef(key, operator);
+  const watched = presuming ? watchedNew(world, key, operator) : undefined;
+  if (watched !== undefined)
+    return unrecorded(watched, { presumed: true, recalled: watched.recalled, returning: undefined });
   const glimpse = presuming ? await world.cluster.get(ref) : undefined;
   if (glimpse?.value !== undefined && seemsNew(glimpse.value))
     return unrecorded(glimpse, { presumed: true, returning: undefined });
@@ -152,7 +171,7 @@ const windowFor = (
 
 const unrecorded = (
   { value: object, date: now }: Answer<Stored | undefined>,
-  { version, ...how }: Pick<Sight, "presumed" | "returning"> & { readonly version?: Version },
+  { version, ...how }: Pick<Sight, "presumed" | "returning" | "recalled"> & { readonly version?: Version },
 ): Observed => {
   if (object === undefined) return { see: "nothing" };
   const { uid } = object.metadata;

@@ -5,35 +5,32 @@
  * recalls a record that others have gone on from loses it, and has touched nothing.
  */
 import type { Key } from "../core/key.ts";
-import type { Stored } from "../core/object.ts";
+import type { Resource, Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
+import { dateAt, type Epoch } from "../core/time.ts";
 import { type Looking, type Observed, observe, type Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { Held, Run } from "./run.ts";
 import type { World } from "./world.ts";
 
-/** The API server's clock when the process's own showed `at`: a live answer's, carried along. Both in ms. */
-export type Epoch = { readonly date: number; readonly at: number };
-
-export type Recollection = {
-  readonly record: CheckpointRecord;
-  readonly version: Version;
-  readonly object: Stored;
-  readonly epoch: Epoch;
-};
+/** Without a record the memory is the one that the object's status tells: see showing.ts. */
+export type Recollection = (
+  | { readonly record: CheckpointRecord; readonly version: Version }
+  | { readonly record: undefined; readonly memory: unknown }
+) & { readonly object: Stored; readonly epoch: Epoch };
 
 export type Recall = {
   /** What was kept of the key, and is nobody's any more; undefined when the object has changed since. */
   take(key: Key): Recollection | undefined;
   keep(key: Key, recollection: Recollection): void;
+  /** A new object, whole, as it was watched to appear, and the server's clock; undefined where either is not known. */
+  appeared(key: Key): { readonly object: Stored; readonly epoch: Epoch } | undefined;
+  /** A step of the key has made it, as the server answers: it is known before the watch shows it. */
+  made(key: Key, resource: Resource, object: Stored): void;
   /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is, or one is not there. */
   look(key: Key, query: Looking): readonly Stored[] | undefined;
 };
-
-/** The API server's clock now, in whole seconds as it tells them, epoch ms. */
-export const dateAt = ({ date, at }: Epoch, monotonic: number): number =>
-  date + Math.floor(Math.max(0, monotonic - at) / 1_000) * 1_000;
 
 /** When the process's own clock stood where a sight's `now` says, ms, where that was carried along: it may be a second ago. */
 export const shownAt = ({ recalled, now }: Sight): number | undefined =>
@@ -47,34 +44,30 @@ export const remember = (
   plan: Plan<unknown>,
 ): void => {
   const { world, message, sight, looked } = run;
-  if (plan.swift !== true || record === undefined || version === undefined || object === undefined) return;
-  const epoch = sight.recalled ?? { date: sight.now, at: looked };
-  world.recall?.keep(message, { record, version, object, epoch });
+  if (plan.swift !== true || object === undefined) return;
+  const seen = { object, epoch: sight.recalled ?? { date: sight.now, at: looked } };
+  if (record !== undefined && version !== undefined) world.recall?.keep(message, { record, version, ...seen });
+  else if (plan.shown === true) world.recall?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
 /** What is remembered of a key as if it had been read; undefined when it cannot be used. */
-const recalled = (
-  world: World,
-  { record, version, object, epoch }: Recollection,
-  operator: Operator<unknown>,
-): Observed | undefined => {
-  const memory = operator.parse(record.memory);
+const recalled = (world: World, kept: Recollection, operator: Operator<unknown>): Observed | undefined => {
+  const { record, object, epoch } = kept;
+  const memory = record === undefined ? ({ ok: true, memory: kept.memory } as const) : operator.parse(record.memory);
   if (!memory.ok) return undefined;
   const now = dateAt(epoch, world.clock.monotonic());
   const sight: Sight = {
-    ...{
-      object,
-      successor: false,
-      uid: record.uid,
-      record,
-      version,
-      presumed: false,
-      recalled: epoch,
-      leans: true,
-      now,
-    },
+    object,
+    successor: false,
+    uid: object.metadata.uid,
+    record,
+    version: kept.record === undefined ? undefined : kept.version,
+    presumed: false,
+    recalled: epoch,
+    leans: true,
     memory: memory.memory,
-    returning: record.returning,
+    now,
+    returning: record?.returning,
   };
   return { see: "sight", sight };
 };

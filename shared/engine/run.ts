@@ -1,6 +1,7 @@
 /** What a step carries along: the world it acts in, what it saw at first, and what of it is stored so far. */
 import type { Message } from "../core/key.ts";
 import type { Operator } from "../core/operator.ts";
+import type { Plan } from "../core/plan.ts";
 import { idOf } from "../core/trace.ts";
 import type { Hands } from "./apply.ts";
 import type { Sight } from "./observe.ts";
@@ -22,13 +23,17 @@ export type Run = {
   readonly looked: number;
   /** It looked again, for the first time it took too long. */
   readonly slow?: boolean;
+  /** The plan whose status was written before anything of it was done, and was the lock. */
+  readonly shown?: Plan<unknown>;
   /** Its place among those that submit; absent where nothing bounds them. */
   readonly turn?: Turn | undefined;
 };
 
 /** What appliers of this step work with, until the given monotonic time. */
-export const handsOf = ({ world, operator, sight, message: { trace } }: Run, until: number): Hands => {
+export const handsOf = ({ world, operator, sight, message }: Run, until: number): Hands => {
+  const { trace } = message;
   const { cluster, clock, chance } = world;
   const { component } = operator;
-  return { cluster, clock, chance, until, now: sight.now, component, trace: trace === undefined ? trace : idOf(trace) };
+  const about = { now: sight.now, component, trace: trace === undefined ? trace : idOf(trace) };
+  return { cluster, clock, chance, until, ...about, made: (...what) => world.recall?.made(message, ...what) };
 };

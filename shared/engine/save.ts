@@ -11,12 +11,7 @@ import { madeWith } from "./recovery/compatibility.ts";
 import { expiryOf, keptRuns } from "./recovery/runs.ts";
 import type { Held, Run } from "./run.ts";
 import { recoveryOf } from "./settings.ts";
-
-/**
- * What acts upon the world must be the winner's: deletions that a step decided on before others went on are right by
- * what it remembers, and wrong by what is.
- */
-const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect) => effect.do !== "record");
+import { acts, needsNone } from "./showing.ts";
 
 /** Other settings alone are no reason to write: they are taken in with whatever is written next. */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>
@@ -27,6 +22,7 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   const { world, message, sight } = run;
   // A record that was only presumed not to be there would be left standing.
   if (plan.forget === true) return sight.presumed && held.version === undefined ? "raced" : held;
+  if (await needsNone(run, held, plan)) return held;
   const outbox = await outboxAfter(run, held, plan);
   const whole = { ...recordOf(run, held, plan), outbox };
   const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);

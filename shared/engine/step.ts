@@ -8,31 +8,23 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage, type Done } from "./apply.ts";
-import { type Answers, type Looking, learn, noAnswers, type Observed } from "./observe.ts";
+import { type Answers, type Looking, learn, noAnswers } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";
 import { clean, orderIn } from "./recovery/cleaning.ts";
-import { ready } from "./recovery/ready.ts";
+import { labelsOf, ready } from "./recovery/ready.ts";
 import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
 import { type Held, handsOf, type Run } from "./run.ts";
 import { save } from "./save.ts";
+import { showFirst } from "./showing.ts";
 import { givenUp, passOver } from "./spared.ts";
 import { tell } from "./status.ts";
 import { internal, isPatient, troubleOf } from "./trouble.ts";
-import type { Ending, Labels, World } from "./world.ts";
+import type { Ending, World } from "./world.ts";
 
 /** A decision may ask for more this often before it must come to a plan. */
 const rounds = 8;
-
-/** Labels of what is seen; of what is gone, those that it had. */
-const labelsOf = (observed: Exclude<Observed, { see: "nothing" }>): Labels => {
-  const [object, record] =
-    observed.see === "ill"
-      ? [observed.patient.object, observed.patient.ill.rest]
-      : [observed.sight.object, observed.sight.record];
-  return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
-};
 
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
@@ -110,20 +102,31 @@ const isLate = (run: Run, plan: Plan<unknown>): boolean => {
 /** Nothing was touched when what stood in for a read was wrong. */
 const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
 
-const proceed = async (run: Run): Promise<Ending> => {
-  const { sight } = run;
+/** The run to carry a plan out with; or how the step ended, for it was not to be carried out, or not on what was seen. */
+const opening = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Run | Ending> => {
+  if (run.world.shadow !== undefined) {
+    run.world.shadow(run.message, plan);
+    return { did: "nothing", why: "shadow mode" };
+  }
+  if (await isOld(run, plan)) return await taken(run, "live");
+  if (isLate(run, plan)) return await taken({ ...run, slow: true }, "live");
+  const shown = await showFirst(run, held, plan);
+  return shown === "raced" ? await lost(run, held) : shown;
+};
+
+const proceed = async (begun: Run): Promise<Ending> => {
+  const { sight } = begun;
+  let run = begun;
   let held: Held = { record: sight.record, version: sight.version };
   let so: Far = { memory: sight.memory, refused: [], done: [], answers: noAnswers() };
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
       const plan = await lingering(run, held, await decide(run, so, held));
-      if (run.world.shadow !== undefined) {
-        run.world.shadow(run.message, plan);
-        return { did: "nothing", why: "shadow mode" };
-      }
-      if (await isOld(run, plan)) return await taken(run, "live");
-      if (isLate(run, plan)) return await taken({ ...run, slow: true }, "live");
+      const opened = await opening(run, held, plan);
+      if ("did" in opened) return opened;
+      if (opened !== run) writes += 1;
+      run = opened;
       const done = await carryOut(run, held, plan);
       if (done.did === "raced") return await lost(run, held);
       writes += done.writes;

@@ -37,8 +37,8 @@ export type ForwarderSettings = {
 /** What the operator of a kind watches of a resource, in a namespace; of no kind: what anybody watches of it, if that is all. */
 export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
 
-/** Also of other namespaces. */
-export type Seen = Pick<Known, "get" | "values">;
+/** Also of other namespaces. `reached`: the version of the resource up to which it is known; undefined while that is in doubt. */
+export type Seen = Pick<Known, "get" | "values"> & { readonly reached: () => string | undefined };
 
 /** One resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
@@ -172,7 +172,10 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
       const covers = loop.namespace === undefined || loop.namespace === namespace;
       return covers && shows(subject, { kind, resource });
     });
-    return mine.length === 1 && mine[0]?.trail.base === "list" ? mine[0].trail.known : undefined;
+    const [course] = mine;
+    if (mine.length !== 1 || course?.trail.base !== "list") return undefined;
+    const { trail } = course;
+    return { get: trail.known.get, values: trail.known.values, reached: () => trail.cursor };
   };
   return {
     known,

@@ -1,6 +1,6 @@
 /** What is kept of an object while it is watched: enough to tell whether a change matters and to whom. */
 import type { Metadata, Stored } from "../core/object.ts";
-import { isRecord, type Json } from "./answers.ts";
+import { isRecord, isStored, type Json } from "./answers.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -65,6 +65,12 @@ export const trim = (object: Stored): Stored => {
     ...(Object.keys(status).length === 0 ? {} : { status }),
   };
 };
+
+/** What is kept of an object whose first step need not read it, for it stands whole beside that. */
+export const trimWith = (object: Stored): Stored => ({ ...trim(object), whole: object });
+
+/** The object that stands whole beside what is kept of it. */
+export const wholeOf = ({ whole }: Stored): Stored | undefined => (isStored(whole) ? whole : undefined);
 
 const trimCondition = (condition: unknown): Json =>
   isRecord(condition) ? only(condition, ["type", "status", "reason", "message"]) : {};

@@ -5,11 +5,13 @@
 import { same } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
 import type { Ref, Resource, Stored } from "../core/object.ts";
+import type { Epoch } from "../core/time.ts";
 import type { Looking } from "../engine/observe.ts";
 import type { Recall, Recollection } from "../engine/recall.ts";
 import type { Forwarder } from "../forward/start.ts";
 import { labelOf } from "../kube/pods.ts";
-import { trim } from "../kube/trim.ts";
+import { trim, wholeOf } from "../kube/trim.ts";
+import { beyond, type Made, note } from "./making.ts";
 
 type Known = Forwarder["known"];
 
@@ -30,32 +32,60 @@ const saidIn = ({ metadata }: Stored): unknown => {
 
 type Listing = Extract<Looking, { do: "list" }>;
 
+/** What lasts from step to step. */
+export type Mind = {
+  /** What is remembered of each key, by its text. */
+  readonly kept: Map<string, Recollection>;
+  readonly made: Made;
+  /** The last that was read of the server's clock. */
+  latest: Epoch | undefined;
+};
+
+export const openMind = (): Mind => ({ kept: new Map(), made: new Map(), latest: undefined });
+
+type Looks = { readonly known: Known; readonly made: Made };
+
+const nameOf = ({ metadata: { namespace = "", name } }: Stored): string => `${namespace}/${name}`;
+
 /** What a field selector would find is not told by what is kept of an object. */
-const allOf = (known: Known, { kind }: Key, query: Listing): readonly Stored[] | undefined => {
+const allOf = ({ known, made }: Looks, { kind }: Key, query: Listing): readonly Stored[] | undefined => {
   const { resource, namespace, labels } = query;
   const seen = query.field === undefined ? known({ kind, resource, namespace }) : undefined;
   if (seen === undefined) return undefined;
   const wanted = Object.entries(labels);
+  const isWanted = (object: Stored): boolean =>
+    wanted.every(([name, value]) => labelOf(object, name) === value) &&
+    (namespace === "" || object.metadata.namespace === namespace);
   const found: Stored[] = [];
-  for (const object of seen.values()) {
-    const isWanted = wanted.every(([name, value]) => labelOf(object, name) === value);
-    if (isWanted && (namespace === "" || object.metadata.namespace === namespace)) found.push(object);
-  }
-  return found;
+  for (const object of seen.values()) if (isWanted(object)) found.push(object);
+  const own = beyond(made, resource, seen.reached()).filter(isWanted);
+  if (own.length === 0) return found;
+  const places = new Set(own.map(nameOf));
+  return [...found.filter((object) => !places.has(nameOf(object))), ...own];
 };
 
 /** What was not seen to be there may be news. */
-const oneOf = (known: Known, { kind }: Key, { resource, namespace = "", name }: Ref): readonly Stored[] | undefined => {
+const oneOf = (
+  { known, made }: Looks,
+  { kind }: Key,
+  { resource, namespace = "", name }: Ref,
+): readonly Stored[] | undefined => {
   const seen = known({ kind, resource, namespace }) ?? known({ resource, namespace });
-  const found = seen?.get(namespace, name);
+  if (seen === undefined) return undefined;
+  const own = beyond(made, resource, seen.reached()).find((object) => nameOf(object) === `${namespace}/${name}`);
+  const found = own ?? seen.get(namespace, name);
   return found === undefined ? undefined : [found];
 };
 
-/** `kept`: what is remembered of each key, by its text. */
-export const openRecall = ({ known, resourceOf }: Settings, kept = new Map<string, Recollection>()): Recall => {
-  const isCurrent = ({ kind, namespace, name }: Key, { object }: Recollection): boolean => {
+export const openRecall = ({ known, resourceOf }: Settings, mind: Mind = openMind()): Recall => {
+  const { kept, made } = mind;
+  const looks = { known, made };
+  const watchedOf = ({ kind, namespace, name }: Key): Stored | undefined => {
     const resource = resourceOf(kind);
-    const watched = resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
+    return resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
+  };
+  const isCurrent = (key: Key, { object }: Recollection): boolean => {
+    const watched = watchedOf(key);
     return watched !== undefined && same(saidIn(watched), saidIn(trim(object)));
   };
   return {
@@ -66,10 +96,22 @@ export const openRecall = ({ known, resourceOf }: Settings, kept = new Map<strin
       return recollection !== undefined && isCurrent(key, recollection) ? recollection : undefined;
     },
     keep: (key, recollection) => {
+      const { epoch } = recollection;
+      if (mind.latest === undefined || epoch.at > mind.latest.at) mind.latest = epoch;
       kept.set(textOf(key), recollection);
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
     },
-    look: (key, query) => (query.do === "get" ? oneOf(known, key, query.ref) : allOf(known, key, query)),
+    appeared: (key) => {
+      const watched = watchedOf(key);
+      const object = watched === undefined ? undefined : wholeOf(watched);
+      return object === undefined || mind.latest === undefined ? undefined : { object, epoch: mind.latest };
+    },
+    // What nobody watches would be remembered for ever.
+    made: ({ kind }, resource, object) => {
+      const { namespace = "" } = object.metadata;
+      if (known({ kind, resource, namespace }) !== undefined) note(made, resource, object);
+    },
+    look: (key, query) => (query.do === "get" ? oneOf(looks, key, query.ref) : allOf(looks, key, query)),
   };
 };

@@ -6,8 +6,9 @@ import { textOf } from "../../shared/core/key.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import type { Plan, Query, View } from "../../shared/core/plan.ts";
 import { queryId } from "../../shared/core/plan.ts";
+import { dateAt } from "../../shared/core/time.ts";
 import { merged } from "../../shared/engine/batch.ts";
-import { dateAt, type Recall, type Recollection } from "../../shared/engine/recall.ts";
+import type { Recall, Recollection } from "../../shared/engine/recall.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";
@@ -43,6 +44,8 @@ const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({}
       return found;
     },
     keep: (key, recollection) => void kept.set(textOf(key), recollection),
+    appeared: () => undefined,
+    made: () => {},
     look: () => knows.seen,
   };
   const world = { ...there.world, recall };

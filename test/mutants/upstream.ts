@@ -113,9 +113,9 @@ export const upstreamMutants: readonly Mutant[] = [
     name: "U4-names-drawn",
     promise: "an attempt's driver has one name, so that a second one cannot come (U4: kubeflow#155)",
     file: apply,
-    find: "await hands.cluster.create(refOf(effect), object);\n    return done;",
+    find: "const stored = await hands.cluster.create(refOf(effect), object);",
     replace:
-      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(hands.now) : '');\n    await hands.cluster.create({ ...refOf(effect), name }, { ...object, metadata: { ...metadata, name } });\n    return done;",
+      "const { metadata } = object;\n    const name = metadata.name + (object.kind === 'Pod' ? String(hands.now) : '');\n    const stored = await hands.cluster.create({ ...refOf(effect), name }, { ...object, metadata: { ...metadata, name } });",
     scenarios: ["completion"],
     fault: "crash-.*",
   },

@@ -178,7 +178,10 @@ const drawn = ({ count }: Stage): Readonly<Record<string, string>> =>
 const recallOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>>): Pick<World, "recall"> => {
   if (stage.theatre.scenario.hosted !== true) return {};
   const resourceOf = (kind: string) => operators.get(kind)?.resource;
-  return { recall: openRecall({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.kept) };
+  const now = stage.now();
+  // It has read the server's clock just now, for somebody else.
+  stage.mind.latest = { date: now - (now % 1_000), at: now };
+  return { recall: openRecall({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
 };
 
 /** The world of a fresh invocation: nothing is shared with any other but what stands outside, or what their host knows. */

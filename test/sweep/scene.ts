@@ -1,11 +1,13 @@
 /** A moment of a run from which others fork: plain data that is shared, never written. */
-import type { Recollection } from "../../shared/engine/recall.ts";
 import type { SimulatorState } from "../../shared/simulator/open.ts";
+import type { Mind } from "../../shared/wiring/recalling.ts";
 import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
 
 /** How many there were before this moment. */
 export type Count = { calls: number; messages: number; events: number; invocations: number };
+
+export const copyOf = ({ kept, made, latest }: Mind): Mind => ({ kept: new Map(kept), made: new Map(made), latest });
 
 export type Scene = {
   readonly simulator: SimulatorState;
@@ -14,7 +16,7 @@ export type Scene = {
   readonly count: Readonly<Count>;
   readonly nextSweep: number;
   /** What the host remembers of its own steps. */
-  readonly kept: ReadonlyMap<string, Recollection>;
+  readonly mind: Mind;
   readonly identities: ReadonlyMap<string, string>;
   /** Acts of the scenario that were set off, and those that are still to come of them. */
   readonly met: ReadonlySet<number>;

@@ -7,9 +7,9 @@ import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import { take } from "../../shared/engine/batch.ts";
-import type { Recollection } from "../../shared/engine/recall.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
 import type { Change } from "../../shared/simulator/store.ts";
+import { type Mind, openMind } from "../../shared/wiring/recalling.ts";
 import { resync } from "../../shared/wiring/resync.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
 import { identityOf } from "./ending.ts";
@@ -18,7 +18,7 @@ import { openPost, type Post } from "./journal.ts";
 import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
-import type { Count, Scene } from "./scene.ts";
+import { type Count, copyOf, type Scene } from "./scene.ts";
 import type { Theatre } from "./theatre.ts";
 import { openWatching, type Watching } from "./watching.ts";
 
@@ -48,7 +48,7 @@ export class Stage {
   identities: Map<string, string>;
   readonly count: Count;
   nextSweep: number;
-  kept: Map<string, Recollection>;
+  mind: Mind;
   readonly began: number;
   down = false;
   watchingIs: "on" | "off" = "on";
@@ -90,7 +90,7 @@ export class Stage {
     this.identities = new Map(scene.identities);
     this.count = { ...scene.count };
     this.nextSweep = scene.nextSweep;
-    this.kept = new Map(scene.kept);
+    this.mind = copyOf(scene.mind);
     this.began = scene.count.invocations;
     this.lines = options.trace === true ? [] : undefined;
     this.onScene = options.onScene;
@@ -190,7 +190,7 @@ export class Stage {
     this.flights.clear();
     this.down = true;
     this.watchingIs = "off";
-    this.kept.clear();
+    this.mind = openMind();
     this.post = openPost(() => this.now(), visibilityMs);
     this.later(restartMs, () => this.restart());
   }
@@ -290,7 +290,7 @@ export class Stage {
       oracle: this.oracle.copy(),
       count: { ...this.count },
       nextSweep: this.nextSweep,
-      kept: new Map(this.kept),
+      mind: copyOf(this.mind),
       identities: new Map(this.identities),
       armed: this.armed,
       met: this.met,

@@ -6,6 +6,7 @@ import type { Message } from "../../shared/core/key.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
+import { openMind } from "../../shared/wiring/recalling.ts";
 import { identityOf } from "./ending.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
@@ -190,7 +191,7 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0 },
       nextSweep: start + 300_000,
-      kept: new Map(),
+      mind: openMind(),
       identities,
       met: new Set(),
       armed,

@@ -32,6 +32,8 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     selects: selectorOf(subject.selector ?? "") ?? (() => false),
     shows: fieldSelector(tableOf(subject), subject.field ?? ""),
     known: openKnown(subject.trim),
+    /** The greatest version that it has heard of, as its server's store counts them. */
+    at: { version: 0 },
   }));
   type Loop = (typeof loops)[number];
   const sendings = ({ subject }: Loop, changes: readonly Known[]): readonly Sending[] =>
@@ -40,6 +42,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     object !== undefined && selects(object.metadata.labels ?? {}) && shows(object);
   /** An object that a selector no longer selects is gone for its watch. */
   const told = (loop: Loop, { type, object, before }: Change): readonly Known[] => {
+    loop.at.version = Math.max(loop.at.version, Number(object.metadata.resourceVersion));
     if (type !== "DELETED" && selected(loop, object)) return loop.known.seen(stored(object));
     return selected(loop, before) ? loop.known.gone(stored(object)) : [];
   };
@@ -48,11 +51,15 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
       loops.some((loop) => loop.table === table && (selected(loop, object) || selected(loop, before))),
     hear: (change) =>
       loops.filter(({ table }) => table === change.table).flatMap((loop) => sendings(loop, told(loop, change))),
-    known: ({ kind, resource }) => loops.find(({ subject }) => shows(subject, { kind, resource }))?.known,
+    known: ({ kind, resource }) => {
+      const loop = loops.find(({ subject }) => shows(subject, { kind, resource }));
+      return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
+    },
     relist: () =>
       loops.flatMap((loop) => {
         const listing = loop.known.begin();
         const objects = store.list(loop.table).filter((object) => selected(loop, object));
+        loop.at.version = store.revision();
         const changes = objects.flatMap((object) => listing.see(stored(object)));
         return sendings(loop, [...changes, ...listing.end()]);
       }),

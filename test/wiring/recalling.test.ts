@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
 import type { Recollection } from "../../shared/engine/recall.ts";
 import { pods } from "../../shared/kube/resources.ts";
-import { trim } from "../../shared/kube/trim.ts";
+import { trim, trimWith } from "../../shared/kube/trim.ts";
 import { openRecall } from "../../shared/wiring/recalling.ts";
 
 const key = { cluster: "here", kind: "App", namespace: "ns", name: "a" };
@@ -25,11 +25,12 @@ const kept = (object: Stored = app()): Recollection => ({
   epoch: { date: 0, at: 0 },
 });
 
-const over = (watched: readonly Stored[] | undefined) =>
+const over = (watched: readonly Stored[] | undefined, reached: () => string | undefined = () => "99") =>
   openRecall({
     known: ({ kind, namespace }) => {
       const get = (_: string, name: string) => watched?.find(({ metadata }) => metadata.name === name);
-      return watched === undefined || kind !== "App" || namespace !== "ns" ? undefined : { get, values: () => watched };
+      const all = { get, values: () => watched ?? [], reached };
+      return watched === undefined || kind !== "App" || namespace !== "ns" ? undefined : all;
     },
     resourceOf: (kind) => (kind === "App" ? apps : undefined),
   });
@@ -75,6 +76,22 @@ describe("what was kept of a key", () => {
   });
 });
 
+describe("a new object", () => {
+  const appearedIn = (watched: readonly Stored[]) => {
+    const recall = over(watched);
+    recall.keep({ ...key, name: "other" }, { ...kept(), epoch: { date: 7, at: 9 } });
+    recall.keep({ ...key, name: "another" }, { ...kept(), epoch: { date: 5, at: 8 } });
+    return recall.appeared(key);
+  };
+
+  test("is known whole, with the latest that was read of the server's clock", () =>
+    assert.deepEqual(appearedIn([trimWith(app())]), { object: app(), epoch: { date: 7, at: 9 } }));
+
+  test("is not, where only what is kept of it is", () => assert.equal(appearedIn([trim(app())]), undefined));
+
+  test("is not while nothing was read", () => assert.equal(over([trimWith(app())]).appeared(key), undefined));
+});
+
 describe("a list of what is watched", () => {
   const labelled = (name: string, labels: Readonly<Record<string, string>>) => app({ name, labels });
   const watched = [labelled("p", { app: "a", role: "x" }), labelled("q", { app: "b" }), labelled("r", { app: "a" })];
@@ -92,7 +109,8 @@ describe("a list of what is watched", () => {
   test("holds those of all namespaces where it is asked for them", () => {
     const found = openRecall({
       resourceOf: () => apps,
-      known: ({ namespace }) => (namespace === "" ? { get: () => undefined, values: () => watched } : undefined),
+      known: ({ namespace }) =>
+        namespace === "" ? { get: () => undefined, values: () => watched, reached: () => "99" } : undefined,
     }).look(key, { ...query, namespace: "", labels: { app: "a" } });
     assert.deepEqual(
       found?.map(({ metadata }) => metadata.name),
@@ -114,7 +132,7 @@ describe("one that is watched", () => {
   const by = (whose: string | undefined) =>
     openRecall({
       resourceOf: () => apps,
-      known: ({ kind }) => (kind === whose ? { get, values: () => [one] } : undefined),
+      known: ({ kind }) => (kind === whose ? { get, values: () => [one], reached: () => "99" } : undefined),
     });
 
   test("is known to whoever watches it, or by whoever watches all of it", () => {
@@ -125,5 +143,55 @@ describe("one that is watched", () => {
   test("is read when it was not seen to be there, or nobody watches", () => {
     assert.equal(by("App").look(key, { do: "get", ref: { ...ref, name: "q" } }), undefined);
     assert.equal(by("Other").look(key, { do: "get", ref }), undefined);
+  });
+});
+
+describe("what was made by a step", () => {
+  const labels = { app: "a" };
+  const list = { do: "list", resource: pods, namespace: "ns", labels } as const;
+  const made = (more: Partial<Stored["metadata"]> = {}) => app({ name: "p", labels, resourceVersion: "100", ...more });
+  const rows: readonly (readonly [why: string, reached: string | undefined, version: string, there: boolean])[] = [
+    ["is there while the watch has not come to it", "99", "100", true],
+    ["and while nobody knows how far it came", undefined, "100", true],
+    ["not when the watch has passed it, and does not show it", "100", "100", false],
+    ["also when one is longer than the other", "1000", "999", false],
+    ["not when the versions tell nothing of their order", "99", "x100", false],
+  ];
+  for (const [why, reached, resourceVersion, there] of rows)
+    test(why, () => {
+      const recall = over([app({ name: "q", labels })], () => reached);
+      recall.made(key, pods, made({ resourceVersion }));
+      const names = recall.look(key, list)?.map(({ metadata }) => metadata.name);
+      assert.deepEqual(names, there ? ["q", "p"] : ["q"]);
+      const one = recall.look(key, { do: "get", ref: { resource: pods, namespace: "ns", name: "p" } });
+      assert.equal(one !== undefined, there);
+    });
+
+  test("stands for what had its name", () => {
+    const recall = over([made({ uid: "old", resourceVersion: "9" })]);
+    recall.made(key, pods, made());
+    assert.deepEqual(
+      recall.look(key, list)?.map(({ metadata }) => metadata.uid),
+      ["u"],
+    );
+  });
+
+  test("counts where it is of another resource, namespace or label as little as any other", () => {
+    const recall = over([]);
+    recall.made(key, { ...pods, plural: "others" }, made());
+    recall.made(key, pods, made({ labels: {} }));
+    recall.made(key, pods, made({ namespace: "elsewhere" }));
+    assert.deepEqual(recall.look(key, list), []);
+  });
+
+  test("is forgotten once it was passed, and when five thousand others were made since", () => {
+    let reached = "100";
+    const recall = over([], () => reached);
+    recall.made(key, pods, made());
+    assert.deepEqual(recall.look(key, list), []);
+    reached = "1";
+    assert.deepEqual(recall.look(key, list), []);
+    for (let other = 0; other <= 5_000; other++) recall.made(key, pods, made({ name: `p-${other}` }));
+    assert.equal(recall.look(key, list)?.length, 5_000);
   });
 });

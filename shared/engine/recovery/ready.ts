@@ -1,6 +1,6 @@
 /** From what was seen at first to what a step goes on with: the one place where a recovery begins. */
 import type { Observed, Sight } from "../observe.ts";
-import type { Ending } from "../world.ts";
+import type { Ending, Labels } from "../world.ts";
 import { begin } from "./begin.ts";
 import { stoppedBy } from "./cleaning.ts";
 import { type Case, givenUp, recover } from "./recover.ts";
@@ -25,4 +25,13 @@ export const ready = async (call: Case, observed: Seen): Promise<Sight | Ending>
   if ("did" in sight) return sight;
   const why = stoppedBy(call.operator, sight.record, sight.object?.metadata.generation);
   return why === undefined ? sight : { did: "stopped", why };
+};
+
+/** Labels of what is seen; of what is gone, those that it had. */
+export const labelsOf = (observed: Seen): Labels => {
+  const [object, record] =
+    observed.see === "ill"
+      ? [observed.patient.object, observed.patient.ill.rest]
+      : [observed.sight.object, observed.sight.record];
+  return (object === undefined ? record?.labels : object.metadata.labels) ?? {};
 };

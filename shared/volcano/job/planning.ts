@@ -1,4 +1,5 @@
 /** How what was decided becomes a plan: effects in their order, the status, the events, and what is waited for. */
+import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
@@ -6,12 +7,12 @@ import { pods } from "../../kube/resources.ts";
 import { cleared } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
-import { jobs } from "../resource.ts";
+import { jobs, podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { expiryOf } from "./expiry.ts";
 import { groupEffects, keeping } from "./keeping.ts";
 import { isFinished } from "./machine.ts";
-import { type Memory, shownPhase, type Untold } from "./memory.ts";
+import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./syncing.ts";
@@ -60,6 +61,17 @@ const isContested = ({ view, object, memory }: Scene): boolean =>
 
 type Stages = readonly (readonly Effect[])[];
 
+/** Whoever finds the job without a record, but with this status, comes to the same memory, and finds or makes the same group. */
+const isShown = ({ object, view, memory }: Scene, { status, stages, wakeAt, again }: Plan<Memory>): boolean => {
+  const { kept: _, ...remembered } = memory;
+  return (
+    wakeAt === undefined &&
+    again !== true &&
+    stages.flat().every((effect) => effect.do === "create" && effect.resource === podGroups) &&
+    same(seeded({ ...object, status }, view.now), remembered)
+  );
+};
+
 /** What is in the way of pods. */
 const wordOf = ({ object, spec, key }: Scene, lacking: string | undefined): Word | undefined => {
   const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
@@ -102,7 +114,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const busy = ends.length + kept.effects.length + group.length > 0;
   const unverified = kept.effects.length > 0 && kept.lacks === undefined;
   const on = more && goesOn(next, asked, stages);
-  return {
+  const plan: Plan<Memory> = {
     memory,
     stages,
     status: projected(next, word ?? stateWord(next)),
@@ -113,6 +125,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
     ...((more && !on) || unverified ? { again: true } : {}),
     ...(word === undefined ? {} : { pollMs, waitsFor: word.message }),
   };
+  return isShown(next, plan) ? { ...plan, shown: true } : plan;
 };
 
 /** Nothing is done, and everybody sees why. */

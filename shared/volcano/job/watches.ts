@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../../kube/answers.ts";
 import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { trim } from "../../kube/trim.ts";
+import { trim, trimWith } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { jobs, keys, podGroups } from "../resource.ts";
@@ -51,6 +51,9 @@ const trimPod = (pod: Stored): Stored => {
   };
 };
 
+/** What nobody was told anything of yet is kept whole: the first step need not read it. */
+const trimJob = (job: Stored): Stored => (same(statusOf(job), {}) ? trimWith(job) : trim(job));
+
 /** Where it was placed; and whoever takes a pod away says so first. */
 const isTelling = ({ type }: Json): boolean => type === "PodScheduled" || type === "DisruptionTarget";
 
@@ -63,7 +66,7 @@ const jobOf = (object: Obj): string | undefined =>
   )?.name;
 
 const watches: readonly Watch[] = [
-  { resource: jobs, ownerName: (object) => object.metadata.name, matters: changed },
+  { resource: jobs, trim: trimJob, ownerName: (object) => object.metadata.name, matters: changed },
   {
     resource: pods,
     selector: keys.jobName,

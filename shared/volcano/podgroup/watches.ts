@@ -9,12 +9,16 @@ export const volcanoScheduler = "volcano";
 
 const field = `spec.schedulerName=${volcanoScheduler}`;
 
+/** Pods of a job come with their group; one that somebody has taken it from is found by a resync. */
+const selector = `!${keys.jobName}`;
+
 /** True of a pod that has its group, by its metadata alone. */
 export const isGrouped = ({ annotations = {} }: Metadata): boolean => (annotations[keys.group] ?? "") !== "";
 
 const watches: readonly Watch[] = [
   {
     resource: pods,
+    selector,
     field,
     ownerName: ({ metadata }) => (isGrouped(metadata) ? undefined : metadata.name),
     matters: (before) => before === undefined,

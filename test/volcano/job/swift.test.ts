@@ -34,6 +34,16 @@ describe("a new job", () => {
     assert.ok(looks(loop).every((query) => query.do === "list" || (query.do === "get" && query.known === true)));
   });
 
+  test("shows all that is to be remembered of it, unless it shares more than its group, and until it is let in", () => {
+    const spec = { tasks: [task("w", 2)] };
+    const first = (more: Readonly<Record<string, unknown>>) => new Loop({ ...spec, ...more }).step().shown;
+    assert.deepEqual([first({}), first({ plugins: { svc: [] } })], [true, undefined]);
+    const admitted = new Loop(spec);
+    admitted.step();
+    admitted.admit();
+    assert.equal(admitted.step().shown, undefined);
+  });
+
   test("waits for its group without another step", () => {
     assert.deepEqual([loop.last?.swift, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
   });

@@ -1,0 +1,48 @@
+/**
+ * What this process has made and its watch has not come to yet: it is there all the same. The versions of one resource
+ * grow, so a watch that has passed the version under which an object was made knows better what has become of it.
+ */
+import type { Resource, Stored } from "../core/object.ts";
+
+/** An object as the server answered its creation, and of what resource it is. */
+type One = { readonly of: string; readonly object: Stored };
+
+/** By place; in the order in which they were made. */
+export type Made = Map<string, One>;
+
+/** So many are remembered; then the oldest is left to the watch. */
+const most = 5_000;
+
+const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
+
+const placeOf = (resource: Resource, namespace: string, name: string): string =>
+  `${idOf(resource)} ${namespace}/${name}`;
+
+const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);
+
+/** What says nothing of its order is thought to be passed: then the watch is all that is known. */
+const hasPassed = (reached: string | undefined, version: string): boolean => {
+  if (reached === undefined) return false;
+  if (!isNumber(reached) || !isNumber(version)) return true;
+  return reached.length === version.length ? reached >= version : reached.length > version.length;
+};
+
+export const note = (made: Made, resource: Resource, object: Stored): void => {
+  const { namespace = "", name } = object.metadata;
+  const place = placeOf(resource, namespace, name);
+  made.delete(place);
+  made.set(place, { of: idOf(resource), object });
+  const [oldest] = made.keys();
+  if (made.size > most && oldest !== undefined) made.delete(oldest);
+};
+
+/** All of a resource that a watch which has come to `reached` cannot know of; what it may know of is forgotten. */
+export const beyond = (made: Made, resource: Resource, reached: string | undefined): readonly Stored[] => {
+  const found: Stored[] = [];
+  for (const [place, { of, object }] of made) {
+    if (of !== idOf(resource)) continue;
+    if (hasPassed(reached, object.metadata.resourceVersion)) made.delete(place);
+    else found.push(object);
+  }
+  return found;
+};

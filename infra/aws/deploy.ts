@@ -1,9 +1,11 @@
 /** `npm run deploy`: what would be deployed, checked before anything is half there; with --apply, deployed. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { storedText } from "../../shared/adapters/aws/stored.ts";
 import { endpointIn } from "../../shared/wiring/configuration/cluster.ts";
 import { commandsFor, problemsWith } from "./plan.ts";
+import { readTemplate } from "./template.ts";
 
 const help = `npm run deploy -- --alias NAME --record ARN [--apply] [--set PARAMETER=VALUE]…
 
@@ -46,7 +48,7 @@ const main = async (): Promise<void> => {
   if (values.help === true) return console.log(help);
   const region = process.env["AWS_REGION"] ?? process.env["AWS_DEFAULT_REGION"];
   const wanted = { alias: values.alias, record: values.record, set: values.set, region };
-  const problems = problemsWith(wanted);
+  const problems = problemsWith(readTemplate(readFileSync("infra/aws/template.yaml", "utf8")), wanted);
   if (problems.length > 0) throw new Error(problems.join("\n"));
   await checkRecord(wanted.record);
   run("npm", ["run", "--silent", "build"]);

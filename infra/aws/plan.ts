@@ -1,5 +1,9 @@
 /** What a deployment is asked for, what is wrong with that, and what the SAM command line is told. Pure. */
 
+import { parametersOf } from "./parameters.ts";
+import { brokenRules } from "./resolving.ts";
+import type { Template } from "./template.ts";
+
 const template = "infra/aws/template.yaml";
 const secret = /^arn:aws[a-z-]*:secretsmanager:([a-z0-9-]+):\d{12}:secret:\S+$/;
 const alias = /^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$/;
@@ -11,8 +15,14 @@ export type Wanted = {
   readonly region: string | undefined;
 };
 
-/** What is wrong with what was asked for, a line each that says what to change. */
-export const problemsWith = ({ alias: name, record, set, region }: Wanted): readonly string[] => {
+/** Parameters as the template takes them: sam would find out when half is there. */
+const refusedBy = (read: Template, { alias: name, record, set }: Wanted): readonly string[] => {
+  const given = Object.fromEntries(set.map((one) => [one.split("=")[0] ?? "", one.slice(one.indexOf("=") + 1)]));
+  const { values, problems } = parametersOf(read, { ...given, Alias: name, ClusterRecord: record });
+  return (problems.length > 0 ? problems : brokenRules(read, values)).map((problem) => `--set ${problem}`);
+};
+
+const mistakesIn = ({ alias: name, record, set, region }: Wanted): readonly string[] => {
   const [, home] = secret.exec(record) ?? [];
   return [
     ...(alias.test(name) ? [] : ["--alias: at most 32 lower case letters, digits and hyphens are needed"]),
@@ -23,6 +33,12 @@ export const problemsWith = ({ alias: name, record, set, region }: Wanted): read
       : []),
     ...set.filter((one) => !/^[A-Za-z]+=/.test(one)).map((one) => `--set ${one}: write PARAMETER=VALUE`),
   ];
+};
+
+/** What is wrong with what was asked for, a line each that says what to change. */
+export const problemsWith = (read: Template, wanted: Wanted): readonly string[] => {
+  const mistakes = mistakesIn(wanted);
+  return mistakes.length > 0 ? mistakes : refusedBy(read, wanted);
 };
 
 /** What sam is told. */

@@ -5,7 +5,8 @@
  */
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../adapters/kubernetes/https.ts";
 import { ApiError } from "../core/errors.ts";
-import type { HttpRequest, Transport } from "../core/http.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../core/http.ts";
+import { dateOf } from "../kube/answers.ts";
 import { type Access, endpointIn, inCluster } from "./configuration/cluster.ts";
 
 /** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
@@ -15,6 +16,8 @@ export type Opening = {
   readonly userAgent: string;
   /** Reads what is kept under an ARN. */
   readonly read?: (arn: string) => Promise<string>;
+  /** This machine's clock, epoch ms. */
+  readonly wall?: () => number;
   /** Milliseconds that only grow. */
   readonly now?: () => number;
 };
@@ -85,8 +88,29 @@ const retried = async <A extends { readonly status: number }>(
   return await ask(fresh.transport);
 };
 
+/** A token of EKS is good for a quarter of an hour by the server's clock, and no answer says that this is why it is refused. */
+const skewMs = 300_000;
+
+/** Throws where a 401 comes from a clock that is not the server's. */
+const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
+  const skew = wall() - dateOf(answer);
+  if (answer.status !== 401 || !(Math.abs(skew) > skewMs)) return answer;
+  const minutes = Math.round(Math.abs(skew) / 60_000);
+  const message = `the API server does not know us, and this clock is ${minutes} minutes ${skew > 0 ? "ahead of" : "behind"} its: set this clock`;
+  throw new ApiError({ status: 401, reason: "ClockSkew", message });
+};
+
 /** Opens the way; nothing is read or connected before the first request. */
 export const openAccess = (access: Access, opening: Opening): Transport => {
+  const { wall = Date.now } = opening;
+  const transport = reached(access, opening);
+  return {
+    send: async (request) => known(await transport.send(request), wall),
+    stream: (request) => transport.stream(request),
+  };
+};
+
+const reached = (access: Access, opening: Opening): Transport => {
   if (!("stored" in access)) return httpsTransport({ ...access, userAgent: opening.userAgent });
   const keeper = keeping(access.stored, opening);
   return {

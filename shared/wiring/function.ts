@@ -146,6 +146,17 @@ export type Settings<Names extends Name> = { readonly [N in Names]: z.infer<Vari
 const isSet = <Names extends Name>(values: object, names: readonly Names[]): values is Settings<Names> =>
   names.every((one) => one in values);
 
+/** Queues that the AWS client, which asks in the region of its environment, would not find. */
+const elsewhere = (env: Environment, names: readonly Name[]): readonly string[] => {
+  const { AWS_REGION: region } = env;
+  return names.flatMap((one) => {
+    const { variable } = variables[one];
+    const home = /^https:\/\/sqs\.([a-z0-9-]+)\.amazonaws\.com/.exec(env[variable] ?? "")?.[1];
+    const isThere = home === undefined || region === undefined || home === region;
+    return isThere ? [] : [`${variable} (its queue is in ${home}, AWS_REGION is ${region}: correct one of them)`];
+  });
+};
+
 /** Reads the named settings. Throws one line that names every variable that is missing or wrong; no value is in it. */
 export const functionSettings = <Names extends Name>(env: Environment, ...names: readonly Names[]): Settings<Names> => {
   const read = names.map((one) => ({ one, parsed: variables[one].shape.safeParse(env[variables[one].variable]) }));
@@ -154,6 +165,7 @@ export const functionSettings = <Names extends Name>(env: Environment, ...names:
       ? []
       : [`${variables[one].variable} (${parsed.error.issues.map(({ message }) => message).join("; ")})`],
   );
+  wrong.push(...elsewhere(env, names));
   if (wrong.length > 0) throw new Error(`set the function's environment: ${wrong.join(", ")}`);
   const values = Object.fromEntries(read.map(({ one, parsed }) => [one, parsed.data]));
   if (!isSet(values, names)) throw new Error("settings were read incompletely");

@@ -23,6 +23,7 @@ import { plurals } from "./kinds.ts";
 import { lookoutFor } from "./lookout.ts";
 import type { Scrape } from "./metering.ts";
 import { patience } from "./patience.ts";
+import { whyUnkept } from "./records.ts";
 import { tellPlans } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
@@ -81,7 +82,10 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
   const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
   process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scopeText(configuration)}`);
   try {
-    const refusal = await whyUnreachable(transport, record);
+    const kept = place.parse(configuration.checkpoints);
+    const refusal =
+      (await whyUnreachable(transport, record)) ??
+      (await whyUnkept(kept, { transport, cluster: configuration.cluster }));
     if (refusal !== undefined) {
       process.warn(refusal);
       return 1;

@@ -1,6 +1,7 @@
 /** The records of one cluster, wherever they are kept: a store, and what a resync reads of it without reading records. */
 import { kubernetesCheckpoints } from "../adapters/checkpoints/kubernetes.ts";
 import type { TableCheckpoints, TableOptions } from "../adapters/dynamodb/checkpoints.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Checkpoints } from "../engine/ports.ts";
 import type { Hint } from "../forward/resync.ts";
@@ -36,6 +37,24 @@ const tableOf = (options: TableOptions): Required<Records> => {
     },
     hints: async (namespaces) => (await store()).hints(namespaces),
   };
+};
+
+/** What mends itself is no reason not to begin. */
+const passing: ReadonlySet<number> = new Set([0, 429]);
+const lasting: ReadonlySet<string> = new Set(["StoreMismatch", "StoreElsewhere"]);
+
+/** Why nobody can keep records there until somebody changes something, in one line; undefined: they can, or will. */
+export const whyUnkept = async (where: Place, around: Around): Promise<string | undefined> => {
+  if (where.in === "kubernetes") return undefined;
+  const { checkpoints } = openRecords(where, around);
+  const nobody = { cluster: around.cluster, kind: "Nobody", namespace: "", name: "nobody" };
+  try {
+    await checkpoints.load(nobody);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    return passing.has(cause.status) && !lasting.has(cause.reason) ? undefined : cause.message;
+  }
 };
 
 /** Opens the store without a request. */

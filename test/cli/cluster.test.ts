@@ -54,6 +54,7 @@ describe("rekindle cluster add", () => {
   const mistakes: Readonly<Record<string, readonly string[]>> = {
     "say how functions log in": [],
     "--eks needs --region REGION": ["--eks", "prod"],
+    "write a region, such as eu-west-1": ["--eks", "prod", "--region", "Ireland"],
     "write NAMESPACE/NAME": ["--service-account", "fn"],
   };
   for (const [expected, args] of Object.entries(mistakes)) {

@@ -9,6 +9,7 @@ import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
 import { ensure } from "../setup/ensure.ts";
 import { dataDir } from "../support/data.ts";
+import { cloudLane } from "./cloud/lane.ts";
 import { type Family, families, familyNames, type Which } from "./families.ts";
 import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
@@ -16,19 +17,21 @@ import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
 import type { Case, Scene } from "./scene.ts";
 
-const help = `npm run e2e [-- [--family NAME | --lambda | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
 
   --family NAME ${Object.entries(families)
     .map(([name, { about }]) => `${name}: ${about}`)
     .join(`\n${" ".repeat(16)}`)}
   --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
                 client, killed, frozen, their messages doubled and delayed
+  --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
+                rights; records moved in mid-run, the cluster lost and restored into another one
   --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
                 with their CRDs and webhooks; --family spark or volcano is one of them
   --triggers    the family of this name
   --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
   --case TEXT   only cases whose name contains it
-  --kills N     at least so many SIGKILLs of the host (20), of environments (200)
+  --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40)
   --seed N      moments of the kills; printed, so that a run can be repeated
   --json FILE   the outcome as data
 
@@ -118,6 +121,11 @@ const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
   skipped: 0,
 });
 
+const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
+  results: await cloudLane(wanted),
+  skipped: 0,
+});
+
 /** Each on a cluster of its own; `--family spark` or `volcano` is only one of them. */
 const migrateOutcome = async (family: Family): Promise<Outcome> => {
   if (dataDir === undefined) {
@@ -129,12 +137,28 @@ const migrateOutcome = async (family: Family): Promise<Outcome> => {
   return { results: [...ofSpark, ...ofVolcano], skipped: 0 };
 };
 
+type Lanes = { readonly lambda: boolean; readonly cloud: boolean; readonly migrate: boolean };
+
+const needsOf = ({ lambda, cloud }: Lanes): readonly string[] => [
+  ...(lambda || cloud ? ["lambda", "queue"] : []),
+  ...(cloud ? ["store"] : []),
+];
+
+const killsOf = ({ lambda, cloud }: Lanes): number => (lambda ? 200 : cloud ? 40 : 20);
+
+const laneOf = ({ lambda, cloud, migrate }: Lanes) => {
+  if (lambda) return lambdaOutcome;
+  if (cloud) return cloudOutcome;
+  return migrate ? migrateOutcome : hostLane;
+};
+
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       help: { type: "boolean", short: "h" },
       family: { type: "string", default: "main" },
       lambda: { type: "boolean", default: false },
+      cloud: { type: "boolean", default: false },
       migrate: { type: "boolean", default: false },
       triggers: { type: "boolean", default: false },
       crds: { type: "string" },
@@ -148,14 +172,14 @@ const main = async (): Promise<void> => {
   const family = families[values.triggers ? "triggers" : values.family];
   if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
   if (!isInside()) {
-    await ensure(["system", "go", "spark", "examples", ...family.needs, ...(values.lambda ? ["lambda", "queue"] : [])]);
+    await ensure(["system", "go", "spark", "examples", ...family.needs, ...needsOf(values)]);
     await build();
   }
   await enterNamespace();
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
-  const options = { seed, kills: Number(values.kills ?? (values.lambda ? 200 : 20)), only: values.case };
-  const lane = values.lambda ? lambdaOutcome : values.migrate ? migrateOutcome : hostLane;
+  const options = { seed, kills: Number(values.kills ?? killsOf(values)), only: values.case };
+  const lane = laneOf(values);
   const { results, skipped } = await lane(family, { ...options, crds: values.crds });
   const failed = results.filter((result) => !result.ok).length;
   const missing = results.filter((result) => result.missing);

@@ -72,6 +72,7 @@ describe("tree", () => {
       "soak",
       "mesos",
       "cluster",
+      "cloud",
       "bench",
       "e2e",
       "mutants",

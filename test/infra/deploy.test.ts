@@ -6,9 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { commandsFor, problemsWith, type Wanted } from "../../infra/aws/plan.ts";
+import { readTemplate } from "../../infra/aws/template.ts";
 
 const record = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:rekindle/prod-AbCdEf";
 const good: Wanted = { alias: "prod", record, set: ["LogDays=7"], region: "eu-west-1" };
+
+const template = readTemplate(readFileSync(new URL("../../infra/aws/template.yaml", import.meta.url), "utf8"));
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -37,17 +40,22 @@ describe("a deployment", () => {
     [{ region: undefined }, /^set AWS_REGION/],
     [{ region: "us-east-1" }, /^the record is in eu-west-1, AWS_REGION is us-east-1/],
     [{ set: ["LogDays"] }, /^--set LogDays: write PARAMETER=VALUE/],
+    [{ set: ["LogDay=7"] }, /^--set LogDay: the template has no such parameter \(Alias, /],
+    [{ set: ["LogDays=8"] }, /^--set LogDays=8: one of 1, 3, 5, 7/],
+    [{ set: ["ForwardWindow=900"] }, /^--set ForwardWindow=900: a number is needed, 5 to 840$/],
+    [{ set: ["AdmissionPath=short"] }, /^--set AdmissionPath: 16 to 128 letters/],
+    [{ set: ["Subnets=subnet-1,subnet-2"] }, /^--set Subnets need SecurityGroups$/],
   ];
   for (const [more, expected] of rows) {
     test(`with ${JSON.stringify(more)} says one line`, () => {
-      const problems = problemsWith({ ...good, ...more });
+      const problems = problemsWith(template, { ...good, ...more });
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? "", expected);
     });
   }
 
   test("as it should be has no problem, and executes nothing unless it is told to", () => {
-    assert.deepEqual(problemsWith(good), []);
+    assert.deepEqual(problemsWith(template, good), []);
     const [plan, apply] = [false, true].map((one) => commandsFor(good, one)[1]?.join(" ") ?? "");
     assert.ok(plan?.includes("--no-execute-changeset") && !apply?.includes("--no-execute-changeset"));
     assert.ok(apply?.endsWith(`--parameter-overrides Alias=prod ClusterRecord=${record} LogDays=7`));

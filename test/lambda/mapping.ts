@@ -14,6 +14,8 @@ export type MappingSettings = {
   readonly batchSize: number;
   /** MaximumConcurrency: so many batches at once. */
   readonly concurrency: number;
+  /** ReportBatchItemFailures; without it whatever the function answers is success. */
+  readonly partial?: boolean;
   /** Of one long poll. */
   readonly waitSeconds: number;
 };
@@ -50,14 +52,12 @@ const recordOf = (queueUrl: string, message: Message): object => ({
 
 /** One batch from delivery to deletion. What is not deleted comes back when its visibility timeout is over, and not before. */
 const deliver = async (settings: MappingSettings, messages: readonly Message[], tally: Tally): Promise<void> => {
-  const { client, queueUrl, lambda } = settings;
+  const { client, queueUrl, lambda, partial = true } = settings;
   tally.delivered += messages.length;
   const outcome = await lambda.invoke({ Records: messages.map((message) => recordOf(queueUrl, message)) });
   if (outcome.ended !== "answered") return;
-  const done = doneOf(
-    outcome.body,
-    messages.map((message) => message.MessageId ?? ""),
-  );
+  const ids = messages.map((message) => message.MessageId ?? "");
+  const done = partial ? doneOf(outcome.body, ids) : ids;
   const Entries = messages
     .filter((message) => done.includes(message.MessageId ?? ""))
     .map((message, index) => ({ Id: String(index), ReceiptHandle: message.ReceiptHandle }));

@@ -7,6 +7,8 @@ import type { Lambda } from "./pool.ts";
 export type ScheduleSettings = {
   readonly lambda: Lambda;
   readonly everyMs: number;
+  /** The event; absent: as EventBridge makes it. */
+  readonly input?: unknown;
   /** An asynchronous invocation that failed is tried again so often. */
   readonly retries: number;
   readonly retryMs: number;
@@ -31,11 +33,11 @@ const eventOf = (name: string): object => ({
   detail: {},
 });
 
-export const startSchedule = ({ lambda, everyMs, retries, retryMs }: ScheduleSettings): Schedule => {
+export const startSchedule = ({ lambda, everyMs, input, retries, retryMs }: ScheduleSettings): Schedule => {
   const under = new Set<Promise<void>>();
   let fired = 0;
   const fire = async (): Promise<void> => {
-    const event = eventOf(lambda.definition.name);
+    const event = input ?? eventOf(lambda.definition.name);
     for (let tried = 0; tried <= retries; tried++) {
       if (tried > 0) await sleep(retryMs);
       if ((await lambda.invoke(event)).ended === "answered") return;

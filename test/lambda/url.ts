@@ -13,7 +13,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString("base64");
 };
 
-const eventOf = async (request: IncomingMessage): Promise<object> => {
+const eventOf = async (request: IncomingMessage, routeKey: string): Promise<object> => {
   const { pathname, search } = new URL(request.url ?? "/", "http://localhost");
   const method = request.method ?? "GET";
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
@@ -21,7 +21,7 @@ const eventOf = async (request: IncomingMessage): Promise<object> => {
   const now = new Date();
   return {
     version: "2.0",
-    routeKey: "$default",
+    routeKey,
     rawPath: pathname,
     rawQueryString: search.slice(1),
     headers,
@@ -32,7 +32,7 @@ const eventOf = async (request: IncomingMessage): Promise<object> => {
       domainPrefix: "local",
       http: { method, path: pathname, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: headers["user-agent"] },
       requestId: randomUUID(),
-      routeKey: "$default",
+      routeKey,
       stage: "$default",
       time: now.toISOString(),
       timeEpoch: now.getTime(),
@@ -66,9 +66,17 @@ const respond = (response: ServerResponse, { ended, body }: Outcome): void => {
   response.writeHead(statusCode, headers).end(Buffer.from(given.data.body, isBase64Encoded ? "base64" : "utf8"));
 };
 
-export const openUrl = async (lambda: Lambda): Promise<FunctionUrl> => {
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> =>
-    respond(response, await lambda.invoke(await eventOf(request)));
+/** Who answers, and under which key of a route; undefined: nobody. */
+export type Routing = (method: string, path: string) => { readonly lambda: Lambda; readonly key: string } | undefined;
+
+/** Several functions behind one address. */
+export const openDoor = async (routing: Routing): Promise<FunctionUrl> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    const found = routing(request.method ?? "GET", pathname);
+    if (found !== undefined) return respond(response, await found.lambda.invoke(await eventOf(request, found.key)));
+    response.writeHead(404, { "content-type": "application/json" }).end('{"message":"Not Found"}');
+  };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
@@ -80,3 +88,6 @@ export const openUrl = async (lambda: Lambda): Promise<FunctionUrl> => {
   const port = typeof bound === "object" && bound !== null ? bound.port : 0;
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
 };
+
+/** A function's own address: all of it is the function's. */
+export const openUrl = (lambda: Lambda): Promise<FunctionUrl> => openDoor(() => ({ lambda, key: "$default" }));

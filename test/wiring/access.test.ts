@@ -18,7 +18,7 @@ const server = createServer(({ headers }, response) => {
 const { endpoint, stop } = await listening(server);
 after(stop);
 
-const open = (tokens: readonly string[]) => {
+const open = (tokens: readonly string[], wall = Date.now) => {
   known = "one";
   seen.length = 0;
   let reads = 0;
@@ -28,7 +28,7 @@ const open = (tokens: readonly string[]) => {
     reads += 1;
     return token === undefined ? "nonsense" : JSON.stringify({ server: endpoint, token });
   };
-  const transport = openAccess({ stored: arn }, { userAgent: "test", read, now: () => time });
+  const transport = openAccess({ stored: arn }, { userAgent: "test", read, wall, now: () => time });
   const pass = (ms: number): void => {
     time += ms;
   };
@@ -66,6 +66,15 @@ describe("a record that is kept elsewhere", () => {
     assert.equal((await transport.send(request)).status, 401);
     assert.equal(reads(), 2);
   });
+
+  for (const [minutes, words] of [
+    [17, "17 minutes ahead of"],
+    [-9, "9 minutes behind"],
+  ] as const)
+    test(`is refused for a clock that is ${words} the server's, which is said`, async () => {
+      const { transport } = open(["old"], () => Date.now() + minutes * 60_000);
+      await assert.rejects(transport.send(request), new RegExp(`this clock is ${words} its: set this clock`));
+    });
 
   test("that is none says where, and none of it", async () => {
     const { transport } = open([]);

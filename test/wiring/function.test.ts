@@ -106,6 +106,16 @@ describe("a function's settings", () => {
   });
 });
 
+describe("a function's queues", () => {
+  test("are of the region that it asks in", () => {
+    const env = { ...full, AWS_REGION: "us-east-1" };
+    const expected =
+      /^Error: set the function's environment: REKINDLE_FIFO_URL \(its queue is in eu-west-1, AWS_REGION is us-east-1: correct one of them\)$/;
+    assert.throws(() => functionSettings(env, "fifo"), expected);
+    assert.doesNotThrow(() => functionSettings({ ...env, AWS_REGION: "eu-west-1" }, "fifo", "delay"));
+  });
+});
+
 describe("a function's wiring", () => {
   test("is built once, also for events that come together", async () => {
     let built = 0;

@@ -61,7 +61,11 @@ const refusal = ({ service, action }: Kind, arn: string, status: number, body: u
     UnrecognizedClientException: "no valid AWS credentials; a clock that is off by minutes looks the same",
     InvalidSignatureException: "the signature is not accepted: credentials or clock are wrong",
   };
-  const text = advice[type] ?? data?.message ?? data?.Message ?? `HTTP ${status}`;
+  const message = data?.message ?? data?.Message;
+  const isElsewhere = /scoped to a valid region/.test(message ?? "");
+  const text = isElsewhere
+    ? "the ARN names another region than its endpoint: correct the ARN"
+    : (advice[type] ?? message ?? `HTTP ${status}`);
   return new ApiError({ status, reason: "ClusterRecord", message: `${service} ${action} ${arn}: ${text}` });
 };
 

@@ -46,7 +46,14 @@ const meanings: Readonly<Record<string, Meaning>> = {
 
 const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 300) ?? "";
 
+const elsewhere: Meaning = {
+  status: 0,
+  reason: "StoreElsewhere",
+  text: () => "asked in another region than the one that was signed for: correct AWS_REGION, or ?region= of the place",
+};
+
 const meaningOf = (name: string, text: string): Meaning | undefined => {
+  if (/scoped to a valid region/.test(text)) return elsewhere;
   if (
     name === "ValidationException" &&
     /not match the schema|[Mm]issing the key|required keys was not given/.test(text)

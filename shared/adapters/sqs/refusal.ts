@@ -13,7 +13,8 @@ const forbidden: Meaning = {
 };
 const unknown: Meaning = {
   reason: "QueueForbidden",
-  text: () => "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  text: () =>
+    "no valid AWS credentials: give this a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; a clock that is off by minutes looks the same",
 };
 const throttled: Meaning = { reason: "QueueThrottled", text: () => "too many requests for it" };
 const tooLarge: Meaning = { reason: "QueueRefused", text: () => "the message is larger than the queue takes" };
@@ -27,6 +28,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   InvalidClientTokenId: unknown,
   UnrecognizedClientException: unknown,
   SignatureDoesNotMatch: unknown,
+  InvalidSignatureException: unknown,
+  RequestExpired: unknown,
   ExpiredToken: unknown,
   CredentialsProviderError: unknown,
   RequestThrottled: throttled,
@@ -48,6 +51,10 @@ const nameAndText = (cause: unknown): { readonly name: string; readonly text: st
 /** A FIFO queue was spoken to as a standard one, or the other way round. */
 const isOtherKind = (text: string): boolean => /MessageGroupId|MessageDeduplicationId|FIFO queue/i.test(text);
 
+/** Asked under the name of another region than the one it is in. */
+const isElsewhere = (text: string): boolean =>
+  /scoped to a valid region|specified queue does not exist.*region/i.test(text);
+
 /** The error to throw. `what` is the SQS action. Nothing of a message is in it. */
 export const refusalOf = (what: string, queue: string, cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause;
@@ -55,6 +62,8 @@ export const refusalOf = (what: string, queue: string, cause: unknown): ApiError
   const known = Object.hasOwn(meanings, name) ? meanings[name] : undefined;
   const told = (reason: string, message: string): ApiError =>
     new ApiError({ status: 0, reason, message: `SQS ${what} ${queue}: ${message}`, cause });
+  if (isElsewhere(text))
+    return told("QueueElsewhere", "it is in another region than AWS_REGION: correct its URL, or AWS_REGION");
   if (known !== undefined) return told(known.reason, known.text(what));
   if (isOtherKind(text))
     return told("QueueMismatch", `keys need a FIFO queue, timers a standard one; this is the other kind (${text})`);

@@ -27,7 +27,7 @@ const sum = (all: readonly Moved[], { dryRun }: Options): string => {
 const next = ({ to, remove, dryRun }: Options): string => {
   if (dryRun === true) return "nothing was written; the same without --dry-run copies";
   if (remove === true) return "what was removed here is only there now";
-  return `nothing was removed here. Next: stop hosts and functions, type this again for what they saved meanwhile, start them with REKINDLE_CHECKPOINTS=${to}, and in the end type it with --remove`;
+  return `nothing was removed here. Next: stop hosts and functions (npm run deploy -- … --set Working=DISABLED), type this again with --remove, which copies what they saved meanwhile, and start them with REKINDLE_CHECKPOINTS=${to}`;
 };
 
 const migrate = (tools: Tools): Command =>

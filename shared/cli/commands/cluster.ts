@@ -40,12 +40,22 @@ const tokenFor = async (session: Session, tools: Tools, account: string, duratio
 
 type Login = { readonly token: string } | { readonly eks: { readonly name: string; readonly region: string } };
 
+/** An EKS cluster's address names its region, and a token is good in one region only. */
+const checkRegion = (region: string, server: string): void => {
+  if (!/^[a-z]{2}(-[a-z]+)+-\d$/.test(region))
+    throw new Refused(`--region ${JSON.stringify(region)}: write a region, such as eu-west-1`);
+  const home = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.eks\.amazonaws\.com/.exec(server)?.[1];
+  if (home !== undefined && home !== region)
+    throw new Refused(`the cluster of this context is in ${home}: write --region ${home}, or choose another --context`);
+};
+
 const loginFor = async (session: Session, tools: Tools, options: Options): Promise<Login> => {
   const { eks: name, region, serviceAccount, duration } = options;
   if ((name === undefined) === (serviceAccount === undefined))
     throw new Refused("say how functions log in: --eks NAME --region REGION, or --service-account NAMESPACE/NAME");
   if (serviceAccount !== undefined) return { token: await tokenFor(session, tools, serviceAccount, duration) };
   if (name === undefined || region === undefined) throw new Refused("--eks needs --region REGION");
+  checkRegion(region, session.server);
   tools.warn(`the role of the functions needs an access entry of the cluster ${name}, and its rights in Kubernetes`);
   return { eks: { name, region } };
 };

@@ -1,0 +1,50 @@
+/** Records from one store into another while runs go on: begun, killed in the middle, typed again, with a stop of a moment. */
+import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import * as z from "zod";
+import { region } from "../../cloud/account.ts";
+import { credentials } from "../../lambda/queues.ts";
+import { must } from "../scene.ts";
+import { killedAt, typed } from "./operator.ts";
+import { alias, type Stage } from "./stage.ts";
+
+export type Store = "dynamodb" | "kubernetes";
+
+const counted = z.object({ items: z.array(z.unknown()) });
+
+/** How many records a store holds. */
+export const recordsIn = async ({ dynamodb, home }: Stage, store: Store): Promise<number> => {
+  if (store === "kubernetes") {
+    const answer = await home().cluster.api.call("GET", "/apis/rekindle.dev/v1alpha1/checkpoints");
+    return counted.parse(answer.body).items.length;
+  }
+  const client = new DynamoDBClient({ endpoint: dynamodb, region, credentials });
+  const { Count = 0 } = await client.send(new ScanCommand({ TableName: `rekindle-${alias}` }));
+  client.destroy();
+  return Count;
+};
+
+const placeOf = (store: Store): string => (store === "kubernetes" ? store : `dynamodb://rekindle-${alias}`);
+
+/** Of so many readings of the table the last is not answered. */
+const killedReading = 4;
+
+/** The four steps of infra/README.md, the first of which dies. */
+export const moved = async (stage: Stage, from: Store, to: Store): Promise<readonly string[]> => {
+  const operator = { guard: stage.guard, env: {} };
+  const { adminKubeconfig } = stage.home().cluster;
+  const places = ["--from", placeOf(from), "--to", placeOf(to), "--cluster", alias, "--kubeconfig", adminKubeconfig];
+  const migrate = (...more: readonly string[]): Promise<string> =>
+    typed(operator, ["checkpoints", "migrate", ...places, ...more]);
+  const here = await recordsIn(stage, from);
+  await killedAt(operator, ["checkpoints", "migrate", ...places], killedReading);
+  const half = await recordsIn(stage, to);
+  must(half > 0 && half < here, `${half} of ${here} records were copied when it was killed`);
+  const again = await migrate();
+  must(/ [1-9]\d* there already/.test(again), `it did not go on where it was killed: ${again}`);
+  await stage.update({ Working: "DISABLED" });
+  const last = await migrate("--remove");
+  must((await recordsIn(stage, from)) === 0, `records were left behind: ${last}`);
+  await stage.update({ Working: "ENABLED", Checkpoints: to });
+  const [first = "", second = ""] = [again, last].map((text) => text.split("\n")[0]);
+  return [`killed after ${half} of ${here}; then ${first}`, `while nothing worked: ${second}`];
+};

@@ -1,0 +1,83 @@
+/** The cluster is lost, and another one takes its place: what had ended stays so, what had not is begun again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { driverFaults } from "../lambda/judgements.ts";
+import { checkedAnswer } from "../recovery/job.ts";
+import { must } from "../scene.ts";
+import { driverLog } from "../witness.ts";
+import { awaitApplication, awaitJob, type Case, podsOfJob } from "./cases.ts";
+import { typed } from "./operator.ts";
+import { alias, type Stage } from "./stage.ts";
+import { applicationsPath, created, early, jobsPath, late, openGate } from "./works.ts";
+
+const kept = z.object({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({ name: z.string() }),
+      spec: z.unknown(),
+    }),
+  ),
+});
+
+type Kept = ReadonlyMap<string, readonly object[]>;
+
+/** What a backup keeps of objects: neither UID nor status, which a restore does not bring back. */
+const backup = async ({ home }: Stage): Promise<Kept> => {
+  const saved = new Map<string, readonly object[]>();
+  for (const path of [applicationsPath, jobsPath]) {
+    const { items } = kept.parse((await home().cluster.api.call("GET", path)).body);
+    const [apiVersion, kind] =
+      path === jobsPath ? ["batch.volcano.sh/v1alpha1", "Job"] : ["sparkoperator.k8s.io/v1beta2", "SparkApplication"];
+    const bare = items.map(({ metadata: { name, labels, annotations }, spec }) => ({
+      ...{ apiVersion, kind, spec },
+      metadata: { name, namespace: "default", labels, annotations },
+    }));
+    saved.set(path, bare);
+  }
+  return saved;
+};
+
+const restore = async ({ home }: Stage, saved: Kept): Promise<void> => {
+  for (const [path, objects] of saved) for (const object of objects) await created(home().cluster.api, path, object);
+};
+
+/** For so long functions find no cluster behind its record. */
+const awayMs = 5_000;
+
+export const survives: Case = {
+  name: "the cluster is lost; in another one what was completed stays so, and what was not becomes the next attempt",
+  run: async (stage) => {
+    const saved = await backup(stage);
+    const before = stage.home().witness.of(late.application);
+    await stage.lose();
+    await sleep(awayMs);
+    await stage.update({ Working: "DISABLED" });
+    const { cluster, witness } = await stage.settle();
+    await restore(stage, saved);
+    await stage.update({ Working: "ENABLED" });
+    await Promise.all([
+      awaitApplication(stage, early.application, "COMPLETED"),
+      awaitJob(stage, early.job, "Completed"),
+      awaitApplication(stage, late.application, "RUNNING"),
+      awaitJob(stage, late.job, "Running"),
+    ]);
+    await Promise.all([openGate(stage.gates, late.application), openGate(stage.gates, late.job)]);
+    const [app, job] = await Promise.all([
+      awaitApplication(stage, late.application, "COMPLETED"),
+      awaitJob(stage, late.job, "Completed"),
+    ]);
+    const answer = checkedAnswer(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? ""));
+    const faults = driverFaults(witness.of(late.application), 1);
+    must(faults.length === 0, faults.join("; "));
+    const again = [...witness.of(late.application).drivers.keys()].filter((id) => before.drivers.has(id));
+    must(again.length === 0, `submission ${again.join(", ")} was used in both clusters`);
+    const early2 = [...witness.of(early.application).drivers.keys(), ...(await podsOfJob(stage, early.job))];
+    must(early2.length === 0, `what was completed was begun again: ${early2.join(", ")}`);
+    must(job.version === 1 && job.retryCount === 0, `${late.job}: ${JSON.stringify(job)}`);
+    const env = { REKINDLE_CHECKPOINTS: `dynamodb://rekindle-${alias}`, REKINDLE_CLUSTER: alias };
+    const kubeconfig = ["--kubeconfig", cluster.adminKubeconfig];
+    const said = await typed({ guard: stage.guard, env }, ["status", `default/${late.application}`, ...kubeconfig]);
+    must(/attempts +1 voided\n/.test(said), `status does not say that the first attempt came to nothing: ${said}`);
+    return [answer, `${late.job}: ${JSON.stringify(job)}`, ...said.trim().split("\n")];
+  },
+};

@@ -13,16 +13,20 @@ import { handlerParts } from "../../infra/aws/rights.ts";
 import { functionsIn, readTemplate } from "../../infra/aws/template.ts";
 import { functionNames, loadedBy } from "../../infra/bundle.ts";
 import { conclude, proving, tallyOf } from "../../infra/tally.ts";
-import { startCluster } from "../cluster/cluster.ts";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import type { Check } from "../kubernetes/accepted.ts";
 import { kubernetesChecks } from "../kubernetes/checks.ts";
+import { functionChecks } from "../kubernetes/functions.ts";
+import { imageChecks } from "../kubernetes/image.ts";
+import { rightsChecks } from "../kubernetes/rights.ts";
 import { awsTools } from "../setup/aws.ts";
 import { ensure } from "../setup/ensure.ts";
 import { command } from "../setup/part.ts";
 
-const help = `npm run infra:check [-- [--part aws|kubernetes] [--json FILE]]
+const help = `npm run infra:check [-- [--part aws|kubernetes|functions|image|rights] [--json FILE]]
 
-  --part NAME  only the template of AWS, or only what is applied to Kubernetes
+  --part NAME  only the template of AWS, what is applied to Kubernetes, functions under their own accounts, the steps
+               of the image, or what the lanes of npm run e2e left behind of rights: asked for alone, none of these lanes may be missing
   --json FILE  the outcome as data
 
 Judges infra/aws/template.yaml with cfn-lint and the SAM command line, builds it, and compares; starts an API server and has
@@ -133,17 +137,24 @@ const ofTemplate = async (): Promise<readonly Result[]> => {
   }
 };
 
-const ofKubernetes = async (): Promise<readonly Result[]> => {
-  await ensure(["go", "helm", "knative"]);
+/** On an API server that nothing runs pods for. */
+const onCluster = (needs: readonly string[], checks: (cluster: Cluster) => readonly Check[]) => async () => {
+  await ensure(needs);
   const cluster = await startCluster({ nodes: 0 });
   try {
-    return await judged(kubernetesChecks(cluster));
+    return await judged(checks(cluster));
   } finally {
     await cluster.stop();
   }
 };
 
-const parts: Readonly<Record<string, () => Promise<readonly Result[]>>> = { aws: ofTemplate, kubernetes: ofKubernetes };
+const parts: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
+  aws: ofTemplate,
+  kubernetes: onCluster(["go", "helm", "knative"], kubernetesChecks),
+  functions: async () => judged(await functionChecks()),
+  image: onCluster(["go"], imageChecks),
+  rights: () => judged(rightsChecks(process.argv.includes("rights"))),
+};
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({

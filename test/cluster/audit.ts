@@ -5,12 +5,18 @@ import * as z from "zod";
 
 /** One request as the API server finished it. */
 export type Request = {
+  /** Of the namespace that is looked at. */
+  readonly account: string;
   readonly verb: string;
+  readonly group: string;
   /** `pods`, `checkpoints`, `sparkapplications/status`. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   readonly code: number;
+  /** What the authorizer said, and by which binding. */
+  readonly allowed: boolean;
+  readonly reason: string;
   readonly agent: string;
   /** Epoch ms of its arrival, to the microsecond. */
   readonly at: number;
@@ -20,11 +26,11 @@ const writes = new Set(["create", "update", "patch", "delete", "deletecollection
 
 export const isWrite = ({ verb }: Request): boolean => writes.has(verb);
 
-const policyFor = (user: string): object => ({
+const policyFor = (namespace: string): object => ({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived", "ResponseStarted"],
-  rules: [{ level: "Metadata", users: [user] }, { level: "None" }],
+  rules: [{ level: "Metadata", userGroups: [`system:serviceaccounts:${namespace}`] }, { level: "None" }],
 });
 
 export type Audit = {
@@ -34,26 +40,44 @@ export type Audit = {
   read(): Promise<readonly Request[]>;
 };
 
+/** Flags of both, part by part. */
+export const withFlags = (
+  some: Audit["flags"] | undefined = {},
+  more: Audit["flags"],
+): Readonly<Record<string, readonly string[]>> => ({
+  ...some,
+  ...Object.fromEntries(Object.entries(more).map(([part, flags]) => [part, [...(some[part] ?? []), ...flags]])),
+});
+
+const annotation = (name: string) => `authorization.k8s.io/${name}`;
+
 const line = z.object({
   verb: z.string(),
+  user: z.object({ username: z.string() }),
+  annotations: z.record(z.string(), z.string()).default({}),
   userAgent: z.string().default(""),
   requestReceivedTimestamp: z.string(),
   objectRef: z
     .object({
+      apiGroup: z.string().default(""),
       resource: z.string().default(""),
       subresource: z.string().optional(),
       namespace: z.string().default(""),
       name: z.string().default(""),
     })
-    .default({ resource: "", namespace: "", name: "" }),
+    .default({ apiGroup: "", resource: "", namespace: "", name: "" }),
   responseStatus: z.object({ code: z.number().default(0) }).default({ code: 0 }),
 });
 
 const requestOf = (text: string): Request => {
-  const { verb, userAgent, requestReceivedTimestamp, objectRef, responseStatus } = line.parse(JSON.parse(text));
-  const { resource, subresource, namespace, name } = objectRef;
+  const found = line.parse(JSON.parse(text));
+  const { verb, user, annotations, userAgent, requestReceivedTimestamp, objectRef, responseStatus } = found;
+  const { apiGroup: group, resource, subresource, namespace, name } = objectRef;
   return {
-    ...{ verb, namespace, name },
+    ...{ verb, group, namespace, name },
+    account: user.username.split(":").at(-1) ?? "",
+    allowed: annotations[annotation("decision")] === "allow",
+    reason: annotations[annotation("reason")] ?? "",
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     code: responseStatus.code,
     agent: userAgent,
@@ -62,12 +86,12 @@ const requestOf = (text: string): Request => {
   };
 };
 
-/** Keeps the account of one service account in `dir`. */
-export const openAudit = async (dir: string, namespace: string, serviceAccount: string): Promise<Audit> => {
+/** Keeps the account of the service accounts of a namespace in `dir`; reads all of it, or what one of them did. */
+export const openAudit = async (dir: string, namespace: string, serviceAccount?: string): Promise<Audit> => {
   await mkdir(dir, { recursive: true });
   const policy = join(dir, "audit-policy.json");
   const log = join(dir, "audit.jsonl");
-  await writeFile(policy, JSON.stringify(policyFor(`system:serviceaccount:${namespace}:${serviceAccount}`)));
+  await writeFile(policy, JSON.stringify(policyFor(namespace)));
   return {
     flags: {
       "kube-apiserver": [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, "--audit-log-maxsize=1000"],
@@ -78,7 +102,8 @@ export const openAudit = async (dir: string, namespace: string, serviceAccount: 
         .slice(0, text.lastIndexOf("\n") + 1)
         .split("\n")
         .filter((one) => one !== "")
-        .map(requestOf);
+        .map(requestOf)
+        .filter(({ account }) => serviceAccount === undefined || account === serviceAccount);
     },
   };
 };

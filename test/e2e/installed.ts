@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { functionNames } from "../../shared/cli/installation/functions.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -59,6 +60,13 @@ export const install = async (
     await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...without]),
   );
   return await plane.kubeconfigOf("rekindle", "rekindle");
+};
+
+/** Accounts and roles of functions as they are shipped, by `rekindle manifests --functions`. Gives their kubeconfigs by name. */
+export const installFunctions = async (plane: ControlPlane): Promise<Readonly<Record<string, string>>> => {
+  await applied(plane, await rekindle(["manifests", "--functions"]));
+  const configs = functionNames.map(async (name) => [name, await plane.kubeconfigOf("rekindle", `rekindle-${name}`)]);
+  return Object.fromEntries(await Promise.all(configs));
 };
 
 /** The rights and the Service that admission takes beside a host. */

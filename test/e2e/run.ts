@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude, proving } from "../../infra/tally.ts";
+import { openAudit, withFlags } from "../cluster/audit.ts";
 import { startCluster } from "../cluster/cluster.ts";
 import { enterNamespace, isInside } from "../cluster/netns.ts";
 import { randomFrom } from "../lambda/random.ts";
@@ -15,6 +16,7 @@ import { build, install } from "./installed.ts";
 import { lambdaLane } from "./lambda/lane.ts";
 import { migrateLane } from "./migrate/lane.ts";
 import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
+import { leaveRights } from "./rights.ts";
 import type { Case, Scene } from "./scene.ts";
 
 const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
@@ -80,16 +82,22 @@ const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Pr
 /** Every case on a cluster of its own with the CRDs of `which`. */
 const round = async (family: Family, which: Which, chosen: Chosen, seed: number): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), `rekindle-e2e-${which}-`));
-  const cluster = await startCluster({ nodes: 1, ...family.cluster, dir });
+  const audit = await openAudit(join(dir, "audit"), "rekindle");
+  const extra = withFlags(family.cluster?.extra, audit.flags);
+  const cluster = await startCluster({ nodes: 1, ...family.cluster, extra, dir });
   try {
     const kubeconfig = await install(cluster, which === "ours" ? undefined : upstreamCrds());
     const say = (line: string): void => console.log(`    ${line}`);
     const scene = { cluster, kubeconfig, hostLog: join(dir, "host.log"), say, random: randomFrom(seed) };
-    return await played(chosen, scene, which);
+    const results = await played(chosen, scene, which);
+    await leaveRights(`${nameOf(family)}-${which}`, audit);
+    return results;
   } finally {
     await cluster.stop();
   }
 };
+
+const nameOf = (family: Family): string => familyNames.find((name) => families[name] === family) ?? "";
 
 type Outcome = { readonly results: readonly Result[]; readonly skipped: number };
 

@@ -23,8 +23,10 @@ export type CloudOptions = {
   readonly client: string;
   /** Of the queue. */
   readonly endpoint: string;
-  /** Of the service account under which the functions work. */
+  /** Of the service account under which functions work that have none of their own. */
   readonly kubeconfig: string;
+  /** Of accounts of functions, by their names. */
+  readonly kubeconfigs?: Readonly<Record<string, string>>;
   /** Logs of the functions, and a copy of their bundles: what is deployed does not change with the next build. */
   readonly dir: string;
   readonly random: Random;
@@ -84,6 +86,14 @@ const environmentOf = async (
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 });
 
+/** Functions with an account of their own are told of it. */
+const recordsOf = async ({ kubeconfigs = {} }: CloudOptions): Promise<Record<string, Definition["environment"]>> => {
+  const all = Object.entries(kubeconfigs).map(async ([name, file]) => {
+    return [name, { REKINDLE_CLUSTER_RECORD: await recordOf(file) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(all));
+};
+
 const timeoutMs = 30_000;
 
 const definitionOf = (name: string, options: CloudOptions, environment: Definition["environment"]): Definition => ({
@@ -105,8 +115,9 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
   const meddler = await openMeddler({ endpoint, random, mischief, ...(heard === undefined ? {} : { heard }) });
   const environment = await environmentOf(options, meddler, queues);
   await cp(dist, join(options.dir, "code"), { recursive: true });
+  const records = await recordsOf(options);
   const made = (name: FunctionName): Lambda =>
-    deploy({ client, ledger, fates }, definitionOf(name, options, environment));
+    deploy({ client, ledger, fates }, definitionOf(name, options, { ...environment, ...records[name] }));
   const functions = {
     reconcile: made("reconcile"),
     wake: made("wake"),

@@ -10,7 +10,8 @@ import { type Random, randomFrom } from "../../lambda/random.ts";
 import { type Schedule, startSchedule } from "../../lambda/schedule.ts";
 import { startElasticMq } from "../../queue/elasticmq.ts";
 import { runtimeClient } from "../../setup/lambda.ts";
-import { install } from "../installed.ts";
+import { install, installFunctions } from "../installed.ts";
+import { leaveRights } from "../rights.ts";
 import { collection, observeAll, type Witness } from "./witness.ts";
 
 /** A message that a function sent, and when (epoch ms). */
@@ -55,16 +56,17 @@ const message = z.object({ name: z.string(), reason: z.string() });
 
 export const setStage = async (dir: string, seed: number): Promise<Stage> => {
   const random = randomFrom(seed);
-  const audit = await openAudit(dir, "rekindle", "rekindle");
+  const audit = await openAudit(dir, "rekindle");
   const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });
   const kubeconfig = await install(cluster, undefined);
+  const kubeconfigs = await installFunctions(cluster);
   await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
   const broker = await startElasticMq({ dir });
   const storm = { blows: true };
   const fates = stormOf(random);
   const sent: Sent[] = [];
   const cloud = await openCloud({
-    ...{ kubeconfig, random, windowSeconds },
+    ...{ kubeconfig, kubeconfigs, random, windowSeconds },
     endpoint: broker.endpoint,
     client: await runtimeClient(),
     dir: join(dir, "logs"),
@@ -85,6 +87,7 @@ export const setStage = async (dir: string, seed: number): Promise<Stage> => {
     await witness.stop();
     await cloud.stop();
     await broker.stop();
+    await leaveRights("lambda", audit);
     await cluster.stop();
   };
   return { ...{ cluster, cloud, audit, witness, forwarding, sent, random, storm }, stop };

@@ -9,6 +9,7 @@ import { leftBy } from "../../support/left.ts";
 import { migratorRules } from "../../support/migrator.ts";
 import { sparkPi } from "../../support/pi.ts";
 import { install } from "../installed.ts";
+import { leaveRights } from "../rights.ts";
 import { installKubeflow, type Kubeflow } from "./kubeflow.ts";
 import { applyAll, stored } from "./upstream.ts";
 
@@ -49,6 +50,7 @@ export const setStage = async (dir: string, recorded: string): Promise<Stage> =>
     const kubeflow = await installKubeflow(cluster, recorded);
     const stop = async (): Promise<void> => {
       await kubeflow.stop();
+      await leaveRights("migrate-spark", audit);
       await cluster.stop();
     };
     return { dir, cluster, audit, kubeconfigs: { host, migrator: await migrator(cluster) }, kubeflow, stop };

@@ -8,6 +8,7 @@ import type { Stored } from "../../../shared/core/object.ts";
 import { type Audit, isWrite, openAudit } from "../../cluster/audit.ts";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { cli, type HostProcess, install, rekindle, startHost } from "../installed.ts";
+import { leaveRights } from "../rights.ts";
 import { kubectl, must } from "../scene.ts";
 import { type Act, played, type Result } from "./acts.ts";
 import { type Prober, startProber } from "./admission.ts";
@@ -252,6 +253,7 @@ export const volcanoMigrateLane = async (recorded: string): Promise<readonly Res
     return results;
   } finally {
     await volcano.stop();
+    await leaveRights("migrate-volcano", stage.audit);
     await cluster.stop();
   }
 };

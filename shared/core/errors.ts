@@ -1,4 +1,5 @@
 /** What can come back from the world instead of an answer. */
+import type { Doing } from "./plan.ts";
 
 /** An answer of the API server that is not a success, or its absence (`status` 0: no answer, effect unknown). */
 export class ApiError extends Error {
@@ -10,11 +11,22 @@ export class ApiError extends Error {
   /** What the server asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(fields: { status: number; reason: string; message: string; retryAfterMs?: number; cause?: unknown }) {
+  /** What could not be done by it, where whoever asked for it says so. */
+  readonly doing: Doing | undefined;
+
+  constructor(fields: {
+    status: number;
+    reason: string;
+    message: string;
+    retryAfterMs?: number;
+    cause?: unknown;
+    doing?: Doing;
+  }) {
     super(fields.message, { cause: fields.cause });
     this.status = fields.status;
     this.reason = fields.reason;
     this.retryAfterMs = fields.retryAfterMs;
+    this.doing = fields.doing;
   }
 }
 

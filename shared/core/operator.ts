@@ -3,7 +3,7 @@ import type { Key } from "./key.ts";
 import type { Measure } from "./measure.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { Word } from "./outbox.ts";
-import type { Decision, Plan, View } from "./plan.ts";
+import type { Decision, Plan, Trouble, View } from "./plan.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
@@ -67,6 +67,8 @@ export type Operator<Memory> = {
   readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
   /** What a save that won is counted as. */
   measuresOfSave?(before: Memory | undefined, after: Memory): readonly Measure[];
+  /** What a trouble that lasts is told as, where the kind has words of its own for what could not be done. */
+  readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
   /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */
   readonly heldUp?: (object: Stored, message: string) => Readonly<Record<string, unknown>> | undefined;
 };

@@ -115,7 +115,16 @@ export type Refusal = {
 };
 
 /** What is in the way but is not the application's fault; it is told, and the step tries again. */
-export type Trouble = { readonly reason: string; readonly message: string; readonly retryAfterMs?: number };
+export type Trouble = {
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+  /** What could not be done. */
+  readonly doing?: Doing;
+};
+
+/** What is done to the world, and to which kind of object: an effect, or the write of the status. */
+export type Doing = { readonly do: Effect["do"] | "status"; readonly kind: string };
 
 /** What a step is to remember, do, tell and wait for. */
 export type Plan<Memory> = {

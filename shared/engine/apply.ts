@@ -7,7 +7,7 @@ import { ApiError, assertNever } from "../core/errors.ts";
 import { eventOf, events } from "../core/event.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import { refText } from "../core/object.ts";
-import type { Effect, Refusal, Trouble } from "../core/plan.ts";
+import type { Doing, Effect, Refusal, Trouble } from "../core/plan.ts";
 import type { Chance, Clock, Cluster } from "./ports.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
@@ -212,13 +212,18 @@ const run = (hands: Hands, effect: Effect): Promise<Done> => {
   }
 };
 
+const doingOf = (effect: Effect): Doing => ({
+  do: effect.do,
+  kind: ("ref" in effect ? effect.ref.resource : effect.resource).kind,
+});
+
 /** One effect, not started after the fence (R3: a paused winner does nothing once it has been paused too long). */
 export const apply = async (hands: Hands, effect: Effect): Promise<Done> => {
   if (hands.clock.monotonic() > hands.until) return late;
   try {
     return await run(hands, effect);
   } catch (cause) {
-    return { did: "troubled", trouble: troubleOf(cause) };
+    return { did: "troubled", trouble: { ...troubleOf(cause), doing: doingOf(effect) } };
   }
 };
 

@@ -78,7 +78,7 @@ export const tellOf = async (run: Run, occasion: string, trouble: Trouble): Prom
   const { message: call, operator, sight } = run;
   if (sight.object === undefined) return undefined;
   const about = { do: "record", about: sight.object, resource: operator.resource } as const;
-  const { reason, message } = trouble;
+  const { reason, message } = operator.troubleWord?.(trouble) ?? trouble;
   const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
   const [told] = await applyStage(handsOf(run, Number.POSITIVE_INFINITY), [event], 1);
   return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;

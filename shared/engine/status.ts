@@ -1,4 +1,5 @@
 /** The one status write of a step, at its end: only when what is there is not what we last wished and were answered. */
+import { ApiError } from "../core/errors.ts";
 import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
 import type { Plan } from "../core/plan.ts";
@@ -19,6 +20,16 @@ export const statusPatch = (object: Stored, wished: unknown, memo: StatusMemo): 
   return mergePatch(there, wished);
 };
 
+const named = ({ resource: { kind } }: Ref, cause: unknown): never => {
+  if (!(cause instanceof ApiError)) throw cause;
+  const { status, reason, message, retryAfterMs } = cause;
+  const doing = { do: "status", kind } as const;
+  throw new ApiError({
+    ...{ status, reason, message, cause, doing },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+};
+
 /** Writes the patch and gives back the object, and the memo to keep if the server kept something else than was wished. */
 export const writeStatus = async (
   cluster: Cluster,
@@ -26,7 +37,9 @@ export const writeStatus = async (
   object: Stored,
   change: { readonly patch: unknown; readonly wished: unknown },
 ): Promise<{ readonly memo: StatusMemo; readonly object: Stored }> => {
-  const answer = await cluster.patchStatus(ref, object.metadata.resourceVersion, change.patch);
+  const answer = await cluster
+    .patchStatus(ref, object.metadata.resourceVersion, change.patch)
+    .catch((cause: unknown) => named(ref, cause));
   const kept = answer["status"] ?? {};
   if (same(kept, change.wished)) return { memo: undefined, object: answer };
   return { memo: { wished: digestOf(change.wished), answered: digestOf(kept) }, object: answer };

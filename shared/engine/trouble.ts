@@ -39,6 +39,7 @@ export const troubleOf = (cause: unknown): Trouble => {
     reason: cause.reason,
     message: cause.message,
     ...(cause.retryAfterMs === undefined ? {} : { retryAfterMs: cause.retryAfterMs }),
+    ...(cause.doing === undefined ? {} : { doing: cause.doing }),
   };
 };
 

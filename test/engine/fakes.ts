@@ -72,6 +72,8 @@ export type Stage = {
   /** What a plan means to whoever listens. */
   tells: (plan: Plan<Toy>) => Word | undefined;
   put(object: Obj): Stored;
+  /** What a trouble is told as. */
+  words: NonNullable<Operator<Toy>["troubleWord"]>;
   /** The stored record, or undefined. */
   record(): CheckpointRecord | undefined;
 };
@@ -181,6 +183,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
     decide: (_, view) => stage.decide(view),
     measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
     tells: (plan) => stage.tells(plan),
+    troubleWord: (trouble) => stage.words(trouble),
     heldUp: (object, message) =>
       object["status"] === undefined ? undefined : { ...Object(object["status"]), message },
   };
@@ -198,6 +201,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
     before: () => {},
     after: () => {},
     keeps: (status) => status,
+    words: () => undefined,
     decide,
     tells: () => undefined,
     put: (object) => {

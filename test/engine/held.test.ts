@@ -45,3 +45,23 @@ test("a status that changed meanwhile is left to whoever changed it", async () =
   };
   assert.equal((await step(world.world, { ...message, tries: 2 })).did, "troubled");
 });
+
+for (const [call, status, want] of [
+  ["create parts arm", { phase: "" }, "Cannot create Part: for Forbidden said so"],
+  ["patch", { phase: "old" }, "Cannot status Toy: for Forbidden said so"],
+] as const)
+  test(`what lasts in the way is told in the kind's words for what could not be done: ${call}`, async () => {
+    const world = heldUp(status);
+    world.before = (one) => {
+      if (one.startsWith(call)) throw failing(403, "Forbidden");
+    };
+    world.words = ({ doing, message }) =>
+      doing && { reason: `Cannot ${doing.do} ${doing.kind}`, message: `for ${message}` };
+    await step(world.world, { ...message, tries: 2 });
+    const told = [...world.objects.values()].filter(({ kind }) => kind === "Event");
+    assert.deepEqual(
+      told.map(({ reason, message: said }) => `${reason}: ${said}`),
+      [want],
+    );
+    assert.equal(world.record()?.trouble?.reason, "Forbidden");
+  });

@@ -101,6 +101,7 @@ const volcanoValidating = (registration: Registration): readonly object[] => [
       volcanoRule("flow", "v1alpha1", ["jobflows", "jobtemplates"]),
       volcanoRule("scheduling", "v1beta1", ["podgroups"], created),
       queueRule([...writes, "DELETE"]),
+      { ...volcanoRule("topology", "v1alpha1", ["hypernodes"]), scope: "Cluster" },
     ],
   }),
   webhook(registration, "/validate", {

@@ -14,6 +14,7 @@ import { tooMuch } from "../schema/parse.ts";
 import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
 import { cronSaying, cronWarnings, templateWarnings } from "./cron.ts";
 import { flowSaying, flowWarnings } from "./flow.ts";
+import { hyperNodeSaying } from "./hypernode.ts";
 import { changedJobSaying, jobPatch, newJobSaying } from "./job.ts";
 import { podSaying } from "./pod.ts";
 import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgroup.ts";
@@ -114,6 +115,7 @@ const known: Readonly<Record<string, Known>> = {
     says: () => "",
     warns: (asked) => templateWarnings(nameOf(asked), asked.object),
   },
+  "topology.volcano.sh/HyperNode": { needs: "nothing", says: ({ object }) => hyperNodeSaying(object["spec"]) },
   "/Pod": { needs: "nothing", says: ({ object }) => podSaying(object) },
 };
 

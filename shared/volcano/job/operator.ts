@@ -8,6 +8,7 @@ import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { voided } from "./voided.ts";
 import { jobWatcher } from "./watches.ts";
+import { troubleWord } from "./wording.ts";
 
 /** The whole status with what holds the job up, in upstream's own field. */
 const heldUp = (job: Stored, message: string): Json => {
@@ -23,5 +24,6 @@ export const volcanoJob: Operator<Memory> = {
   decide,
   voided,
   heldUp,
+  troubleWord,
   measuresOf: measuresOfJob,
 };

@@ -16,8 +16,9 @@ import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
 import { ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./syncing.ts";
-import { actionTold, ordersTold, problemsTold, refusalWord, stateWord, told, toldFirst } from "./telling.ts";
+import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./telling.ts";
 import { type Asked, pollMs, waitsOf } from "./waits.ts";
+import { refusalWord } from "./wording.ts";
 
 const slowPollMs = 60_000;
 

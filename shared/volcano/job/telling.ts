@@ -4,12 +4,11 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, Refusal } from "../../core/plan.ts";
+import type { Effect, Plan } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { claims, pods } from "../../kube/resources.ts";
 import { orderWord, takenOrders } from "../command/order.ts";
-import { jobs, podGroups } from "../resource.ts";
+import { jobs } from "../resource.ts";
 import { durationText } from "../schema/duration.ts";
 import type { Action } from "../schema/words.ts";
 import { commandActions } from "./machine.ts";
@@ -136,23 +135,3 @@ export const toldFirst = (
   memory: { ...memory, untold: [...debt] },
   stages: [debt.map((one) => eventOf(object, one))],
 });
-
-type Wording = { readonly reason: string; readonly lead: string };
-
-const wordings: Readonly<Record<string, Wording>> = {
-  [pods.kind]: { reason: "FailedCreate", lead: "Error creating pods" },
-  [podGroups.kind]: { reason: "PodGroupError", lead: "Failed to create PodGroup, err" },
-  [claims.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
-  // Nothing of a job is patched but the names of its claims.
-  [jobs.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
-};
-
-const ofPlugins: Wording = { reason: "PluginError", lead: "Execute plugin when job add failed, err" };
-
-/** What a server would not have, by what it was for. */
-export const refusalWord = ([first]: readonly Refusal[]): Word => {
-  const effect = first?.effect;
-  const kind = effect === undefined ? "" : ("ref" in effect ? effect.ref.resource : effect.resource).kind;
-  const { reason, lead } = wordings[kind] ?? ofPlugins;
-  return { reason, message: `${lead}: ${first?.message ?? ""}`.slice(0, longestMessage) };
-};

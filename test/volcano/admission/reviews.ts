@@ -11,6 +11,7 @@ const kinds = {
   JobTemplate: { group: "flow.volcano.sh", version: "v1alpha1" },
   Queue: { group: "scheduling.volcano.sh", version: "v1beta1" },
   PodGroup: { group: "scheduling.volcano.sh", version: "v1beta1" },
+  HyperNode: { group: "topology.volcano.sh", version: "v1alpha1" },
   Pod: { group: "", version: "v1" },
 } as const;
 

@@ -1,14 +1,10 @@
 /** A job's events: upstream's reasons and words, each when there is something new to tell, and no more often. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Effect, Refusal } from "../../../shared/core/plan.ts";
-import { claims, pods, services } from "../../../shared/kube/resources.ts";
 import { volcanoCronJob } from "../../../shared/volcano/cron/operator.ts";
 import { volcanoJobFlow } from "../../../shared/volcano/flow/operator.ts";
 import { volcanoJob } from "../../../shared/volcano/job/operator.ts";
-import { refusalWord } from "../../../shared/volcano/job/telling.ts";
 import { volcanoQueue } from "../../../shared/volcano/queue/operator.ts";
-import { jobs, podGroups } from "../../../shared/volcano/resource.ts";
 import { Loop, task } from "./loop.ts";
 
 const onFailure = (action: string, more = {}): object => ({ policies: [{ event: "PodFailed", action, ...more }] });
@@ -215,29 +211,6 @@ describe("who dies between the save and the telling leaves it to the next, who t
       loop.turn(2_000);
       loop.remove("pods", "j-w-1");
       assert.equal(often(loop), times);
-    });
-});
-
-describe("a refusal is told by what it was of", () => {
-  const made = (resource: typeof pods): Effect => ({
-    do: "create",
-    object: { apiVersion: "v1", kind: resource.kind, metadata: { name: "x" } },
-    resource,
-    owner: "u",
-  });
-  const naming: Effect = { do: "patch", ref: { resource: jobs, name: "j" }, uid: "u", resourceVersion: "1", patch: {} };
-  const rows: readonly (readonly [string, Effect, string])[] = [
-    ["a pod", made(pods), "FailedCreate: Error creating pods: no"],
-    ["a group", made(podGroups), "PodGroupError: Failed to create PodGroup, err: no"],
-    ["a claim", made(claims), "PVCError: Failed to create PVC, err: no"],
-    ["the name of a claim", naming, "PVCError: Failed to create PVC, err: no"],
-    ["an object of a plugin", made(services), "PluginError: Execute plugin when job add failed, err: no"],
-  ];
-  for (const [what, effect, want] of rows)
-    test(what, () => {
-      const refusal: Refusal = { effect, status: 422, reason: "Invalid", message: "no" };
-      const { reason, message } = refusalWord([refusal]);
-      assert.equal(`${reason}: ${message}`, want);
     });
 });
 

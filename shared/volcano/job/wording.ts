@@ -1,0 +1,50 @@
+/** What a server's answers are called in upstream's events: by what could not be done, and to what. */
+import type { Doing, Refusal, Trouble } from "../../core/plan.ts";
+import { claims, pods } from "../../kube/resources.ts";
+import { jobs, podGroups } from "../resource.ts";
+import type { Word } from "./status.ts";
+
+/** What an event holds, and a little less. */
+const longestMessage = 1_000;
+
+type Wording = { readonly reason: string; readonly lead: string };
+
+const wordings: Readonly<Record<string, Wording>> = {
+  [pods.kind]: { reason: "FailedCreate", lead: "Error creating pods" },
+  [podGroups.kind]: { reason: "PodGroupError", lead: "Failed to create PodGroup, err" },
+  [claims.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
+  // Nothing of a job is patched but the names of its claims.
+  [jobs.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
+};
+
+const deletions: typeof wordings = {
+  [pods.kind]: { reason: "FailedDelete", lead: "Error deleting pods" },
+};
+
+const ofStatus: Wording = { reason: "JobStatusError", lead: "Failed to update job status, err" };
+
+const ofPlugins: Wording = { reason: "PluginError", lead: "Execute plugin when job add failed, err" };
+
+const wordingOf = ({ do: what, kind }: Doing): Wording | undefined => {
+  if (what === "status") return ofStatus;
+  if (what === "delete") return deletions[kind];
+  return what === "record" ? undefined : (wordings[kind] ?? ofPlugins);
+};
+
+const said = ({ reason, lead }: Wording, message: string): Word => ({
+  reason,
+  message: `${lead}: ${message}`.slice(0, longestMessage),
+});
+
+/** What a server would not have, by what it was for. */
+export const refusalWord = ([first]: readonly Refusal[]): Word => {
+  const effect = first?.effect;
+  const kind = effect === undefined ? "" : ("ref" in effect ? effect.ref.resource : effect.resource).kind;
+  return said(wordings[kind] ?? ofPlugins, first?.message ?? "");
+};
+
+/** What is in the way for long, by what it is in the way of. Of other things it is told in the server's own words. */
+export const troubleWord = ({ doing, message }: Trouble): Word | undefined => {
+  const wording = doing === undefined ? undefined : wordingOf(doing);
+  return wording === undefined ? undefined : said(wording, message);
+};

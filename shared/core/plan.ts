@@ -7,8 +7,11 @@ export type Query =
   | {
       readonly do: "get";
       readonly ref: Ref;
-      /** Such a step need not read it either, where it is watched and known to be there. */
-      readonly known?: true;
+      /**
+       * Such a step need not read it either, where it is watched and known to be there; "firm": and what is watched is no
+       * older than anything that the key's steps have read or been told by others.
+       */
+      readonly known?: true | "firm";
     }
   | {
       readonly do: "list";

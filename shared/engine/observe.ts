@@ -189,7 +189,7 @@ export type Looking = Extract<Query, { do: "get" | "list" }>;
 
 /** What was watched may answer it, where the step allows that. */
 const isContent = (query: Query): query is Looking =>
-  (query.do === "list" && query.again !== true) || (query.do === "get" && query.known === true);
+  (query.do === "list" && query.again !== true) || (query.do === "get" && query.known !== undefined);
 
 const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
 

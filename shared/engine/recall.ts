@@ -28,6 +28,8 @@ export type Recall = {
   appeared(key: Key): { readonly object: Stored; readonly epoch: Epoch } | undefined;
   /** A step of the key has made it, as the server answers: it is known before the watch shows it. */
   made(key: Key, resource: Resource, object: Stored): void;
+  /** The key's record holds what was read, or what others have seen: what is watched may be behind it. */
+  doubt(key: Key): void;
   /** What is being watched for keys of this kind, as it was last seen; undefined where not all of it is, or one is not there. */
   look(key: Key, query: Looking): readonly Stored[] | undefined;
 };
@@ -84,11 +86,22 @@ export const lookFor = ({ world, message }: Call): First => {
   return message.watched === true && message.tries === undefined ? "recalling" : "live";
 };
 
+/** The record stands as the last step here has left it, or there is none yet. */
+const isOurs = (kept: Recollection | undefined, observed: Observed): boolean => {
+  if (observed.see !== "sight") return false;
+  const { version } = observed.sight;
+  return version === undefined ? observed.sight.presumed : isLeftBy(kept, version);
+};
+
+const isLeftBy = (kept: Recollection | undefined, version: Version): boolean =>
+  kept !== undefined && kept.record !== undefined && kept.version === version;
+
 export const firstLook = async ({ world, message, operator }: Call, first: First): Promise<Observed> => {
   const kept = world.recall?.take(message);
   const known = first === "recalling" && kept !== undefined ? recalled(world, kept, operator) : undefined;
   if (known !== undefined) return known;
   const observed = await observe(world, message, operator, first === "presuming");
+  if (!isOurs(kept, observed)) world.recall?.doubt(message);
   const leans = first !== "live" && operator.watchful === true && world.recall !== undefined;
   return leans && observed.see === "sight" ? { see: "sight", sight: { ...observed.sight, leans } } : observed;
 };

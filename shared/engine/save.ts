@@ -29,6 +29,8 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   if (plan.fenced !== true && !acts(plan) && !isNews(held.record, next)) return held;
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
+  // It may hold what was read just now, and the watch has yet to show.
+  if (sight.leans !== true) world.recall?.doubt(message);
   world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
   recount(run, held, plan);
   await ring(run, held.record?.outbox, outbox);

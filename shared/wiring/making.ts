@@ -3,6 +3,7 @@
  * grow, so a watch that has passed the version under which an object was made knows better what has become of it.
  */
 import type { Resource, Stored } from "../core/object.ts";
+import { isFrom } from "./firm.ts";
 
 /** An object as the server answered its creation, and of what resource it is. */
 type One = { readonly of: string; readonly object: Stored };
@@ -18,14 +19,9 @@ const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 const placeOf = (resource: Resource, namespace: string, name: string): string =>
   `${idOf(resource)} ${namespace}/${name}`;
 
-const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);
-
 /** What says nothing of its order is thought to be passed: then the watch is all that is known. */
-const hasPassed = (reached: string | undefined, version: string): boolean => {
-  if (reached === undefined) return false;
-  if (!isNumber(reached) || !isNumber(version)) return true;
-  return reached.length === version.length ? reached >= version : reached.length > version.length;
-};
+const hasPassed = (reached: string | undefined, version: string): boolean =>
+  reached !== undefined && (isFrom(reached, version) ?? true);
 
 export const note = (made: Made, resource: Resource, object: Stored): void => {
   const { namespace = "", name } = object.metadata;

@@ -11,6 +11,7 @@ import type { Recall, Recollection } from "../engine/recall.ts";
 import type { Forwarder } from "../forward/start.ts";
 import { labelOf } from "../kube/pods.ts";
 import { trim, wholeOf } from "../kube/trim.ts";
+import { affirm, type Firm, isFirm } from "./firm.ts";
 import { beyond, type Made, note } from "./making.ts";
 
 type Known = Forwarder["known"];
@@ -37,11 +38,12 @@ export type Mind = {
   /** What is remembered of each key, by its text. */
   readonly kept: Map<string, Recollection>;
   readonly made: Made;
+  readonly firm: Firm;
   /** The last that was read of the server's clock. */
   latest: Epoch | undefined;
 };
 
-export const openMind = (): Mind => ({ kept: new Map(), made: new Map(), latest: undefined });
+export const openMind = (): Mind => ({ kept: new Map(), made: new Map(), firm: new Map(), latest: undefined });
 
 type Looks = { readonly known: Known; readonly made: Made };
 
@@ -102,16 +104,25 @@ export const openRecall = ({ known, resourceOf }: Settings, mind: Mind = openMin
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
     },
+    doubt: (key) => void mind.firm.delete(textOf(key)),
     appeared: (key) => {
       const watched = watchedOf(key);
       const object = watched === undefined ? undefined : wholeOf(watched);
       return object === undefined || mind.latest === undefined ? undefined : { object, epoch: mind.latest };
     },
     // What nobody watches would be remembered for ever.
-    made: ({ kind }, resource, object) => {
-      const { namespace = "" } = object.metadata;
-      if (known({ kind, resource, namespace }) !== undefined) note(made, resource, object);
+    made: (key, resource, object) => {
+      const { namespace = "", resourceVersion } = object.metadata;
+      if (known({ kind: key.kind, resource, namespace }) === undefined) return;
+      note(made, resource, object);
+      affirm(mind.firm, textOf(key), resource, resourceVersion);
     },
-    look: (key, query) => (query.do === "get" ? oneOf(looks, key, query.ref) : allOf(looks, key, query)),
+    look: (key, query) => {
+      if (query.do === "list") return allOf(looks, key, query);
+      const { resource, namespace = "" } = query.ref;
+      const reached = known({ kind: key.kind, resource, namespace })?.reached();
+      if (query.known === "firm" && !isFirm(mind.firm, textOf(key), resource, reached)) return undefined;
+      return oneOf(looks, key, query.ref);
+    },
   };
 };

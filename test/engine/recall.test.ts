@@ -46,6 +46,7 @@ const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({}
     keep: (key, recollection) => void kept.set(textOf(key), recollection),
     appeared: () => undefined,
     made: () => {},
+    doubt: () => {},
     look: () => knows.seen,
   };
   const world = { ...there.world, recall };

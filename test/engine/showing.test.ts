@@ -32,6 +32,7 @@ const watchful = (there: Stage, recall: Partial<Recall>): World => {
     look: () => undefined,
     appeared: () => undefined,
     made: () => {},
+    doubt: () => {},
   };
   return {
     ...world,
@@ -155,4 +156,29 @@ describe("what is watched", () => {
     assert.deepEqual(there.calls, ["save 1", "create parts leg", "patch toys bear"]);
     assert.deepEqual(there.record()?.memory, { count: 1 });
   });
+});
+
+describe("what is watched is in doubt", () => {
+  const doubtful = async (call: object, kept: readonly Recollection[] = [], plan: Partial<Plan<Toy>> = {}) => {
+    const there = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], swift: true, ...plan }));
+    const left = [...kept];
+    let doubts = 0;
+    const doubt = (): void => {
+      doubts += 1;
+    };
+    const recall = { take: () => left.pop(), keep: (_: unknown, one: Recollection) => void left.push(one) };
+    const world = watchful(there, { ...recall, doubt });
+    await step(world, { ...message, ...call });
+    const first = doubts;
+    await step(world, message);
+    return [first, doubts - first];
+  };
+
+  test("not by a new key's steps that go by it, and not by a look that finds the record as it was left", async () =>
+    assert.deepEqual(await doubtful(fresh, [], { stages: [], status: { phase: "new" } }), [0, 0]));
+
+  test("by whoever saves what was read", async () => assert.deepEqual(await doubtful(fresh), [0, 1]));
+
+  test("by a record that was left by others, or nobody knows by whom", async () =>
+    assert.deepEqual(await doubtful({}, [], { swift: false, stages: [] }), [2, 1]));
 });

@@ -7,7 +7,12 @@ import type { Oracle } from "./oracle.ts";
 /** How many there were before this moment. */
 export type Count = { calls: number; messages: number; events: number; invocations: number };
 
-export const copyOf = ({ kept, made, latest }: Mind): Mind => ({ kept: new Map(kept), made: new Map(made), latest });
+export const copyOf = ({ kept, made, firm, latest }: Mind): Mind => ({
+  kept: new Map(kept),
+  made: new Map(made),
+  firm: new Map(firm),
+  latest,
+});
 
 export type Scene = {
   readonly simulator: SimulatorState;

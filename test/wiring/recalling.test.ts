@@ -184,6 +184,18 @@ describe("what was made by a step", () => {
     assert.deepEqual(recall.look(key, list), []);
   });
 
+  test("makes firm what is watched, until there is a doubt", () => {
+    let reached = "99";
+    const recall = over([made({ uid: "old", resourceVersion: "9" })], () => reached);
+    const firm = { do: "get", ref: { resource: pods, namespace: "ns", name: "p" }, known: "firm" } as const;
+    recall.made(key, pods, made());
+    assert.equal(recall.look(key, firm), undefined);
+    reached = "100";
+    assert.equal(recall.look(key, firm)?.length, 1);
+    recall.doubt(key);
+    assert.equal(recall.look(key, firm), undefined);
+  });
+
   test("is forgotten once it was passed, and when five thousand others were made since", () => {
     let reached = "100";
     const recall = over([], () => reached);

@@ -83,9 +83,11 @@ const namedAlike = ({ key, group }: Scene): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
 /** A look is not always of the newest state: what an action rests on is asked for once more, by itself. */
-const confirmed = (scene: Scene, { witness }: Chosen): "yes" | "no" | Query => {
+const confirmed = (scene: Scene, { witness, because }: Chosen): "yes" | "no" | Query => {
   if (witness === undefined) return "yes";
-  const query = got(scene.key, pods, witness.name);
+  // Who has failed stays so: a look that is not behind what is remembered is enough.
+  const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
+  const query = { ...got(scene.key, pods, witness.name), ...firm };
   const answer = answerTo(scene.view, query);
   if (answer === undefined) return query;
   const [pod] = answer.filter((one) => ownedBy(one, ownerOf(scene).uid));

@@ -69,6 +69,35 @@ describe("a step that goes by what is watched", () => {
     assert.equal(all.step().swift, true);
   });
 
+  test("asks for who has failed only where what is watched may be behind, for who was evicted always", () => {
+    const asked: (Query & { readonly do: "get" })[] = [];
+    const watching = (loop: Loop): void => {
+      loop.blind = (query) => {
+        if (query.do === "get" && query.ref.resource.plural === "pods") asked.push(query);
+        return false;
+      };
+    };
+    const failing = new Loop(restarting("RestartPod")).running();
+    watching(failing);
+    failing.fail("j-w-1", 3);
+    failing.step();
+    const evicted = new Loop({
+      ...restarting("RestartPod"),
+      policies: [{ event: "PodEvicted", action: "RestartPod" }],
+    });
+    evicted.running();
+    watching(evicted);
+    evicted.objects.delete("pods/j-w-1");
+    evicted.step();
+    assert.deepEqual(
+      asked.map(({ ref, known }) => [ref.name, known]),
+      [
+        ["j-w-1", "firm"],
+        ["j-w-1", undefined],
+      ],
+    );
+  });
+
   test("ends nobody by judgement, and no job", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);

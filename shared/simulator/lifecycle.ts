@@ -224,6 +224,11 @@ export const backingOff = (pod: Item, now: number, exit: Exit): Item => {
 
 export const phaseOf = (pod: Item): string => textAt(pod, "status", "phase") ?? "Pending";
 export const isOver = (pod: Item): boolean => phaseOf(pod) === "Succeeded" || phaseOf(pod) === "Failed";
+
+/** When a task that takes so long ends, which the pod's container began with, epoch ms. */
+export const busyUntil = (pod: Item, busyMs: number): number =>
+  Date.parse(textAt(itemsAt(pod, "status", "containerStatuses")[0], "state", "running", "startedAt") ?? "") + busyMs;
+
 export const isUp = (pod: Item): boolean =>
   phaseOf(pod) === "Running" &&
   itemsAt(pod, "status", "containerStatuses").some((each) => at(each, "state", "running") !== undefined);

@@ -15,6 +15,8 @@ export type PodScript = {
   /** From SIGTERM to the end of the process. */
   readonly stopMs?: number;
   readonly log?: string;
+  /** Of an executor: from its start on it works on a task for so long, and then on none, as its driver tells. */
+  readonly busyMs?: number;
 };
 
 /** How one driver lives. With `runMs` its process dies that long after it came up, and cleans nothing. */

@@ -6,7 +6,7 @@ import { microStamp, stamp } from "./clock.ts";
 import { executorsOf, isExecutor, labelOf } from "./drivers.ts";
 import { confOf } from "./executors.ts";
 import { at, fieldsAt, itemsAt, numberAt, parsed, textAt } from "./json.ts";
-import { disrupted, isUp, mainExit } from "./lifecycle.ts";
+import { busyUntil, disrupted, isUp, mainExit } from "./lifecycle.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Item } from "./metadata.ts";
 import { rewrite } from "./part.ts";
@@ -131,18 +131,23 @@ const token = (server: Server, { target, ask }: Call): Result => {
 const unreachable = (): Refusal =>
   new Refusal(503, "ServiceUnavailable", "error trying to reach service: connect: connection refused");
 
-const executorView = (pod: Item) => ({
+/** Tasks that it works on; absent where its script says nothing of any. */
+const tasksOf = (server: Server, pod: Item, { busyMs }: PodScript) =>
+  busyMs === undefined ? {} : { activeTasks: isUp(pod) && server.clock.now() < busyUntil(pod, busyMs) ? 1 : 0 };
+
+const executorView = (server: Server, pod: Item, script: PodScript) => ({
   id: labelOf(pod, "spark-exec-id"),
   hostPort: `${textAt(pod, "status", "podIP") ?? ""}:7079`,
   isActive: isUp(pod),
   addTime: textAt(pod, "status", "startTime"),
   totalTasks: 0,
+  ...tasksOf(server, pod, script),
   ...(mainExit(pod) !== undefined && { removeReason: `exit code ${mainExit(pod)?.code}` }),
 });
 
 /** The driver's own REST API, as the API server passes it on. */
 const proxy =
-  ({ memory }: Logs) =>
+  ({ memory, scriptOf }: Logs) =>
   (server: Server, { target }: Call): Result => {
     const [name = ""] = (target.name ?? "").split(":");
     const pod = found(server, { ...target, name });
@@ -154,7 +159,7 @@ const proxy =
       own,
       ...executorsOf(server, driver)
         .filter((each) => isUp(each) || mainExit(each) !== undefined)
-        .map(executorView),
+        .map((each) => executorView(server, each, scriptOf(each))),
     ];
     const routes: Readonly<Record<string, unknown>> = {
       "api/v1/applications": [application],

@@ -101,6 +101,15 @@ export const mutants: readonly Mutant[] = [
     tests: ["test/engine/fence.test.ts"],
   },
   {
+    name: "busy-let-go",
+    promise: "who works is not ended because fewer executors are wanted",
+    file: "shared/spark/executors/shrink.ts",
+    find: "return force ? 2 : never;",
+    replace: "return 2;",
+    scenarios: ["own-fewer-busy"],
+    fault: "crash-after",
+  },
+  {
     name: "no-distance",
     promise: "the next attempt begins only when nothing of the last one can arrive any more",
     file: "shared/engine/settings.ts",

@@ -177,3 +177,15 @@ test("before the context is up the proxy is refused", () => {
   assert.equal(status, 503);
   assert.equal(numberAt(stand.pod("pi-driver"), "metadata", "generation"), 1);
 });
+
+test("an executor works as long as its script says, and the driver tells so", () => {
+  const stand = open({ scripts: { pi: [{ hangs: true, executors: { "1": { busyMs: 10_000 } } }] } });
+  submit(stand, "pi", { "spark.executor.instances": "2" });
+  const path = `${podsPath}/pi-driver:4040/proxy/api/v1/applications/spark-pi/allexecutors`;
+  const tasks = (): readonly unknown[] =>
+    itemsAt({ body: stand.call("GET", path).body }, "body").map((each) => numberAt(each, "activeTasks"));
+  stand.pass(8_000);
+  assert.deepEqual(tasks(), [undefined, 1, undefined]);
+  stand.pass(10_000);
+  assert.deepEqual(tasks(), [undefined, 0, undefined]);
+});

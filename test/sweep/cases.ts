@@ -2,6 +2,7 @@
 import { type Case, firsts, isSeries, latest, type Making, type Sized, sceneFor } from "./case.ts";
 import { openChance } from "./chance.ts";
 import { doublesOf } from "./doubles.ts";
+import type { Call } from "./fault.ts";
 import { atCall, atMessage, deafDuring, deaths, fates, outage, outages, pauses, stale, troubles } from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
 import type { Rehearsal } from "./player.ts";
@@ -39,6 +40,9 @@ const isWide = (breadth: Scenario["breadth"]): breadth is "whole" | "part" => br
 export const isPutTo = ({ breadth, also = [] }: Pick<Scenario, "breadth" | "also">, family: string): boolean =>
   isWide(breadth) || chosenFor[breadth].has(family) || also.includes(family);
 
+/** What a pod says itself, through the API server, is of this moment or not at all. */
+const isStored = ({ what }: Call): boolean => what !== "GET pods/proxy";
+
 const atCalls = (making: Making): readonly Case[] => {
   const { rehearsal, name, breadth, without } = making;
   const { calls } = rehearsal;
@@ -57,7 +61,7 @@ const atCalls = (making: Making): readonly Case[] => {
       }),
     ),
   );
-  const reads = calls.filter((call) => call.via === "api" && !call.write && call.by === "step");
+  const reads = calls.filter((call) => call.via === "api" && !call.write && call.by === "step" && isStored(call));
   const behind = reads.flatMap((call) =>
     (breadth === "whole" ? behindBy : fewBehindBy).map(
       (back): Case => ({

@@ -4,9 +4,10 @@
  * E1. An executor's id is one pod's of its driver, and never another's: two never live under one, and none is used again.
  * E2. When all has come to rest and the application runs, as many executors live as its spec asks for.
  * E3. A record tells of each loss once, with a reason, and of no other node than that where its pod stood.
+ * E4. Who works is not ended because fewer are wanted, unless its user said so.
  */
 import type { Change } from "../../shared/simulator/store.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts, Pod } from "./facts.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 
 type Item = Change["object"];
@@ -40,4 +41,16 @@ export const checkLosses = ({ pods }: Facts, record: Item, blame: Blame): void =
     if (node !== undefined && stood !== undefined && node !== stood)
       blame(`E3: a loss is told of ${node}, and was on ${stood}`);
   }
+};
+
+/** E4, of an executor's pod as the engine leaves it; `busyMs`: so long each works from its start on. */
+export const checkAtWork = (
+  pod: Pod,
+  { type, object }: Change,
+  { busyMs, now }: { readonly busyMs: number; readonly now: number },
+  blame: Blame,
+): void => {
+  const ends = type === "DELETED" || object.metadata.deletionTimestamp !== undefined;
+  if (pod.role !== "executor" || !pod.live || !ends || pod.began === undefined) return;
+  if (now < pod.began + busyMs) blame(`E4: ${pod.name} was ended while it worked`);
 };

@@ -11,6 +11,8 @@ export type Pod = {
   stray: number | undefined;
   /** Where it came to run; undefined while it has no place. */
   node: string | undefined;
+  /** When its container began, epoch ms. */
+  began?: number | undefined;
 };
 
 export type Facts = {

@@ -28,3 +28,10 @@ export const roleOf = (object: unknown): string | undefined => textAt(object, "m
 /** True when a label says that the object was made for this UID. */
 export const namesOf = (object: unknown, uid: string | undefined): boolean =>
   uid !== undefined && textAt(object, "metadata", "labels", "rekindle.dev/app-uid") === uid;
+
+/** When the pod's container began, epoch ms; undefined before. */
+export const startOf = (pod: unknown): number | undefined => {
+  const statuses = at(pod, "status", "containerStatuses");
+  const text = Array.isArray(statuses) ? textAt(statuses[0], "state", "running", "startedAt") : undefined;
+  return text === undefined ? undefined : Date.parse(text);
+};

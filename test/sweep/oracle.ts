@@ -12,13 +12,13 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E3. Of its executors: see `crew.ts`.
+ * E1–E4. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
-import { checkCount, checkId, checkLosses } from "./crew.ts";
+import { checkAtWork, checkCount, checkId, checkLosses } from "./crew.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
-import { at, namesOf, numberAt, ownersOf, roleOf, textAt } from "./fields.ts";
+import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 
 export type Actor = "engine" | "user" | "cluster";
 
@@ -27,6 +27,8 @@ export type Subject = {
   readonly name: string;
   /** Texts that nobody may tell. */
   readonly canaries: readonly string[];
+  /** So long every executor works from its start on, ms, and nobody may be ended for that fewer are wanted. */
+  readonly busyMs?: number;
   /** It is one of several that are watched together: whose a write was is judged for all of them at once. */
   readonly together?: boolean;
 };
@@ -210,12 +212,15 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     checkId(facts, object, blame);
   };
 
-  const hearPod = ({ type, object }: Change, actor: Actor, now: number): void => {
+  const hearPod = (change: Change, actor: Actor, now: number): void => {
+    const { type, object } = change;
     const known = facts.pods.get(object.metadata.uid);
     if (known === undefined) {
       if (type === "ADDED") appear(object, actor, now);
       return;
     }
+    if (actor === "engine") checkAtWork(known, change, { busyMs: subject.busyMs ?? 0, now }, blame);
+    known.began ??= startOf(object);
     known.live = type !== "DELETED" && !isOver(object);
     known.node = textAt(object, "spec", "nodeName");
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;

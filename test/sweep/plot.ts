@@ -121,11 +121,15 @@ const runs = (change: Change): boolean =>
 
 export const driverRuns = (change: Change): boolean => runs(change) && isDriver(change);
 export const executorRuns = (change: Change): boolean => runs(change) && isExecutor(change);
-/** Its status tells of two executors that run. */
-export const bothRun = ({ table, object }: Change): boolean => {
-  const states: readonly unknown[] = Object.values(Object(Object(object["status"])["executorState"]));
-  return table.startsWith("sparkapplications.") && states.filter((state) => state === "RUNNING").length === 2;
-};
+/** Its status tells of so many executors that run. */
+const executorsRun =
+  (count: number) =>
+  ({ table, object }: Change): boolean => {
+    const states: readonly unknown[] = Object.values(Object(Object(object["status"])["executorState"]));
+    return table.startsWith("sparkapplications.") && states.filter((state) => state === "RUNNING").length === count;
+  };
+export const bothRun = executorsRun(2);
+export const threeRun = executorsRun(3);
 export const stateIs =
   (state: string) =>
   (change: Change): boolean =>

@@ -6,6 +6,7 @@ import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
+import { scaling } from "./scaling.ts";
 import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
@@ -222,7 +223,7 @@ const first: readonly Scenario[] = [
   },
 ];
 
-const spark: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...recoveries, ...upstreamBugs];
+const spark: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...scaling, ...recoveries, ...upstreamBugs];
 
 const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing];
 

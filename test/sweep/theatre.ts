@@ -202,6 +202,12 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
   return theatre;
 };
 
+/** So long every executor works from its start on, ms; 0 where its user lets those who work be ended. */
+const busyMsOf = ({ scripts, annotations }: Scenario): number =>
+  annotations?.["rekindle.dev/executor-scale-down"] === "force"
+    ? 0
+    : (scripts[appName]?.[0]?.executors?.["*"]?.busyMs ?? 0);
+
 /** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
 export const openTheatre = (scenario: Scenario): Theatre => {
   const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
@@ -215,6 +221,6 @@ export const openTheatre = (scenario: Scenario): Theatre => {
     for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
-  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries });
+  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
   return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
 };

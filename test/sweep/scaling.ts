@@ -1,0 +1,71 @@
+/** Another number of executors is asked for while they run, where Rekindle makes them. */
+import { type Act, appName, base, bothRun, type Scenario, threeRun } from "./plot.ts";
+
+const own = { "rekindle.dev/executors": "own" } as const;
+const force = { ...own, "rekindle.dev/executor-scale-down": "force" } as const;
+const minute = 60_000;
+
+const scaledTo = (instances: number): Act => ({
+  says: `kubectl patch: ${instances} executors`,
+  when: bothRun,
+  afterMs: 2_000,
+  do: { act: "patch", spec: { executor: { ...base.executor, instances } } },
+});
+
+/** All work for so long, and then have nothing to do; the job goes on. */
+const working = (busyMs: number): Scenario["scripts"] => ({
+  [appName]: [{ hangs: true, executors: { "*": { busyMs } } }],
+});
+
+/** The same, but for the first, who works much longer: whoever comes late, the same one goes. */
+const firstLonger = (busyMs: number): Scenario["scripts"] => ({
+  [appName]: [{ hangs: true, executors: { "1001": { busyMs: 60 * minute }, "*": { busyMs } } }],
+});
+
+type Way = Pick<Scenario, "name" | "what" | "acts" | "scripts"> & Partial<Pick<Scenario, "annotations" | "spec">>;
+
+const ways: readonly Way[] = [
+  {
+    name: "own-more",
+    what: "more executors are wanted while it runs, which is no other run",
+    acts: [scaledTo(4)],
+    scripts: working(0),
+  },
+  {
+    name: "own-fewer",
+    what: "fewer executors are wanted: one that idles goes",
+    acts: [scaledTo(1)],
+    scripts: working(0),
+  },
+  {
+    name: "own-fewer-busy",
+    what: "fewer executors are wanted while all work: one goes when it has nothing to do any more",
+    acts: [scaledTo(1)],
+    scripts: firstLonger(minute),
+  },
+  {
+    name: "own-fewer-force",
+    what: "fewer executors are wanted while all work, and its user lets one of them be ended",
+    annotations: force,
+    acts: [scaledTo(1)],
+    scripts: working(60 * minute),
+  },
+  {
+    name: "own-to-and-fro",
+    what: "more executors are wanted, and then as few as before",
+    acts: [scaledTo(3), { ...scaledTo(2), when: threeRun }],
+    scripts: working(0),
+  },
+];
+
+export const scaling: readonly Scenario[] = ways.map(
+  (way): Scenario => ({
+    annotations: own,
+    spec: base,
+    ...way,
+    ends: "RUNNING",
+    breadth: "thin",
+    also: ["stale", "deaf"],
+    without: ["409", "404-named", "read-only-5m", "message-twice"],
+  }),
+);

@@ -67,6 +67,7 @@ describe("the template, deployed", () => {
 
   const mistakes: readonly (readonly [from: string, to: string, expected: RegExp])[] = [
     ["REKINDLE_FIFO_URL: !Ref Keys", "REKINDLE_FIFO_URL: !Ref Kyes", /no resource or parameter Kyes/],
+    ["Type: AWS::Logs::LogGroup", "Type: AWS::SNS::Topic", /nobody here knows ReconcileLog, AWS::SNS::Topic/],
     ["Handler: wake.handler", "Handler: wake.main", /Handler/],
     ["BatchSize: 10", "BatchSizes: 10", /BatchSizes/],
     ["ReportBatchItemFailures", "ReportBatchFailures", /ReportBatchItemFailures/],

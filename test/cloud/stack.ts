@@ -142,8 +142,23 @@ const functionOf = (template: Template, resolver: Resolver, id: string, own: unk
   };
 };
 
+/** What is not deployed here: rights are read off the roles, and the rest is nothing that a function is told or invoked by. */
+const elsewhere: readonly string[] = [
+  ...["AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::CloudWatch::Alarm", "AWS::Serverless::HttpApi"],
+  // Notices of Spot nodes: `npm run e2e -- --triggers`.
+  ...["AWS::Events::Rule", "AWS::Lambda::Permission"],
+];
+const here: readonly string[] = ["AWS::SQS::Queue", "AWS::DynamoDB::Table", "AWS::Serverless::Function"];
+
+const checkTypes = ({ Resources }: Template): void => {
+  const strange = Object.entries(Resources).filter(([, { Type }]) => ![...here, ...elsewhere].includes(Type));
+  if (strange.length === 0) return;
+  throw new Error(`nobody here knows ${strange.map(([id, { Type }]) => `${id}, ${Type}`).join("; ")}`);
+};
+
 /** `queueUrl` says under which URL a queue is found. */
 export const stackOf = (template: Template, parameters: Values, queueUrl: (name: string) => string): Stack => {
+  checkTypes(template);
   const resolver = resolverOf(template, namer(template, parameters, queueUrl));
   const queues = deployed(template, resolver, "AWS::SQS::Queue");
   const [[, table] = ["", undefined]] = deployed(template, resolver, "AWS::DynamoDB::Table");

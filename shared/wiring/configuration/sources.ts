@@ -14,6 +14,7 @@ import {
   upstreamOptions,
   webhookRows,
 } from "./upstream.ts";
+import { volcanoRows } from "./volcano.ts";
 
 /** A value as it was written, and where, as a message names the place. */
 export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
@@ -50,7 +51,7 @@ const stringOptions = { config: { type: "string" }, help: { type: "boolean", sho
 
 const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: string }> => ({
   ...stringOptions,
-  ...upstreamOptions,
+  ...upstreamOptions([...volcanoRows, ...rows, ...webhookRows]),
   "print-config": { type: "boolean" },
   ...Object.fromEntries(
     keyNames.map((key) => [flagName(key), { type: isSwitch(key) ? "boolean" : "string" } as const]),
@@ -89,14 +90,26 @@ type Read =
 
 const problem = (text: string): Read => ({ is: "problem", text });
 
+/** Those of a program's flags. */
+type Tables = readonly (readonly Row[])[];
+
+/** Upstream's programs that are started without a word before their flags. */
+const wordless: Tables = [rows, volcanoRows];
+
 type Given = { readonly name: string; readonly value: string | undefined };
 
-const readFlag = ({ name, value }: Given, table: readonly Row[]): Read => {
+/** As the first of the tables reads it that has nothing against it. */
+const understoodBy = ({ name, value }: Given, tables: Tables): Understood | undefined => {
+  const readings = tables.map((table) => understood(name, value, table)).filter((one) => one !== undefined);
+  return readings.find(({ is }) => is !== "problem") ?? readings[0];
+};
+
+const readFlag = ({ name, value }: Given, tables: Tables): Read => {
   if (name === "config") return { is: "file", path: value };
   if (name === "help" || name === "print-config") return { is: "asked", name };
   const negated = name.startsWith("no-");
   const key = keyOfFlag(negated ? name.slice(3) : name);
-  const upstreams = key === undefined ? understood(name, value, table) : undefined;
+  const upstreams = key === undefined ? understoodBy({ name, value }, tables) : undefined;
   if (upstreams !== undefined) return readUpstream(name, upstreams);
   if (key === undefined)
     return problem(
@@ -139,10 +152,11 @@ const webhookReads: readonly Read[] = [
 /** Reads the command line; what is unknown is named, not guessed. */
 export const fromFlags = (given: readonly string[]): Flags => {
   const started = subcommands.find(({ words }) => words.every((word, at) => given[at] === word));
-  const { words, table } = started ?? { words: [], table: rows };
+  const { words, table } = started ?? { words: [], table: undefined };
+  const tables = table === undefined ? wordless : [table];
   const tokens = tokensOf(given.slice(words.length));
   const flags = tokens.flatMap((token, at): readonly Read[] => {
-    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value }, table)];
+    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value }, tables)];
     if (token.kind !== "positional" || isValueOfUnknown(tokens[at - 1])) return [];
     return [problem(`${token.value}: settings are flags, e.g. --namespaces=a,b`)];
   });

@@ -173,11 +173,14 @@ export const webhookRows: readonly Row[] = [
 ];
 
 /** Upstream's flags that are none of ours, as an argument parser is told of them. */
-export const upstreamOptions: Readonly<Record<string, { readonly type: "string" | "boolean" }>> = Object.fromEntries(
-  [...rows, ...webhookRows]
-    .filter(({ is }) => is !== "same")
-    .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
-);
+export const upstreamOptions = (
+  tables: readonly Row[],
+): Readonly<Record<string, { readonly type: "string" | "boolean" }>> =>
+  Object.fromEntries(
+    tables
+      .filter(({ is }) => is !== "same")
+      .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
+  );
 
 export type Understood =
   | { readonly is: "written"; readonly key: KeyName; readonly value: string }

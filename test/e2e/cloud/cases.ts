@@ -1,6 +1,6 @@
 /** What must hold of a deployment by the template, in the order in which it happens to it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { signature } from "../../../shared/core/signature.ts";
 import { account } from "../../cloud/account.ts";
@@ -151,9 +151,11 @@ const listens: Case = {
     while (wanted.some((one) => !told.has(one))) {
       must(performance.now() < until, `the listener was told only of ${[...told].join(", ")}`);
       const { Messages = [] } = await queue.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2, VisibilityTimeout: 0 }),
+        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2 }),
       );
-      for (const { Body = "" } of Messages) {
+      for (const { Body = "", ReceiptHandle } of Messages) {
+        // Copies of old ones come again and again: what is read makes room.
+        await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
         const { subject, data } = update.parse(JSON.parse(Body));
         told.add(`${subject} ${data.state}`);
       }

@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Identify } from "../api/identity.ts";
@@ -10,9 +9,9 @@ import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
-import { namespaces } from "../kube/resources.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
+import { mayBegin, missing } from "./beginning.ts";
 import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
@@ -90,6 +89,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
       process.warn(refusal);
       return 1;
     }
+    if (!(await mayBegin(process.warn, configuration, transport, kept.in !== "kubernetes"))) return 1;
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: what is created in it later is run`);
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
@@ -141,19 +141,6 @@ const admit = async (process: Process, configuration: Configuration, { transport
   const admission = await openAdmission(configuration, transport, report);
   process.print(`rekindle host: serving admission on port ${admission.port}`);
   return admission;
-};
-
-/** Namespaces that are not there, which is most often a misspelling. Who may not know does not ask again. */
-const missing = async (transport: Transport, names: readonly string[]): Promise<readonly string[]> => {
-  const cluster = openCluster(transport);
-  const found = names.map((name) =>
-    cluster.get({ resource: namespaces, name }).then(
-      ({ value }) => value === undefined,
-      () => false,
-    ),
-  );
-  const gone = await Promise.all(found);
-  return names.filter((_, at) => gone[at] === true);
 };
 
 /** What it is going to look after. */

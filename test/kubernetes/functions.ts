@@ -50,9 +50,10 @@ const examples = [
 
 const checkpoints = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
 
+const collection = "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints";
+
 const recorded = async (cluster: Cluster): Promise<number> =>
-  checkpoints.parse((await cluster.api.call("GET", "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints")).body)
-    .items.length;
+  checkpoints.parse((await cluster.api.call("GET", collection)).body).items.length;
 
 const soon = async (isSo: () => Promise<boolean>, ms: number): Promise<boolean> => {
   const until = performance.now() + ms;
@@ -98,6 +99,7 @@ const checked = async (dir: string): Promise<readonly string[]> => {
   try {
     const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/kubernetes/crds"]);
     await install(cluster, crds);
+    await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
     const { stdout: drivers } = await cluster.kubectl(["kustomize", "infra/kubernetes/drivers"]);
     await install(cluster, drivers);
     await install(cluster, functionsText({ namespace: "rekindle", functions: true }));

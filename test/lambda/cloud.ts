@@ -39,6 +39,8 @@ export type CloudOptions = {
   readonly concurrency: number;
   /** Seconds that one run of the forwarder watches. */
   readonly windowSeconds: number;
+  /** What the functions are told besides. */
+  readonly environment?: Definition["environment"];
 };
 
 export type Cloud = {
@@ -47,6 +49,10 @@ export type Cloud = {
   readonly meddler: Meddler;
   readonly queue: SQSClient;
   readonly queues: Queues;
+  /** What every function is told. */
+  readonly environment: Definition["environment"];
+  /** Another function of the same deployment, with environments of its own; whoever asks for it stops it. */
+  another(name: string, more?: Definition["environment"]): Lambda;
   /** Of the FIFO queue with `reconcile`, and of the delay queue with `wake`. */
   readonly mappings: { readonly keys: Mapping; readonly timers: Mapping };
   stop(): Promise<void>;
@@ -84,6 +90,7 @@ const environmentOf = async (
   AWS_REGION: region,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  ...options.environment,
 });
 
 /** Functions with an account of their own are told of it. */
@@ -116,8 +123,8 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
   const environment = await environmentOf(options, meddler, queues);
   await cp(dist, join(options.dir, "code"), { recursive: true });
   const records = await recordsOf(options);
-  const made = (name: FunctionName): Lambda =>
-    deploy({ client, ledger, fates }, definitionOf(name, options, { ...environment, ...records[name] }));
+  const made = (name: string, more: Definition["environment"] = {}): Lambda =>
+    deploy({ client, ledger, fates }, definitionOf(name, options, { ...environment, ...records[name], ...more }));
   const functions = {
     reconcile: made("reconcile"),
     wake: made("wake"),
@@ -131,7 +138,7 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
   const keys = startMapping({ ...shared, queueUrl: queues.fifo, lambda: functions.reconcile, concurrency });
   const timers = startMapping({ ...shared, queueUrl: queues.delay, lambda: functions.wake, concurrency: 2 });
   return {
-    ...{ functions, ledger, meddler, queue, queues },
+    ...{ functions, ledger, meddler, queue, queues, environment, another: made },
     mappings: { keys, timers },
     stop: async () => {
       await Promise.all([keys.stop(), timers.stop()]);

@@ -1,0 +1,69 @@
+/** The arithmetic of the table of costs: each price counts once, and what the table says follows from what was measured. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { applicationOf, dollars, type Measured, none, notesOf, part, plus, tableOf, type Use } from "./bill.ts";
+
+const million = 1_000_000;
+
+const rows: readonly (readonly [use: Partial<Use>, usd: number])[] = [
+  [{}, 0],
+  [{ invocations: million }, 0.2],
+  [{ gigabyteSeconds: million }, 13.3334],
+  [{ sqs: million }, 0.5],
+  [{ writes: million }, 0.625],
+  [{ reads: million }, 0.125],
+  [{ logBytes: 1e9 }, 0.5],
+  [{ api: million }, 0],
+];
+
+const measured: Measured = {
+  life: { ...none, invocations: 3 },
+  executor: { ...none, invocations: 2 },
+  loss: { ...none, invocations: 4, gigabyteSeconds: 1 },
+  resync: none,
+  host: { p50: 0.05, worst: 0.2 },
+  functions: { p50: 0.1, worst: 0.9 },
+  forwardStart: 1.1,
+  hostCpu: 0.02,
+  alarms: 30,
+};
+
+/** Cells of the row that begins with this. */
+const cells = (name: string): readonly string[] =>
+  tableOf(measured)
+    .find((line) => line.startsWith(`| ${name}`))
+    ?.split(" | ")
+    .map((cell) => cell.replaceAll("|", "").trim()) ?? [];
+
+describe("the bill", () => {
+  for (const [use, usd] of rows) {
+    test(`of ${JSON.stringify(use)} is US$ ${usd}`, () => assert.equal(dollars({ ...none, ...use }), usd));
+  }
+
+  test("of an application is its life, ten executors, and a loss", () => {
+    assert.equal(applicationOf(measured).invocations, 3 + 10 * 2 + 4);
+    assert.equal(dollars(applicationOf(measured)), (27 * 0.2 + 13.3334) / million);
+    assert.equal(part(plus(measured.life, measured.life), 2).invocations, 3);
+  });
+
+  test("of a month at rest: a pod; its pod and functions; windows and functions", () => {
+    // 1,971,000 polls, two thirds of them of FIFO queues; 30 metrics of alarms; a secret. 43,800 windows of 51.1 s at half a GB.
+    const lambda = (1.314 * 0.5 + 0.657 * 0.4 + 3 + 0.4).toFixed(2);
+    const pod = (730 * (0.25 * 0.04048 + 0.5 * 0.004445)).toFixed(2);
+    const windows = ((43_800 * (51.1 * 0.5 * 13.3334 + 0.2)) / million).toFixed(2);
+    const [, host, forwarder, windowed] = cells("US$ a month");
+    assert.ok(host?.startsWith(`${pod} `), host);
+    assert.ok(forwarder?.endsWith(`${lambda}²`), forwarder);
+    assert.ok(windowed?.endsWith(`= ${windows}³ + ${lambda}²`), windowed);
+  });
+
+  test("says what a pause costs in reaction", () => {
+    assert.match(cells("reaction, worst")[3] ?? "", /^12\.0 s = pause 10 s \+ start 1\.1 s \+ 900 ms$/);
+    assert.deepEqual(cells("reaction, p50").slice(1, 3), ["50 ms", "100 ms"]);
+  });
+
+  test("has its prices, their region and their date in one line", () => {
+    const line = notesOf(measured).at(-1) ?? "";
+    assert.match(line, /^Prices: us-east-1, November 2026, no free tier: 0\.2 per 1,000,000 invocations; 13\.3334 per/);
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * `npm run bench -- cloud`: what a deployment on AWS costs. The built bundles under the real runtime client, queues by
+ * ElasticMQ, records in DynamoDB Local, a real API server; prices stand in `prices.ts`, formulas in `bill.ts`.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { openAudit } from "../../cluster/audit.ts";
+import { startCluster } from "../../cluster/cluster.ts";
+import { build, install, startHost } from "../../e2e/installed.ts";
+import { openCloud } from "../../lambda/cloud.ts";
+import { spared } from "../../lambda/fates.ts";
+import { none as unmeddled } from "../../lambda/meddler.ts";
+import { credentials, region } from "../../lambda/queues.ts";
+import { randomFrom } from "../../lambda/random.ts";
+import { startElasticMq } from "../../queue/elasticmq.ts";
+import { ensure } from "../../setup/ensure.ts";
+import { runtimeClient } from "../../setup/lambda.ts";
+import { startDynamoLocal } from "../../store/dynamodb.ts";
+import { type Bench, settled } from "../costs.ts";
+import type { Figure } from "../figures.ts";
+import { type Life, live } from "../kubelet.ts";
+import { account } from "../submit.ts";
+import { applicationOf, type Measured, notesOf, part, plus, tableOf, type Use } from "./bill.ts";
+import { reactionOf } from "./reaction.ts";
+import { figuresOfStarts, type Start, startsOf } from "./starts.ts";
+import { openUnits } from "./units.ts";
+import { alarmMetrics, type Counted, usedBy, useOf } from "./used.ts";
+
+const table = "rekindle-bench";
+
+/** A life is longer than the 16 s in which a late submission may still arrive, as a real driver's is. */
+const paceMs = 4_300;
+const alone: Life = { executors: 0, losses: 0, paceMs };
+const withExecutors: Life = { executors: 4, losses: 0, paceMs };
+const withLoss: Life = { executors: 4, losses: 1, paceMs };
+const short: Life = { ...alone, paceMs: 500 };
+
+const createTable = async (endpoint: string): Promise<void> => {
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  const string = (AttributeName: string) => ({ AttributeName, AttributeType: "S" }) as const;
+  await client.send(
+    new CreateTableCommand({
+      TableName: table,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [string("cluster"), string("key")],
+      KeySchema: [
+        { AttributeName: "cluster", KeyType: "HASH" },
+        { AttributeName: "key", KeyType: "RANGE" },
+      ],
+    }),
+  );
+  client.destroy();
+};
+
+/** The forwarder as it runs in a cluster: the bundle as a process, which watches without an end. */
+const startForwarder = ({ cloud }: Bench, dir: string): ChildProcess => {
+  const child = spawn(process.execPath, [join(dir, "code", "forward.mjs")], {
+    env: { PATH: process.env["PATH"] ?? "", ...cloud.environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const log = createWriteStream(join(dir, "forwarder.log"));
+  child.stdout.pipe(log);
+  child.stderr.pipe(log, { end: false });
+  return child;
+};
+
+const ended = async (child: ChildProcess): Promise<void> => {
+  child.kill("SIGTERM");
+  if (child.exitCode === null) await new Promise((resolve) => child.once("exit", resolve));
+};
+
+const rested = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "warm-up" };
+
+/** A timer that finds an application at rest. */
+const timerOf = async (bench: Counted): Promise<Use> => {
+  const { queue, queues } = bench.cloud;
+  const MessageBody = JSON.stringify({ message: { ...rested, reason: "timer" }, id: "bench-timer" });
+  const { use } = await usedBy(bench, () =>
+    queue.send(new SendMessageCommand({ QueueUrl: queues.delay, MessageBody })),
+  );
+  // Its sending was ours, and not the meddler's.
+  return { ...use, sqs: use.sqs + 1 };
+};
+
+/** A life, with its timers that come long after it. */
+const useOfLife = async (bench: Counted, name: string, life: Life, timer: Use): Promise<Use> => {
+  const { use, timers } = await usedBy(bench, () => live(bench.cluster.api, name, life));
+  process.stderr.write(`${name}: ${use.invocations} invocations, ${timers} timers left\n`);
+  // They were sent, and are counted as sent.
+  return plus(use, { ...timer, sqs: timer.sqs - 1 }, timers);
+};
+
+/** Resyncs that find nothing to do: the first one only settles what may be left. */
+const resyncOf = async ({ cloud, units }: Counted): Promise<Use> => {
+  const runs = 3;
+  await cloud.functions.resync.invoke({ id: "bench-settling" });
+  const [from, before] = [cloud.ledger.entries.length, units.used()];
+  for (let run = 0; run < runs; run += 1) await cloud.functions.resync.invoke({ id: `bench-${run}` });
+  const entries = cloud.ledger.entries.slice(from).filter(({ name }) => name === "resync");
+  const { writes, reads } = units.used();
+  const used = { ...useOf(entries, 0), sqs: 0, api: 0, writes: writes - before.writes, reads: reads - before.reads };
+  return part(used, runs);
+};
+
+/** The same lives under a host: how soon it reacts, and what it needs. */
+const byHost = async (bench: Counted, kubeconfig: string, log: string): Promise<Pick<Measured, "host" | "hostCpu">> => {
+  const host = startHost(kubeconfig, log, ["--log-level", "warn"]);
+  await sleep(8_000);
+  const host0 = await reactionOf(bench, "host");
+  const before = await account(host);
+  await live(bench.cluster.api, "host-life", withLoss);
+  await sleep(2_000);
+  const after = await account(host);
+  if ((await host.stop()) !== 0) throw new Error(`the host did not end well; its log is ${log}`);
+  return { host: host0, hostCpu: after.cpu - before.cpu };
+};
+
+type Functions = Omit<Measured, "host" | "hostCpu"> & { readonly starts: readonly Start[] };
+
+const byFunctions = async (bench: Counted, dir: string): Promise<Functions> => {
+  const forwarder = startForwarder(bench, dir);
+  try {
+    return await measured(bench, async () => ended(forwarder));
+  } finally {
+    forwarder.kill("SIGKILL");
+  }
+};
+
+/** `unwatched`: ends the forwarder, so that nothing but the starts is measured. */
+const measured = async (bench: Counted, unwatched: () => Promise<void>): Promise<Functions> => {
+  await sleep(3_000);
+  await live(bench.cluster.api, "warm-up", short);
+  await settled(bench);
+  const timer = await timerOf(bench);
+  const life = await useOfLife(bench, "life", alone, timer);
+  const executors = await useOfLife(bench, "executors", withExecutors, timer);
+  const loss = await useOfLife(bench, "loss", withLoss, timer);
+  const resync = await resyncOf(bench);
+  const functions = await reactionOf(bench, "functions");
+  await settled(bench);
+  await unwatched();
+  const starts = await startsOf(bench);
+  const forward = starts.find(({ name }) => name === "forward");
+  const executor = part(plus(executors, life, -1), withExecutors.executors);
+  return {
+    ...{ life, executor, resync, functions, starts },
+    loss: plus(loss, executors, -1),
+    // Its window is a second: what is beyond that it needs to begin.
+    forwardStart: ((forward?.coldMs ?? 0) + Math.max(0, (forward?.firstMs ?? 0) - 1_000)) / 1_000,
+    alarms: alarmMetrics(),
+  };
+};
+
+const figuresOfUse = (name: string, use: Use): readonly Figure[] =>
+  [
+    ["invocations", use.invocations, "invocations"],
+    ["gb-seconds-of-1000", use.gigabyteSeconds * 1_000, "GB-s"],
+    ["sqs-requests", use.sqs, "requests"],
+    ["api-requests", use.api, "requests"],
+    ["write-units", use.writes, "units"],
+    ["read-units", use.reads, "units"],
+    ["logs", use.logBytes / 1_000, "kB"],
+  ].map(([what, value, unit]) => ({ name: `cloud.${name}.${what}`, value: Number(value), unit: String(unit) }));
+
+const told = (measured: Measured, starts: readonly Start[]): readonly Figure[] => {
+  for (const line of tableOf(measured)) console.log(line);
+  for (const line of notesOf(measured)) console.log(`\n${line}`);
+  const seconds = (name: string, value: number): Figure => ({ name: `cloud.reaction.${name}`, value, unit: "s" });
+  return [
+    ...figuresOfStarts(starts),
+    ...figuresOfUse("life", measured.life),
+    ...figuresOfUse("executor", measured.executor),
+    ...figuresOfUse("executor-loss", measured.loss),
+    ...figuresOfUse("application", applicationOf(measured)),
+    ...figuresOfUse("resync", measured.resync),
+    seconds("host.p50", measured.host.p50),
+    seconds("host.worst", measured.host.worst),
+    seconds("functions.p50", measured.functions.p50),
+    seconds("functions.worst", measured.functions.worst),
+  ];
+};
+
+/** Throws when work was wrong or missing; dear is only dear. */
+export const benchCloud = async (): Promise<readonly Figure[]> => {
+  await ensure(["go", "lambda", "queue", "store"]);
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-bench-"));
+  const audit = await openAudit(dir, "rekindle", "rekindle");
+  const cluster = await startCluster({ nodes: 0, dir, extra: audit.flags });
+  const [broker, store] = await Promise.all([startElasticMq({ dir }), startDynamoLocal(dir)]);
+  const units = await openUnits(store.endpoint);
+  try {
+    await createTable(store.endpoint);
+    const kubeconfig = await install(cluster, undefined);
+    const fate: Bench["fate"] = { now: { do: "live" } };
+    const logs = join(dir, "logs");
+    const cloud = await openCloud({
+      ...{ kubeconfig, endpoint: broker.endpoint, client: await runtimeClient(), dir: logs, random: randomFrom(1) },
+      ...{ mischief: () => unmeddled, visibilitySeconds: 180, concurrency: 4, windowSeconds: 20 },
+      environment: {
+        REKINDLE_CHECKPOINTS: `dynamodb://${table}?keepDays=90`,
+        REKINDLE_UPDATES_URL: `${broker.endpoint}/000000000000/updates.fifo`,
+        AWS_ENDPOINT_URL_DYNAMODB: units.endpoint,
+      },
+      fates: () => (name, typicalMs) => (fate.now.do === "live" ? spared(name, typicalMs) : fate.now),
+    });
+    const bench: Counted = { cluster, cloud, audit, sent: [], fate, units, logs };
+    const { starts, ...functions } = await byFunctions(bench, logs).finally(cloud.stop);
+    const figures = told({ ...functions, ...(await byHost(bench, kubeconfig, join(dir, "host.log"))) }, starts);
+    await rm(dir, { recursive: true, force: true });
+    return figures;
+  } finally {
+    units.close();
+    await Promise.all([broker.stop(), store.stop()]);
+    await cluster.stop();
+  }
+};

@@ -83,13 +83,17 @@ const unmarks = ({ object }: Scene, action: QueueAction, ordered: boolean, to: S
   return ordered ? action !== "SyncQueue" : mark === "false" && to === "Open";
 };
 
+/** What was decided on is shown before anything leads on from it: who shows it late then finds another queue. */
+export const isUnshown = ({ object, memory: { wanted } }: Pick<Scene, "object" | "memory">): boolean =>
+  wanted !== undefined && wanted !== shownState(object);
+
 /** `order`: the oldest that nobody has taken. One that cannot be followed is taken, and said to be none. */
 export const actOf = (scene: Scene, order: Order | undefined): Act => {
   const { object, memory, groups } = scene;
   const now = memory.wanted ?? shownState(object);
   const wrong = order === undefined ? undefined : objection(scene, order);
   const ordered = order !== undefined && wrong === undefined && isKnown(order.action) ? order.action : undefined;
-  const action = ordered ?? inherited(object, now);
+  const action = ordered ?? (isUnshown(scene) ? "SyncQueue" : inherited(object, now));
   const state = stateAfter(now, action, groups);
   return {
     state,

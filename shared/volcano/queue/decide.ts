@@ -18,7 +18,7 @@ import {
 import type { GangMode } from "../gang/scheduler.ts";
 import { allGroups, type Turn, turnOf } from "../gang/turn.ts";
 import { queues } from "../resource.ts";
-import { type Act, actOf, decidedAt, type Scene } from "./acting.ts";
+import { type Act, actOf, decidedAt, isUnshown, type Scene } from "./acting.ts";
 import { queueGaps } from "./defaults.ts";
 import {
   childrenOf,
@@ -152,6 +152,10 @@ const groupsIn = (view: Seeing, name: string): number =>
 const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
   waitingOrders(found, commands)[0];
 
+/** The order to be followed in this step. */
+const orderIn = (scene: Scene): Order | undefined =>
+  isUnshown(scene) ? undefined : nextOrder(scene.orders, scene.memory);
+
 /** True where it matters whether groups are in the queue. */
 const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefined): boolean =>
   [wanted, shownState(object)].includes("Closing") ||
@@ -179,7 +183,7 @@ export const decideWith =
     if (turn !== undefined && !("found" in turn)) return { look: turn };
     const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
     const scene: Scene = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
-    const act = actOf(scene, nextOrder(found, memory));
+    const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.
     if (news.length > 0) return { memory, stages: [news], more: true };

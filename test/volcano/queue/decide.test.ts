@@ -61,6 +61,14 @@ describe("a queue", () => {
     assert.match(hall.told("q").join(), /asks for "DrainQueue"/);
   });
 
+  test("shows what it decided on before it follows another order", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q").step("q", true);
+    hall.order("d", "OpenQueue", "q").step("q");
+    assert.equal(hall.state("q"), "Closed");
+    assert.equal(hall.run().state("q"), "Open");
+  });
+
   test("that its parent has marked waits to be taken up, until it has done so", () => {
     const marked = (mark: string, state: string) => ({
       ...{ apiVersion: "v1", kind: "Queue", status: { state } },

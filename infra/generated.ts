@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { openApi } from "../shared/api/openapi.ts";
 import { policiesText } from "../shared/cli/manifests.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
 import { chartFiles } from "./chart.ts";
@@ -22,6 +23,12 @@ const version = (): string => {
   return typeof found === "object" && found !== null && "version" in found ? String(found.version) : "0.0.0";
 };
 
+/** What the door shows under /openapi.json. */
+const openapi = (): Generated => ({
+  path: "../shared/api/openapi.json",
+  text: `${JSON.stringify(openApi(version()), undefined, 2)}\n`,
+});
+
 /** What `rekindle manifests --policies` prints. */
 const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
@@ -38,5 +45,5 @@ export const generated = (): readonly Generated[] => {
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), settings()];
+  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), settings()];
 };

@@ -71,7 +71,7 @@ const itemOf = async ({ name, cluster, records }: RecordTable, key: Key): Promis
   return { is: "none", why: `there is none in the table ${name} of the cluster ${cluster}` };
 };
 
-const objectOf = async ({ transport }: Session, key: Key): Promise<Found> => {
+const objectOf = async ({ transport }: Pick<Session, "transport">, key: Key): Promise<Found> => {
   try {
     const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
     return value === undefined ? { is: "none", why: "there is none" } : read(value["spec"]);
@@ -81,7 +81,7 @@ const objectOf = async ({ transport }: Session, key: Key): Promise<Found> => {
 };
 
 /** The record of one application. A table that does not answer ends it: somebody said that records are there. */
-export const recordOf = (session: Session, key: Key): Promise<Found> =>
+export const recordOf = (session: Pick<Session, "transport" | "table">, key: Key): Promise<Found> =>
   session.table === undefined ? objectOf(session, key) : itemOf(session.table, key);
 
 const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;

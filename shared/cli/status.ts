@@ -197,14 +197,22 @@ export const statusText = (seen: Seen): string => {
   return [...before, ...lines].join("\n");
 };
 
-const deliveryOf = async (session: Session, { key }: Target, found: Found): Promise<RecordView | undefined> => {
+const deliveryOf = async (
+  session: Pick<Session, "transport" | "table">,
+  { key }: Target,
+  found: Found,
+): Promise<RecordView | undefined> => {
   if (found.is !== "record" || found.record.outbox === undefined) return undefined;
   const delivery = await recordOf(session, deliveryKey(key));
   return delivery.is === "record" ? delivery.record : undefined;
 };
 
 /** Reads the object, its checkpoint and its pods. */
-export const look = async (session: Session, target: Target, now: number): Promise<Seen> => {
+export const look = async (
+  session: Pick<Session, "transport" | "table">,
+  target: Target,
+  now: number,
+): Promise<Seen> => {
   const { kind, key } = target;
   const { namespace, name } = key;
   const cluster = openCluster(session.transport);

@@ -29,8 +29,6 @@ export type Query =
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */
       readonly do: "peek";
       readonly ref: Ref;
-      /** A second look, after something was done about it. */
-      readonly again?: true;
     }
   | {
       /** Asks a pod itself for JSON, through the API server's pod proxy. Never in the way: it may be deaf, and says so. */
@@ -95,7 +93,7 @@ export type Effect =
       readonly uid: string;
       readonly resourceVersion: string;
       readonly patch: Readonly<Record<string, unknown>>;
-      /** Worth a try and no more: who may not, goes on without it, and sees that nothing has changed. */
+      /** Worth a try and no more: who may not, goes on without it: see `View.passed`. */
       readonly optional?: boolean;
     }
   | {
@@ -190,6 +188,8 @@ export type View<Memory> = {
   readonly refused: readonly Refusal[];
   /** What this very step has done so far, or passed over: see `Plan.more`. */
   readonly done?: readonly Effect[];
+  /** What of that was passed over: it was worth a try and no more. */
+  readonly passed?: readonly Effect[];
   /** The platform takes its time: what is to be done soon after a look would not be. */
   readonly slow?: boolean;
   /** The record was made anew, or is being recovered: what is missing may come back until then. */

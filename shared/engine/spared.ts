@@ -35,3 +35,11 @@ export const givenUp = (run: Run, stage: readonly Effect[], results: readonly Do
       ? { did: "passed", trouble: result.trouble }
       : result;
   });
+
+/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
+export const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
+  const troubles = results.flatMap((result, index) =>
+    result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
+  );
+  return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
+};

@@ -7,7 +7,7 @@
  */
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
-import { applyStage, type Done } from "./apply.ts";
+import { applyStage } from "./apply.ts";
 import { type Answers, type Looking, learn, noAnswers } from "./observe.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
@@ -18,9 +18,9 @@ import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
 import { type Held, handsOf, type Run } from "./run.ts";
 import { save } from "./save.ts";
 import { showFirst } from "./showing.ts";
-import { givenUp, passOver } from "./spared.ts";
+import { givenUp, passOver, worst } from "./spared.ts";
 import { tell } from "./status.ts";
-import { internal, isPatient, troubleOf } from "./trouble.ts";
+import { internal, troubleOf } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
 /** A decision may ask for more this often before it must come to a plan. */
@@ -118,7 +118,7 @@ const proceed = async (begun: Run): Promise<Ending> => {
   const { sight } = begun;
   let run = begun;
   let held: Held = { record: sight.record, version: sight.version };
-  let so: Far = { memory: sight.memory, refused: [], done: [], answers: noAnswers() };
+  let so: Far = { memory: sight.memory, refused: [], done: [], passed: [], answers: noAnswers() };
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
@@ -154,6 +154,7 @@ type Far = {
   readonly memory: unknown;
   readonly refused: readonly Refusal[];
   readonly done: readonly Effect[];
+  readonly passed: readonly Effect[];
   /** Grows with every look. */
   readonly answers: Answers;
 };
@@ -162,7 +163,8 @@ type Far = {
 const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Far => {
   if (carried.did === "refused")
     return { ...so, memory, refused: [...so.refused, ...carried.refused], answers: noAnswers() };
-  return { ...so, memory, done: [...so.done, ...stages.flat()] };
+  const passed = [...so.passed, ...("passed" in carried ? carried.passed : [])];
+  return { ...so, memory, done: [...so.done, ...stages.flat()], passed };
 };
 
 /**
@@ -171,11 +173,11 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
  */
 const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
   const { world, message, operator, sight, slow } = run;
-  const { memory, refused, done, answers } = so;
+  const { memory, refused, done, passed, answers } = so;
   const known = sight.leans === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
   for (let round = 0; round < rounds; round++) {
     const { object, uid, now, returning } = sight;
-    const view = { object, uid, memory, ...answers, now, refused, done, returning, ...(slow ? { slow } : {}) };
+    const view = { object, uid, memory, ...answers, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
     const order = object === undefined ? undefined : orderIn(held.record);
     const decision =
       order === undefined
@@ -192,18 +194,23 @@ type Carried =
   | { readonly did: "refused"; readonly held: Held; readonly writes: number; readonly refused: readonly Refusal[] }
   | { readonly did: "troubled"; readonly held: Held; readonly writes: number; readonly trouble: Trouble }
   /** `made` wants to be decided on, within this step. */
-  | { readonly did: "made" | "finished"; readonly held: Held; readonly writes: number };
+  | {
+      readonly did: "made" | "finished";
+      readonly held: Held;
+      readonly writes: number;
+      readonly passed: readonly Effect[];
+    };
 
 const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carried> => {
-  const { world } = run;
-  const planned = world.clock.monotonic();
+  const planned = run.world.clock.monotonic();
   const saved = await save(run, held, plan);
   if (saved === "raced") return { did: "raced" };
-  const last = Math.min(planned + world.timing.fenceMs, run.began + world.timing.stepMs);
+  const last = Math.min(planned + run.world.timing.fenceMs, run.began + run.world.timing.stepMs);
   let writes = saved.version === held.version ? 0 : 1;
+  const passed: Effect[] = [];
   for (const stage of plan.stages) {
     const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
-    const results = givenUp(run, stage, await applyStage(handsOf(run, until), stage, world.timing.parallel));
+    const results = givenUp(run, stage, await applyStage(handsOf(run, until), stage, run.world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
@@ -211,17 +218,10 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     if (untold !== undefined) return { did: "troubled", held: saved, writes, trouble: untold };
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
+    passed.push(...stage.filter((_, index) => results[index]?.did === "passed"));
     recount(run, stage);
   }
-  return { did: plan.more === true ? "made" : "finished", held: saved, writes };
-};
-
-/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
-const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
-  const troubles = results.flatMap((result, index) =>
-    result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
-  );
-  return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
+  return { did: plan.more === true ? "made" : "finished", held: saved, writes, passed };
 };
 
 /** Ends a record: it is removed, or what was not yet told goes over to the next object of the name. */

@@ -89,11 +89,12 @@ const standingOn = async (
   const places = desk.namespaces.length === 0 ? [""] : desk.namespaces;
   const labels = labelsIn(watch.selector ?? "");
   const field = `spec.nodeName=${node}`;
-  const found = await Promise.all(
-    places.map((namespace) => desk.cluster.list({ do: "list", resource: pods, namespace, labels, field })),
-  );
-  const owned = found
-    .flatMap(({ value }) => value)
+  const look = (namespace: string) => desk.cluster.list({ do: "list", resource: pods, namespace, labels, field });
+  const first = await Promise.all(places.map(look));
+  // One list may be behind: a pod that it does not show would be told nothing, and nobody tells again.
+  const second = await Promise.all(places.map(look));
+  const all = [...first, ...second].flatMap(({ value }) => value);
+  const owned = [...new Map(all.map((pod) => [pod.metadata.uid, pod])).values()]
     .filter((pod) => !isOver(pod))
     .flatMap((pod) => {
       const name = watch.ownerName(pod);

@@ -1,7 +1,9 @@
 /** The wiring of the api function: triggers become keys on the FIFO queue. */
 import { dedupe, digest, type Message, textOf } from "../core/key.ts";
+import { openAccess } from "./access.ts";
 import { acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
+import { openReader } from "./api/reader.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { kindNames, noticesOf, plurals } from "./kinds.ts";
 import type { DoorParts } from "./process.ts";
@@ -12,6 +14,7 @@ import { openLines } from "./trailing.ts";
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
   const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
+  const { readable } = functionSettings(env, "readable");
   const trail = openLines();
   const { report } = trail;
   const queued = sendingTo({ fifo, updates }, trail);
@@ -33,6 +36,7 @@ export const openDoor = (env: Environment): DoorParts => {
       await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
     },
     acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
+    reader: readable === undefined ? undefined : openReader(openAccess(readable, { userAgent: "rekindle-api" })),
     identify: identifyBy(secret, report),
   };
 };

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../api/intent.ts";
 import { openGate } from "./api/gate.ts";
+import { serveReads } from "./api/reads.ts";
 import { serveTriggers } from "./api/triggers.ts";
 import type { DoorParts } from "./process.ts";
 
@@ -39,6 +40,7 @@ export const apiApp = (parts: DoorParts): Hono => {
   const gate = openGate(parts.identify);
   serveHealth(app, parts);
   serveTriggers(app, parts, gate);
+  serveReads(app, parts, gate);
   serveAcknowledgements(app, parts);
   app.notFound((c) => c.json({ error: "not found" }, 404));
   app.onError((_, c) => c.json({ error: "internal" }, 500));

@@ -41,6 +41,8 @@ const labelSelector = z
 /** Every variable by what the functions call it. */
 const variables = {
   endpoint: { variable: "REKINDLE_CLUSTER_RECORD", shape: clusterRecord },
+  /** The same, of who works without a cluster as well. */
+  readable: { variable: "REKINDLE_CLUSTER_RECORD", shape: clusterRecord.optional() },
   cluster: { variable: "REKINDLE_CLUSTER_ALIAS", shape: z.string().min(1).max(253).default("default") },
   namespaces: {
     variable: "REKINDLE_NAMESPACES",

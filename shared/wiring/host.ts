@@ -70,8 +70,8 @@ export type Host = {
   ready(): boolean;
   /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
   trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
-  /** Tells that a node is about to go, by its name or its machine's; `until` in epoch ms. */
-  notice(node: string, until: number, eventId: string): Promise<void>;
+  /** Writes down that a node is about to go, by its name or its machine's; `until` in epoch ms. */
+  notice(node: string, until: number): Promise<void>;
   /** Puts a message onto the queue of its key. */
   send: Queue["send"];
   kinds(): readonly string[];
@@ -167,9 +167,9 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
       const key = { cluster, kind, namespace, name };
       return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
     },
-    notice: async (node, until, eventId) => {
-      const sent = noticesOf(cluster, node, until).map((one) => queue.send(one, dedupe.trigger(one, eventId)));
-      await Promise.all(sent);
+    notice: async (node, until) => {
+      // Written down before it is answered: the queue of a process goes with it. Who is not answered tells again.
+      for (const one of noticesOf(cluster, node, until)) await notice(one);
     },
     send: queue.send,
     scrape: metering.scrape,

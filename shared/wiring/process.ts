@@ -11,6 +11,7 @@ import { digest, type Key } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
+import { openReader, type Reader } from "./api/reader.ts";
 import { mayBegin, missing } from "./beginning.ts";
 import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
@@ -36,6 +37,8 @@ export type DoorParts = {
   readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
   /** Kinds by the plural of their resource. */
   readonly plurals: Readonly<Record<string, string>>;
+  /** Absent where nothing may be read. */
+  readonly reader?: Reader | undefined;
   /** Who asks. Undefined without a secret: then no trigger is taken, and nothing is read. */
   readonly identify: Identify | undefined;
   /** Absent where listeners may only answer. */
@@ -121,7 +124,8 @@ const work = async (
   try {
     const host = await startHost(settings);
     try {
-      await serve(process, configuration, host, { trigger: secret, updates: settings.listening?.secret });
+      const { transport, listening } = settings;
+      await serve(process, configuration, host, { transport, trigger: secret, updates: listening?.secret });
     } finally {
       await host.drain(configuration.stepMs);
     }
@@ -195,19 +199,26 @@ const secretOf = async (setting: string, path: string | undefined): Promise<stri
   return secret;
 };
 
+type Serving = {
+  readonly transport: Transport;
+  readonly trigger: string | undefined;
+  readonly updates: string | undefined;
+};
+
 /** Serves health and triggers until the process is told to stop. */
 const serve = async (
   process: Process,
   { listen, cluster }: Configuration,
   { ready, kinds, trigger, notice, scrape, send }: Host,
-  { trigger: secret, updates }: { readonly trigger: string | undefined; readonly updates: string | undefined },
+  { trigger: secret, updates, transport }: Serving,
 ): Promise<void> => {
   const app = process.door({
     ready,
     kinds,
     scrape,
     trigger: (key, event) => trigger(key, digest(event)),
-    notice: (node, until, event) => notice(node, until, digest(event)),
+    notice,
+    reader: openReader(transport),
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),

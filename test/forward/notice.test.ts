@@ -98,7 +98,7 @@ describe("a notice that a node is about to go", () => {
     const { did, told } = stage({ pods });
     assert.deepEqual(await told("node-1"), { did: "step", writes: 3 });
     assert.deepEqual(did, [
-      listPods,
+      ...[listPods, listPods],
       ...["a", "b", "c"].map(marked),
       "send default/pi notice",
       "send default/two notice",
@@ -149,7 +149,7 @@ describe("a notice that a node is about to go", () => {
     await told("node-1");
     assert.deepEqual(
       did.filter((line) => line.startsWith("list")).map((line) => line.split(" ")[2]),
-      ["one", "two"],
+      ["one", "two", "one", "two"],
     );
   });
 

@@ -1,5 +1,6 @@
 /** What users, and misfortune, do on a stage. */
 import { assertNever } from "../../shared/core/errors.ts";
+import { noticeKey } from "../../shared/core/key.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
@@ -54,6 +55,13 @@ const podOf = (stage: Stage, { pod, nth = 0 }: Which): Change["object"] | undefi
 /** The machine of a pod stands still. */
 const freeze = (stage: Stage, which: Which): void =>
   stage.theatre.simulator.nodes.freeze(textAt(podOf(stage, which), "spec", "nodeName") ?? "");
+
+const leaving = (stage: Stage, which: Which): void => {
+  const node = textAt(podOf(stage, which), "spec", "nodeName");
+  if (node === undefined) return;
+  const key = noticeKey(cluster, sweptOf(stage.theatre.scenario).kind, node);
+  stage.post.send({ ...key, reason: "notice", until: stage.now() + 120_000 }, `notice of ${node}`);
+};
 
 const thaw = ({ theatre: { simulator } }: Stage): void => {
   for (const { metadata } of simulator.store.list("nodes")) simulator.nodes.thaw(metadata.name);
@@ -141,6 +149,9 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       break;
     case "freeze":
       freeze(stage, what);
+      break;
+    case "leaving":
+      leaving(stage, what);
       break;
     case "thaw":
       thaw(stage);

@@ -8,6 +8,7 @@ import type { Operator } from "../../shared/core/operator.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
 import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
+import { noticing } from "../../shared/forward/notice.ts";
 import { openRecall } from "../../shared/wiring/recalling.ts";
 import { silence, wordsFor } from "./door.ts";
 import type { Call, Verdict } from "./fault.ts";
@@ -189,7 +190,7 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
   const now = (): number => stage.now();
   const operators = new Map(stage.operators.map((operator) => [operator.kind, operator]));
-  return {
+  const world: World = {
     cluster: openCluster(transport, { timeoutMs: timing.requestTimeoutMs, now }),
     checkpoints: kubernetesCheckpoints(transport, { timeoutMs: timing.requestTimeoutMs }),
     queue,
@@ -202,4 +203,5 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     ...recallOf(stage, operators),
     ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
+  return { ...world, notice: noticing({ ...world, namespaces: [] }) };
 };

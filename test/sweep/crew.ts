@@ -5,6 +5,7 @@
  * E2. When all has come to rest and the application runs, as many executors live as its spec asks for.
  * E3. A record tells of each loss once, with a reason, and of no other node than that where its pod stood.
  * E4. Who works is not ended because fewer are wanted, unless its user said so.
+ * E5. When all has come to rest, no executor lives whose machine was said to go.
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -27,6 +28,32 @@ export const checkCount = ({ pods, phase, uid }: Facts, app: Item, blame: Blame)
   if (phase !== "RUNNING" || wanted === undefined || at(app, "spec", "dynamicAllocation", "enabled") === true) return;
   const living = [...pods.values()].filter(({ role, live, app: of }) => role === "executor" && live && of === uid);
   if (living.length !== wanted) blame(`E2: ${living.length} executor(s) live where ${wanted} are wanted`);
+};
+
+/** A node of others is closed to further pods, and nothing else of it is touched. */
+export const isClosing = ({ table, object, before }: Change): boolean => {
+  const open = (one: Item | undefined): string =>
+    JSON.stringify({
+      ...one,
+      spec: { ...Object(one?.["spec"]), unschedulable: undefined },
+      metadata: one?.metadata.uid,
+    });
+  return table === "nodes" && at(object, "spec", "unschedulable") === true && open(object) === open(before);
+};
+
+/** E5, at the end. */
+export const checkLeft = (
+  objects: readonly { readonly table: string; readonly object: Item }[],
+  blame: Blame,
+): void => {
+  for (const { table, object } of objects)
+    if (
+      table === "pods" &&
+      object.metadata.labels?.["spark-role"] === "executor" &&
+      object.metadata.annotations?.["rekindle.dev/leaving"] !== undefined &&
+      textAt(object, "status", "phase") === "Running"
+    )
+      blame(`E5: ${object.metadata.name} lives on a machine that goes`);
 };
 
 /** E3, of a record as it is saved. */

@@ -22,7 +22,8 @@ const allDie: readonly Act[] = [
   { ...dies, when: bothRun, do: { act: "kill", ...named.second, code: 137 } },
 ];
 
-type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines">>;
+type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> &
+  Partial<Pick<Scenario, "scripts" | "machines" | "without" | "also">>;
 
 const ways: readonly Way[] = [
   {
@@ -89,12 +90,30 @@ const machineWays: readonly Way[] = [
     ends: "RUNNING",
     machines: ["node-1", "node-2", "node-3"],
   },
+  {
+    name: "machine-leaves",
+    what: "an executor's machine is said to go, and the executor goes before it",
+    acts: [
+      {
+        says: "its machine goes in two minutes",
+        when: bothRun,
+        afterMs: 1_500,
+        do: { act: "leaving", ...named.second },
+      },
+    ],
+    ends: "RUNNING",
+    machines: ["node-1", "node-2", "node-3"],
+    // A host writes a notice down before it takes it: see wiring/host.ts. No queue of a process keeps one.
+    without: ["host-crash-before", "host-crash-after"],
+    // A list from before the notice, read after the replacement runs, shows one too many: an idle one is dismissed and made again.
+    also: ["deaf"],
+  },
 ];
 
 /** Every way in both modes. */
 export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
-    (way): Scenario => ({
+    ({ without = [], also = ["stale", "deaf"], ...way }): Scenario => ({
       scripts: { [appName]: [{ hangs: true }] },
       ...way,
       name: `${mode}-${way.name}`,
@@ -102,8 +121,8 @@ export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) 
       spec,
       annotations,
       breadth: "thin",
-      also: ["stale", "deaf"],
-      without: ["409", "404-named", "read-only-5m", "message-twice"],
+      also,
+      without: ["409", "404-named", "read-only-5m", "message-twice", ...without],
     }),
   ),
 );

@@ -12,11 +12,11 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E4. Of its executors: see `crew.ts`.
+ * E1–E5. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
-import { checkAtWork, checkCount, checkId, checkLosses } from "./crew.ts";
+import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, isClosing } from "./crew.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 
@@ -246,7 +246,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
     if (table === apps) return isSubject(object) && type === "MODIFIED" && sameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
-    if (!accompanying.has(table)) return false;
+    if (!accompanying.has(table)) return isClosing(change);
     return isOwned(before ?? object);
   };
 
@@ -276,6 +276,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
         return;
       }
       checkCount(facts, app, blame);
+      checkLeft(objects, blame);
       const executions = numberAt(app, "status", "executionAttempts") ?? 0;
       const firsts = facts.born.filter((one) => one.app === facts.uid && bodies(one.attempt)[0] === one);
       const made = firsts.filter(({ at: time, stray }) => time >= facts.specChangedAt && !stray).length + facts.adopted;

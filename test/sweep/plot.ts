@@ -29,6 +29,8 @@ export type Act = {
     /** The machine of a pod stands still; all that do go on. */
     | { readonly act: "freeze"; readonly pod: RegExp; readonly nth?: number }
     | { readonly act: "thaw" }
+    /** Somebody tells that the machine of a pod goes in two minutes. */
+    | { readonly act: "leaving"; readonly pod: RegExp; readonly nth?: number }
     | { readonly act: "remove"; readonly pod: string }
     /** The application is applied once more. */
     | { readonly act: "apply" }

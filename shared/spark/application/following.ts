@@ -179,6 +179,12 @@ const beforehand = (scene: Scene, { left, cordons, first }: Attended, waits: Wai
   return untold(view, first).length > 0 ? { memory, stages: [first], ...waits, more: true } : undefined;
 };
 
+/** A replacement that is made brings the next step by itself; one that was there before does not. */
+const broughtBack = (decision: Decision<Memory>, told: readonly Effect[]): Decision<Memory> => {
+  if ("look" in decision || told.length === 0) return decision;
+  return decision.stages.flat().some(({ do: act }) => act === "create") ? decision : { ...decision, again: true };
+};
+
 /** The run goes on: its executors are looked after, and made where that is ours to do. */
 const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const { driver, found, body, waits } = run;
@@ -201,7 +207,7 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
     return closing({ ...now, memory: over }, scene, run, ended);
   }
   if (told.length === 0 || isOwnRun(memory))
-    return supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent });
+    return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent }), told);
   if (untold(scene.view, told).length > 0)
     return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Hearing, type Query, queryId } from "../../core/plan.ts";
+import { type Effect, type Hearing, queryId } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { leavingAt } from "../../kube/leaving.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
@@ -101,13 +101,13 @@ const doorOf = (hearing: Hearing): Door => {
   return data.spec?.unschedulable === true ? { is: "closed" } : { is: "open", ...data.metadata };
 };
 
-const isTried = ({ view: { done = [] } }: Scene, name: string): boolean =>
-  done.some((effect) => effect.do === "patch" && effect.ref.resource === nodes && effect.ref.name === name);
+const isOf = (name: string, effect: Effect): boolean =>
+  effect.do === "patch" && effect.ref.resource === nodes && effect.ref.name === name;
 
-/** A node that this step has tried to close is looked at again. */
-const peekOf = (scene: Scene, name: string): Query => {
-  const ref = { resource: nodes, name };
-  return isTried(scene, name) ? { do: "peek", ref, again: true } : peekNode(name);
+/** What became of this step's try to close it; undefined: it has not tried. */
+const triedOn = ({ view: { done = [], passed = [] } }: Scene, name: string): "closed" | "denied" | undefined => {
+  if (passed.some((effect) => isOf(name, effect))) return "denied";
+  return done.some((effect) => isOf(name, effect)) ? "closed" : undefined;
 };
 
 const cordon = (name: string, { uid, resourceVersion }: Extract<Door, { is: "open" }>): Effect => ({
@@ -127,13 +127,13 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 
 /** On one node: what its door says is to be done about them. */
 const behind = (scene: Scene, name: string, leavers: readonly Leaver[]): Moves | Look => {
-  const query = peekOf(scene, name);
-  const hearing = scene.view.heard?.get(queryId(query));
-  if (hearing === undefined) return { look: [query] };
+  const hearing = scene.view.heard?.get(queryId(peekNode(name)));
+  if (hearing === undefined) return { look: [peekNode(name)] };
   const door = doorOf(hearing);
+  const tried = triedOn(scene, name);
   const nothing = { dooms: [], until: [], cordons: [], warnings: [] };
-  if (door.is === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
-  if (door.is === "open" && !isTried(scene, name)) return { ...nothing, cordons: [cordon(name, door)] };
+  if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
+  if (door.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, door)] };
   return door.is === "gone" ? nothing : { ...nothing, warnings: [stuckOn(name, leavers)] };
 };
 

@@ -56,6 +56,7 @@ export type Row = {
   readonly timeToLiveSeconds?: number;
   /** Executors that only a second list shows. */
   readonly hears?: Readonly<Record<string, Hearing>>;
+  readonly denied?: boolean;
   readonly body?: Stored;
   readonly looks?: readonly string[];
   readonly does: readonly string[];
@@ -127,7 +128,8 @@ export const tested = (what: string, rows: readonly Row[]): void => {
         const memory = { ...memoryOf(row) };
         const pods = [row.body ?? body(), ...(row.executors ?? []).map(executor)];
         const given = { object, memory: { ...memory, generation: 0, normaliser: -1 }, pods };
-        const { plan, looks, before } = decided({ ...given, ...(row.hears === undefined ? {} : { hears: row.hears }) });
+        const { hears = {}, denied = false } = row;
+        const { plan, looks, before } = decided({ ...given, hears, denied });
         const lines = [...before, ...plan.stages.flat()].map(said).filter(notOfStates).map(brief);
         assert.deepEqual(lines, row.does);
         assert.deepEqual(looks.map(asked).slice(1), row.looks ?? []);

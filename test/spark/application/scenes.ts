@@ -142,6 +142,8 @@ export type World = {
   readonly refused?: readonly Refusal[];
   readonly returning?: Returning;
   readonly slow?: boolean;
+  /** What is worth a try and no more is not allowed. */
+  readonly denied?: boolean;
   /** Objects of other kinds, by the plural of their resource. */
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
@@ -151,12 +153,8 @@ export type World = {
 
 const deaf: Hearing = { heard: false, why: "unreachable", message: "connection refused" };
 
-/** What a second peek finds stands under the name and "again", if it is something else. */
-const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing => {
-  if (query.do === "ask") return hears[query.path.at(-1) ?? ""] ?? deaf;
-  const { name } = query.ref;
-  return (query.again === true ? hears[`${name} again`] : undefined) ?? hears[name] ?? deaf;
-};
+const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing =>
+  (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
 
 const answer = (world: World, query: Extract<Query, { do: "get" | "list" }>): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
@@ -176,6 +174,9 @@ export type Decided = {
   readonly saved: readonly Memory[];
 };
 
+const passedOf = ({ denied = false }: World, done: readonly Effect[]): readonly Effect[] =>
+  denied ? done.filter((effect) => effect.do === "patch" && effect.optional === true) : [];
+
 /** Decides, answering every look, as a step does: with more to decide, from the memory that it planned. */
 export const decided = (world: World): Decided => {
   const { object, now = eight, refused = [] } = world;
@@ -189,7 +190,19 @@ export const decided = (world: World): Decided => {
   const { returning } = world;
   const pace = world.slow === true ? { slow: true } : {};
   for (let round = 0; round < 8; round++) {
-    const view = { object, uid: "app-1", memory, seen, heard, now, refused, done: before, returning, ...pace };
+    const view = {
+      object,
+      uid: "app-1",
+      memory,
+      seen,
+      heard,
+      now,
+      refused,
+      done: before,
+      passed: passedOf(world, before),
+      returning,
+      ...pace,
+    };
     const decision: Decision<Memory> = decide(under, key, view);
     if (!("look" in decision)) {
       if (decision.more !== true) return { plan: decision, looks, before, saved };
@@ -234,4 +247,4 @@ export const asked = (query: Query): string =>
     ? `list ${query.resource.plural}`
     : query.do === "ask"
       ? `ask ${query.pod.name}:${query.port} ${query.path.join("/")}`
-      : `${query.do} ${query.ref.resource.plural} ${query.ref.name}${query.do === "peek" && query.again === true ? " again" : ""}`;
+      : `${query.do} ${query.ref.resource.plural} ${query.ref.name}`;

@@ -1,0 +1,125 @@
+/** The OpenAPI 3.1 document, made from the schemas that requests and answers are held to. Made when it is built, never while it runs. */
+import * as z from "zod";
+import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./reading.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const schemas = { accepted, taken, page, detail, executors, losses, updates, refusal } as const;
+type Name = keyof typeof schemas;
+
+const schemaOf = (schema: z.ZodType, io: "input" | "output" = "output"): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-2020-12", io });
+  return rest;
+};
+
+const content = (name: Name): Json => ({
+  "application/json": { schema: { $ref: `#/components/schemas/${name}` } },
+});
+
+const refusals: Readonly<Record<string, string>> = {
+  "400": "nothing that this path takes",
+  "401": "nobody we know, or nothing that proves it",
+  "403": "not to this caller, or not there",
+  "404": "there is none, or it is off",
+  "413": "the body is too large",
+  "429": "too often; `Retry-After` tells how long to wait",
+};
+
+const answers = (status: string, name: Name, description: string): Json => ({
+  [status]: { description, content: content(name) },
+  ...Object.fromEntries(
+    Object.entries(refusals).map(([code, why]) => [code, { description: why, content: content("refusal") }]),
+  ),
+});
+
+const parameter = (name: string): Json => ({ name, in: "path", required: true, schema: { type: "string" } });
+const named = ["kind", "namespace", "name"].map(parameter);
+
+const filters = (without: readonly string[] = []): readonly Json[] => {
+  const { properties = {} } = schemaOf(listQuery, "input");
+  return Object.entries(Object(properties))
+    .filter(([name]) => !without.includes(name))
+    .map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+};
+
+const anyJson = (...types: readonly string[]): Json => ({
+  required: true,
+  content: Object.fromEntries(types.map((type) => [type, { schema: { type: ["object", "array"] } }])),
+});
+
+const get = (operationId: string, summary: string, parameters: readonly Json[], name: Name): Json => ({
+  get: { operationId, summary, tags: ["read"], parameters, responses: answers("200", name, summary) },
+});
+
+const about = (operationId: string, summary: string, name: Name): Json => get(operationId, summary, named, name);
+
+const one = "/applications/{kind}/{namespace}/{name}";
+
+const posts: Json = {
+  "/reconcile/{kind}/{namespace}/{name}": {
+    post: {
+      operationId: "reconcile",
+      summary:
+        "Asks for a step of one object; the same signature, or Idempotency-Key, twice within five minutes is one",
+      tags: ["trigger"],
+      parameters: named,
+      requestBody: { required: false, content: { "*/*": { schema: {} } } },
+      responses: answers("202", "accepted", "it is on the queue"),
+    },
+  },
+  "/alerts": {
+    post: {
+      operationId: "alerts",
+      summary:
+        "Alertmanager's webhook, version 4: a step of each object that an alert's labels name, or a notice of a node",
+      tags: ["trigger"],
+      requestBody: anyJson("application/json"),
+      responses: answers("202", "taken", "what of it is on the queue"),
+    },
+  },
+  "/events": {
+    post: {
+      operationId: "events",
+      summary: "CloudEvents 1.0 in binary and structured mode and in batches, and EventBridge's events of EC2 machines",
+      tags: ["trigger"],
+      requestBody: anyJson("application/cloudevents+json", "application/cloudevents-batch+json", "application/json"),
+      responses: answers("202", "taken", "what of it is on the queue"),
+    },
+  },
+};
+
+const reads: Json = {
+  "/applications": get("list", "What there is of one kind, a page at a time", filters(), "page"),
+  "/jobs": get("jobs", "Volcano's jobs: /applications with kind=Job", filters(["kind"]), "page"),
+  [one]: about("get", "One of them: its state, what it waits for, what to do", "detail"),
+  [`${one}/executors`]: about("executors", "The executors that it has now", "executors"),
+  [`${one}/losses`]: about("losses", "The executors that its newest run lost, and why", "losses"),
+  [`${one}/updates`]: about("updates", "Status updates that nobody has acknowledged", "updates"),
+};
+
+export const openApi = (version: string): Json => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Rekindle",
+    version,
+    description: "Triggers for batch applications on Kubernetes, and what there is to read of them.",
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  },
+  servers: [{ url: "/" }],
+  security: [{ signature: [], timestamp: [] }, { token: [] }],
+  paths: { ...posts, ...reads },
+  components: {
+    schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schemaOf(schema)])),
+    securitySchemes: {
+      signature: {
+        ...{ type: "apiKey", in: "header", name: "x-rekindle-signature" },
+        description: "sha256=HEX: HMAC-SHA256 over timestamp, method, path with its query, and body, a line each",
+      },
+      timestamp: {
+        ...{ type: "apiKey", in: "header", name: "x-rekindle-timestamp" },
+        description: "Epoch seconds, 270 old and 30 ahead of the server at most",
+      },
+      token: { type: "http", scheme: "bearer", description: "A caller's token, or one of its identity provider" },
+    },
+  },
+});

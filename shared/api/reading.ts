@@ -1,0 +1,128 @@
+/** What can be read over HTTP: what is asked for, and what is answered, as schemas. The OpenAPI document is made of them. */
+import * as z from "zod";
+import { isLabelValue } from "../core/object.ts";
+import { isNamespace } from "./intent.ts";
+
+/** Kinds that are shown, the first where none is named. */
+export const shownKinds = [
+  "SparkApplication",
+  "ScheduledSparkApplication",
+  "SparkConnect",
+  "Job",
+  "CronJob",
+  "JobFlow",
+] as const;
+
+const cursor = z.object({ n: z.number().int().min(0).max(10_000), c: z.string().max(4_096).optional() });
+
+/** Where the next page begins: which of a caller's namespaces, and the API server's own token there. */
+export type Cursor = z.infer<typeof cursor>;
+
+export const tokenOf = (at: Cursor): string => Buffer.from(JSON.stringify(at)).toString("base64url");
+
+const cursorOf = (token: string): Cursor | undefined => {
+  try {
+    return cursor.parse(JSON.parse(Buffer.from(token, "base64url").toString()));
+  } catch {
+    return undefined;
+  }
+};
+
+const selector = z
+  .string()
+  .max(1_024)
+  .refine((text) => text.split(",").every((term) => /^[\w./-]+(=|==|!=)[\w.-]*$/.test(term)), {
+    error: "a label selector is needed",
+  })
+  .refine((text) => text.split(",").every((term) => isLabelValue(term.split("=").at(-1) ?? "")), {
+    error: "a label selector is needed",
+  });
+
+/** Filters of a list. */
+export const listQuery = z.strictObject({
+  kind: z.enum(shownKinds).optional().meta({ description: "SparkApplication where none is named" }),
+  namespace: z.string().refine(isNamespace, { error: "a namespace is needed" }).optional(),
+  state: z.string().max(64).optional().meta({ description: "only those in this state, of each page" }),
+  selector: selector.optional().meta({ description: "label selector, as a=b,c!=d" }),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  continue: z.string().max(8_192).optional().meta({ description: "the token of the page before" }),
+});
+
+export type ListQuery = z.infer<typeof listQuery>;
+
+/** Where a page begins; undefined: the token is none of ours. */
+export const beginsAt = ({ continue: token }: ListQuery): Cursor | undefined =>
+  token === undefined ? { n: 0 } : cursorOf(token);
+
+const time = z.string().meta({ format: "date-time" });
+
+const item = z.object({
+  kind: z.enum(shownKinds),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  createdAt: time.optional(),
+  state: z.string(),
+  attempts: z.number().int().optional(),
+  message: z.string().optional(),
+  ended: z.enum(["well", "badly"]).optional(),
+});
+
+export type Item = z.infer<typeof item>;
+
+export const page = z.object({
+  items: z.array(item),
+  continue: z.string().optional().meta({ description: "there is more: give it with the same filters" }),
+});
+
+const executor = z.object({
+  id: z.string(),
+  pod: z.string(),
+  node: z.string().optional(),
+  phase: z.string(),
+  createdAt: time.optional(),
+  leavingAt: time.optional().meta({ description: "its node goes then" }),
+});
+
+export const executors = z.object({ items: z.array(executor) });
+export type Executors = z.infer<typeof executors>;
+
+const loss = z.object({
+  id: z.number().int(),
+  uid: z.string(),
+  pod: z.string().optional(),
+  reason: z.string(),
+  node: z.string().optional(),
+  exitCode: z.number().int().optional(),
+  why: z.string().optional(),
+  at: time,
+});
+
+export const losses = z.object({
+  lost: z.record(z.string(), z.number().int()).meta({ description: "how many, by reason" }),
+  items: z.array(loss).meta({ description: "the latest, the oldest first" }),
+});
+
+export const updates = z.object({
+  waiting: z.number().int().meta({ description: "that nobody has acknowledged" }),
+  since: time.optional(),
+  tries: z.number().int().optional(),
+  error: z.string().optional(),
+  next: time.optional(),
+});
+
+export const detail = item.extend({
+  waitsFor: z.string(),
+  since: time.optional(),
+  until: time.optional(),
+  do: z.string().meta({ description: "what to do about it" }),
+});
+
+/** What a trigger is answered. */
+export const accepted = z.object({ accepted: z.literal(true) });
+export const taken = z.object({
+  accepted: z.number().int(),
+  denied: z.number().int().optional(),
+  passed: z.array(z.string()).meta({ description: "why something was passed over" }),
+});
+export const refusal = z.object({ error: z.string() });

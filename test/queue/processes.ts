@@ -79,17 +79,17 @@ const linesOf = (lines: readonly string[], name: string, id: string): readonly s
     )
     .filter((line) => line.includes(`"trace":"${id}"`));
 
-/** The first event of the application, followed by its id: watched, sent, stepped on, its timer sent and come back. */
+/** An event whose timer came back, followed by its id: watched and sent, stepped on, its timer sent and sent on. */
 const follow = (lines: readonly string[]): void => {
-  const first = lines
-    .flatMap((text) => (text.startsWith("forward: ") ? text.replace("forward: ", "").split("\n") : []))
+  const back = lines
+    .flatMap((text) => (text.startsWith("wake: ") ? text.replace("wake: ", "").split("\n") : []))
     .find((line) => line.includes('"message":"sent"') && line.includes("SparkApplication/default/pi"));
-  const id = /"trace":"([0-9a-f]{32})"/.exec(first ?? "")?.[1];
-  assert.ok(id !== undefined, `nothing was sent by forward:\n${lines.join("\n")}`);
+  const id = /"trace":"([0-9a-f]{32})"/.exec(back ?? "")?.[1];
+  assert.ok(id !== undefined, `wake sent nothing on:\n${lines.join("\n")}`);
   for (const [name, message] of [
+    ["forward", "sent"],
     ["reconcile", "step"],
     ["reconcile", "sent"],
-    ["wake", "sent"],
   ] as const) {
     const told = linesOf(lines, name, id).filter((line) => line.includes(`"message":"${message}"`));
     assert.ok(told.length > 0, `${name} tells no "${message}" of ${id}:\n${lines.join("\n")}`);

@@ -81,12 +81,16 @@ export const boot = ({ server, memory }: Kubelets, pod: Item): void => {
   later(server, 0, taskOf("spark.allocate", ready));
 };
 
+const isDynamic = (driver: Driver): boolean => isOn(driver, "spark.dynamicAllocation.enabled");
+const fewest = (driver: Driver): number => Number(confOf(driver, "spark.dynamicAllocation.minExecutors", "0"));
+
 /** How many executors the driver wants. */
 export const wantedBy = (driver: Driver): number => {
-  if (!isOn(driver, "spark.dynamicAllocation.enabled")) return Number(confOf(driver, "spark.executor.instances", "2"));
-  const least = confOf(driver, "spark.dynamicAllocation.minExecutors", "0");
-  const initial = confOf(driver, "spark.dynamicAllocation.initialExecutors", least);
-  return Math.max(Number(least), Number(initial), Number(confOf(driver, "spark.executor.instances", "0")));
+  if (!isDynamic(driver)) return Number(confOf(driver, "spark.executor.instances", "2"));
+  if (driver.wanted !== undefined) return driver.wanted;
+  const least = fewest(driver);
+  const initial = confOf(driver, "spark.dynamicAllocation.initialExecutors", String(least));
+  return Math.max(least, Number(initial), Number(confOf(driver, "spark.executor.instances", "0")));
 };
 
 const isActive = (pod: Item): boolean =>
@@ -104,6 +108,31 @@ export const allocate = ({ server, memory }: Kubelets, pod: Item): void => {
     refused = !makes(server, "pods", driver, executorPod(pod, driver, nextId));
   memory.remember({ ...driver, nextId });
   if (missing > most || refused) later(server, allocateMs, taskOf("spark.allocate", driver));
+};
+
+/** How long an executor may have nothing to do, ms; undefined where nobody is dismissed for it. */
+export const idleMsOf = (driver: Driver): number | undefined =>
+  isDynamic(driver) && wantedBy(driver) > fewest(driver)
+    ? Number.parseInt(confOf(driver, "spark.dynamicAllocation.executorIdleTimeout", "60s"), 10) * 1_000
+    : undefined;
+
+/** An executor that has had nothing to do for so long is told to end, unless too few would be left. */
+export const retire = ({ server, memory }: Kubelets, pod: Item): void => {
+  const driver = driverOf(memory, pod);
+  if (driver === undefined || driver.ended || !isUp(pod)) return;
+  const wanted = wantedBy(driver);
+  if (wanted <= fewest(driver)) return;
+  memory.remember({ ...driver, wanted: wanted - 1 });
+  later(server, farewellMs, exitTask(pod, { code: 0 }));
+};
+
+/** More tasks wait than can be worked on: all executors that there may be are asked for. */
+export const hurry = (kubelets: Kubelets, pod: Item): void => {
+  const driver = driverIn(kubelets.memory, pod);
+  if (driver === undefined || !isDynamic(driver)) return;
+  const wanted = Number(confOf(driver, "spark.dynamicAllocation.maxExecutors", String(wantedBy(driver))));
+  kubelets.memory.remember({ ...driver, wanted });
+  allocate(kubelets, pod);
 };
 
 /** Executors learn that their driver is done, or find it gone. */

@@ -1,6 +1,17 @@
 /** How a Spark driver hears of its executors: the first that runs starts the job, those lost are counted and replaced. */
 import type { Task } from "./clock.ts";
-import { allocateMs, dismiss, driverOf, farewellMs, keepsEnded, reapMs, stopMs, taskOf, wantedBy } from "./drivers.ts";
+import {
+  allocateMs,
+  dismiss,
+  driverOf,
+  farewellMs,
+  idleMsOf,
+  keepsEnded,
+  reapMs,
+  stopMs,
+  taskOf,
+  wantedBy,
+} from "./drivers.ts";
 import { confOf } from "./executors.ts";
 import { exitTask, type Kubelets } from "./kubelet.ts";
 import { isUp, mainExit } from "./lifecycle.ts";
@@ -71,10 +82,15 @@ export const hearExecutor = (kubelets: Kubelets, change: Change): void => {
   const { object } = change;
   if (startsUp(change)) later(server, connectMs, about("spark.connect", object));
   const driver = driverOf(memory, object);
+  const idleMs = driver === undefined ? undefined : idleMsOf(driver);
+  if (startsUp(change) && idleMs !== undefined)
+    later(server, (kubelets.scriptOf(object).busyMs ?? 0) + idleMs, about("spark.retire", object));
   if (driver === undefined || !driver.booted || driver.ended) return;
   if (isLoss(change)) lose(kubelets, driver, object);
   else if (startsUp(change) && driver.jobSince === undefined) {
     memory.remember({ ...driver, jobSince: server.clock.now() });
-    if (driver.script.hangs !== true) later(server, driver.script.jobMs ?? jobMs, taskOf("spark.finish", driver));
+    const { hangs, jobMs: lastsMs = jobMs, backlogMs } = driver.script;
+    if (hangs !== true) later(server, lastsMs, taskOf("spark.finish", driver));
+    if (backlogMs !== undefined) later(server, backlogMs, taskOf("spark.hurry", driver));
   }
 };

@@ -18,6 +18,8 @@ export type Driver = {
   readonly template: string;
   readonly nextId: number;
   readonly failures: number;
+  /** So many executors are wanted since that changed last, where they are allocated dynamically. */
+  readonly wanted?: number;
   readonly booted: boolean;
   /** When the first executor ran. */
   readonly jobSince: number | undefined;

@@ -25,6 +25,8 @@ export type DriverScript = PodScript & {
   readonly bootMs?: number;
   /** From the first running executor to the end of the job; the driver then exits with `exitCode`. */
   readonly jobMs?: number;
+  /** From the first running executor to more tasks than it can have worked on, where executors are allocated dynamically. */
+  readonly backlogMs?: number;
   /** The job never ends. */
   readonly hangs?: boolean;
   /** Per executor id; "*" is for those not named. */

@@ -10,9 +10,11 @@ import {
   driverOf,
   filesOf,
   finish,
+  hurry,
   isDriver,
   isExecutor,
   labelOf,
+  retire,
   stopMs,
   taskOf,
 } from "./drivers.ts";
@@ -94,6 +96,8 @@ export const spark = (kubelets: Kubelets, scripts: Scripts): Part => ({
     "spark.finish": (task) => onMachine(kubelets, task, (pod) => finish(kubelets, pod)),
     "spark.clean": (task) => onMachine(kubelets, task, (pod) => clean(kubelets, pod)),
     "spark.connect": (task) => onMachine(kubelets, task, (pod) => connect(kubelets, pod)),
+    "spark.hurry": (task) => onMachine(kubelets, task, (pod) => hurry(kubelets, pod)),
+    "spark.retire": (task) => onMachine(kubelets, task, (pod) => retire(kubelets, pod)),
     "spark.reap": (task) => reap(kubelets, task),
   },
 });

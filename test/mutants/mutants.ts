@@ -110,6 +110,15 @@ export const mutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "end-forgotten",
+    promise: "how an executor ended is saved before its pod is cleaned away",
+    file: "shared/spark/application/ends.ts",
+    find: "{ ...bare, ...written(ends) }",
+    replace: "bare",
+    scenarios: ["assist-dynamic"],
+    fault: "crash-after",
+  },
+  {
     name: "no-distance",
     promise: "the next attempt begins only when nothing of the last one can arrive any more",
     file: "shared/engine/settings.ts",

@@ -1,4 +1,4 @@
-/** Another number of executors is asked for while they run, where Rekindle makes them. */
+/** Another number of executors is wanted while they run: by their user where Rekindle makes them, or by their driver. */
 import { type Act, appName, base, bothRun, type Scenario, threeRun } from "./plot.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
@@ -58,14 +58,34 @@ const ways: readonly Way[] = [
   },
 ];
 
-export const scaling: readonly Scenario[] = ways.map(
-  (way): Scenario => ({
-    annotations: own,
-    spec: base,
-    ...way,
-    ends: "RUNNING",
-    breadth: "thin",
-    also: ["stale", "deaf"],
-    without: ["409", "404-named", "read-only-5m", "message-twice"],
-  }),
-);
+/** Spark itself asks for more while tasks wait, and dismisses who has nothing to do, but for the fewest that it keeps. */
+const dynamic: Scenario = {
+  name: "assist-dynamic",
+  what: "the driver asks for more executors, and then dismisses those that idle: none of them is lost",
+  spec: {
+    ...base,
+    sparkConf: { ...base.sparkConf, "spark.dynamicAllocation.executorIdleTimeout": "20s" },
+    dynamicAllocation: { enabled: true, initialExecutors: 2, minExecutors: 1, maxExecutors: 3 },
+  },
+  scripts: { [appName]: [{ hangs: true, backlogMs: 8_000, executors: { "*": { busyMs: 10_000 } } }] },
+  acts: [],
+  ends: "RUNNING",
+  breadth: "thin",
+  also: ["stale", "deaf"],
+  without: ["409", "404-named", "read-only-5m", "message-twice"],
+};
+
+export const scaling: readonly Scenario[] = [
+  ...ways.map(
+    (way): Scenario => ({
+      annotations: own,
+      spec: base,
+      ...way,
+      ends: "RUNNING",
+      breadth: "thin",
+      also: ["stale", "deaf"],
+      without: ["409", "404-named", "read-only-5m", "message-twice"],
+    }),
+  ),
+  dynamic,
+];

@@ -15,6 +15,7 @@ import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../executors
 import type { Registered } from "../executors/registered.ts";
 import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, worthTelling } from "./alarms.ts";
 import { spans } from "./annotations.ts";
+import { withEnds } from "./ends.ts";
 import { type Pods, sortOut } from "./evidence.ts";
 import type { End } from "./failing.ts";
 import { type Leave, leaving } from "./leaving.ts";
@@ -196,7 +197,7 @@ const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings)
   };
   const oldest = still.find(({ at }) => at < view.now);
   const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
-  return { ledger: next, toTell, unclear, trouble, settledAt };
+  return { ledger: withEnds(scene, { before, next, executors }), toTell, unclear, trouble, settledAt };
 };
 
 const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {

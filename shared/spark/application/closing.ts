@@ -7,6 +7,7 @@ import { settled } from "../executors/ledger.ts";
 import { endingOf, type LossReason } from "../executors/losses.ts";
 import { lossEvents, untoldIn, worthTelling } from "./alarms.ts";
 import { ledgerOf } from "./attending.ts";
+import { withEnds } from "./ends.ts";
 import { driverContainer, endOf, evidenceOf, type Pods } from "./evidence.ts";
 import { acts } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
@@ -34,14 +35,14 @@ const isDated = ({ driver }: Pods): boolean =>
 /** What is remembered of an account that is closed, and what is to be told of it before. */
 export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
 
-type Run = { readonly scene: Scene; readonly driver: Driver };
+type Run = { readonly scene: Scene; readonly driver: Driver; readonly found: Pods };
 
 /** What these pods show is recorded as lost; whoever else there is ends with the run. */
-const closedWith = ({ scene, driver }: Run, executors: readonly Stored[]): Closed => {
+const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[]): Closed => {
   const ledger = ledgerOf(scene, driver);
   const last = account(ledger, { pods: executors, now: scene.view.now, certain: false });
   const { executors: _, ...bare } = scene.memory;
-  const next = settled(last.ledger);
+  const next = withEnds(scene, { before: ledger, next: settled(last.ledger), executors: found.executors });
   return {
     memory: Object.keys(next).length === 1 ? bare : { ...bare, executors: next },
     first: lossEvents(scene, [...untoldIn(ledger), ...worthTelling(last.lost)]),
@@ -59,7 +60,7 @@ const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
 export const closed = (scene: Scene, driver: Driver, found: Pods): Closed => {
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  return closedWith({ scene, driver }, endedBefore(found, endedAt));
+  return closedWith({ scene, driver, found }, endedBefore(found, endedAt));
 };
 
 /**
@@ -73,5 +74,5 @@ export const interrupted = (scene: Scene, found: Pods): Closed | undefined => {
   const body = found.driver;
   const endedAt = body === undefined ? undefined : endOf(body);
   const lives = body !== undefined && endedAt === undefined && !isEnding(body) && evidenceOf(body) !== "failed";
-  return closedWith({ scene, driver }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
+  return closedWith({ scene, driver, found }, lives ? found.executors : endedBefore(found, endedAt ?? view.now));
 };

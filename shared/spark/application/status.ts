@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Pods } from "./evidence.ts";
-import { executorStates } from "./executors.ts";
+import { endsIn, executorStates } from "./executors.ts";
 import type { Driver, Memory } from "./memory.ts";
 
 /** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */
@@ -81,7 +81,11 @@ export const projected = (object: Stored, memory: Memory, { pods, info, limit }:
   const executors =
     driver === undefined
       ? {}
-      : executorStates(pods?.executors ?? [], shownExecutors(object, driver), state.phase, limit);
+      : executorStates(pods?.executors ?? [], shownExecutors(object, driver), {
+          phase: state.phase,
+          limit,
+          ends: endsIn(memory.executors?.attempt === driver.attempt ? memory.executors : {}),
+        });
   return {
     applicationState: { state: state.phase, ...(error === undefined ? {} : { errorMessage: error }) },
     driverInfo: driver === undefined ? {} : { ...shownInfo(object, driver), ...info, podName: driver.podName },

@@ -52,6 +52,8 @@ const care = z.object({
   warned: z.string().max(500).optional(),
 });
 
+const ids = z.string().regex(idsPattern);
+
 /** Additive: what a record does not have is empty. */
 export const ledgerShape = z.object({
   attempt: z.number().int(),
@@ -66,7 +68,7 @@ export const ledgerShape = z.object({
     .regex(/^[\da-f]*$/)
     .optional(),
   /** Ids that are accounted for. */
-  over: z.string().regex(idsPattern).optional(),
+  over: ids.optional(),
   /** How many were lost, by reason. */
   lost: z.partialRecord(z.enum(lossReasons), z.number().int()).optional(),
   /** The latest of those that are told, oldest first. */
@@ -77,6 +79,8 @@ export const ledgerShape = z.object({
   doomed: z.array(loss).optional(),
   /** Ids of pods that ended and did not say why, and how often they were looked at. */
   unclear: z.array(z.object({ id: z.number().int(), checks: z.number().int() })).optional(),
+  /** Ids of those whose end the status may not show yet, by the state that it is to show. */
+  ends: z.object({ COMPLETED: ids.optional(), FAILED: ids.optional() }).optional(),
   care: care.optional(),
 });
 

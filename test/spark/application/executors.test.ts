@@ -10,7 +10,7 @@ const executor = (id: number, phase: string) =>
   pod({ name: `exec-${id}`, uid: `uid-${id}`, role: "executor", executor: id, phase });
 
 const told = (pods: readonly Stored[], before: Readonly<Record<string, string>>, phase: Phase) =>
-  executorStates(pods, before, phase, 1_000);
+  executorStates(pods, before, { phase, limit: 1_000, ends: new Map() });
 
 describe("an executor", () => {
   const there = [

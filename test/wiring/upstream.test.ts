@@ -130,7 +130,7 @@ describe("upstream's flags", () => {
     [["--kube-api-qps"], /^flag --kube-api-qps: needs a value/],
     [["--zap-log-level=loud"], /^flag --zap-log-level=loud: write debug or info or warn or error$/],
     [["--controller-threads=0"], /^flag --controller-threads=0: write a whole number from 1 to 256$/],
-    [["--leader-elect"], /^flag --leader-elect: unknown/],
+    [["--leader-elects"], /^flag --leader-elects: unknown/],
     [["start"], /^start: settings are flags/],
     [["webhook", "start", "--enable-cert-manager"], /^flag --enable-cert-manager: .*--admission-certificates=DIR$/],
     [["webhook", "start", "--webhook-port=x"], /^flag --webhook-port=0\.0\.0\.0:x: write an address and a port/],

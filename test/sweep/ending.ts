@@ -42,8 +42,9 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
       "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3",
   },
   {
-    what: "a checkpoint's spec.memory.executors.marks and .untold",
-    reason: "parts of pods' UIDs, which the server draws; and what a next step tells again, if there is one",
+    what: "a checkpoint's spec.memory.executors.marks, .untold and .ends",
+    reason:
+      "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
   },
   { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
   {
@@ -154,6 +155,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.recovered.was",
     "spec.memory.executors.marks",
     "spec.memory.executors.untold",
+    "spec.memory.executors.ends",
     "metadata.generation",
     "spec.memory.history",
     "spec.memory.histories",

@@ -1,5 +1,5 @@
 /** Another number of executors is wanted while they run: by their user where Rekindle makes them, or by their driver. */
-import { type Act, appName, base, bothRun, type Scenario, threeRun } from "./plot.ts";
+import { type Act, appName, base, bothRun, executorRuns, type Scenario, threeRun } from "./plot.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 const force = { ...own, "rekindle.dev/executor-scale-down": "force" } as const;
@@ -10,6 +10,14 @@ const scaledTo = (instances: number): Act => ({
   when: bothRun,
   afterMs: 2_000,
   do: { act: "patch", spec: { executor: { ...base.executor, instances } } },
+});
+
+/** An executor dies a moment after the edit. */
+const losing = (nth: number): Act => ({
+  says: "an executor dies",
+  when: bothRun,
+  afterMs: 2_015,
+  do: { act: "kill", pod: /-exec-\d+$/, nth, code: 137 },
 });
 
 /** All work for so long, and then have nothing to do; the job goes on. */
@@ -56,6 +64,18 @@ const ways: readonly Way[] = [
     acts: [scaledTo(3), { ...scaledTo(2), when: threeRun }],
     scripts: working(0),
   },
+  {
+    name: "own-more-loss",
+    what: "an executor dies while more are asked for: as many live as are wanted",
+    acts: [scaledTo(3), losing(0)],
+    scripts: working(60 * minute),
+  },
+  {
+    name: "own-fewer-loss",
+    what: "an executor dies while fewer are asked for: it is not replaced, and nobody else goes",
+    acts: [scaledTo(1), losing(1)],
+    scripts: working(60 * minute),
+  },
 ];
 
 /** Spark itself asks for more while tasks wait, and dismisses who has nothing to do, but for the fewest that it keeps. */
@@ -75,6 +95,15 @@ const dynamic: Scenario = {
   without: ["409", "404-named", "read-only-5m", "message-twice"],
 };
 
+const dynamicLoss: Scenario = {
+  ...dynamic,
+  name: "assist-dynamic-loss",
+  what: "an executor dies while the driver asks for more, which later idle: that one is lost, and none of the others",
+  acts: [
+    { says: "an executor dies", when: executorRuns, afterMs: 8_500, do: { act: "kill", pod: /-exec-1$/, code: 137 } },
+  ],
+};
+
 export const scaling: readonly Scenario[] = [
   ...ways.map(
     (way): Scenario => ({
@@ -88,4 +117,5 @@ export const scaling: readonly Scenario[] = [
     }),
   ),
   dynamic,
+  dynamicLoss,
 ];

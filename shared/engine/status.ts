@@ -49,11 +49,15 @@ export const writeStatus = async (
 type Written = Awaited<ReturnType<typeof writeStatus>>;
 
 /**
- * A step that saved nothing may go by a record that others have gone on from, and show what is past. Asked after the
- * object was read, this is enough: what a later record shows is written later, and then the object's version is another.
+ * A step that saved nothing, or that has outlived its fence, may go by a record that others have gone on from, and show
+ * what is past. Asked after the object was read, this is enough: what a later record shows is written later, and then the
+ * object's version is another.
  */
-const isOvertaken = async ({ world, message, sight }: Run, held: Held): Promise<boolean> =>
-  held.version === sight.version && (await world.checkpoints.load(message))?.version !== held.version;
+const isOvertaken = async ({ world, message, sight, began }: Run, held: Held): Promise<boolean> => {
+  const isLate = world.clock.monotonic() > began + world.timing.fenceMs;
+  if (held.version !== sight.version && !isLate) return false;
+  return (await world.checkpoints.load(message))?.version !== held.version;
+};
 
 const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Written | "raced" | undefined> => {
   const { world, message, operator, sight } = run;

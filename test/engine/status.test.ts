@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { digestOf } from "../../shared/core/json.ts";
 import { statusPatch } from "../../shared/engine/status.ts";
 import { step } from "../../shared/engine/step.ts";
-import { conflict, failing, message, type Stage, stage, toy, writesIn } from "./fakes.ts";
+import { conflict, creation, failing, message, type Stage, stage, toy, writesIn } from "./fakes.ts";
 
 const telling = (status: Record<string, unknown>): Stage => stage(() => ({ memory: { count: 1 }, stages: [], status }));
 
@@ -85,6 +85,25 @@ describe("a status", () => {
       world.sent.map(({ message: { reason } }) => reason),
       ["raced"],
     );
+  });
+
+  test("is not shown by who was held up beyond its fence while others went on and had nothing to show", async () => {
+    const world = stage(({ memory }) => {
+      const count = (memory?.count ?? 0) + 1;
+      const status = { phase: count === 2 ? "past" : "as it is" };
+      return { memory: { count }, stages: count === 2 ? [[creation("arm")]] : [], status };
+    });
+    world.put(toy({}, { phase: "as it is" }));
+    await step(world.world, message);
+    world.before = async (call) => {
+      if (call !== "create parts arm") return;
+      world.before = () => {};
+      world.time.monotonic += 10_001;
+      world.time.now += 10_001;
+      await step(world.world, message);
+    };
+    assert.deepEqual(await step(world.world, message), { did: "raced" });
+    assert.deepEqual([world.record()?.memory, patches(world)], [{ count: 3 }, 0]);
   });
 
   test("comes after the effects: a death between them says too little, never too much", async () => {

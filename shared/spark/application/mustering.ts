@@ -3,20 +3,27 @@ import type { Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allotment, beyond } from "../executors/allotment.ts";
-import { type Member, membersOf, missingOf } from "../executors/census.ts";
+import { isLiving, type Member, membersOf, missingOf } from "../executors/census.ts";
+import { hasId, idsOf } from "../executors/ids.ts";
 import type { Pods } from "./evidence.ts";
 import { isOwnRun, relevant } from "./relevant.ts";
 import type { Scene } from "./scene.ts";
 
 type Look = { readonly look: readonly Query[] };
 
-/** More missing than this are asked for in one list. */
-const fewMissing = 8;
+/** More than this are asked for in one list. */
+const fewWrong = 8;
 
-/** A second look at those that a list did not show: it may have been behind. */
-const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readonly number[]): readonly Query[] => {
+/** Those that the list shows alive, and whose end is accounted for. */
+const revenants = ({ memory: { executors } }: Scene, { attempt }: Allotment, members: readonly Member[]) => {
+  const over = idsOf((executors?.attempt === attempt ? executors.over : undefined) ?? "");
+  return members.filter((member) => isLiving(member) && hasId(over, member.id)).map(({ id }) => id);
+};
+
+/** A second look at those that a list showed wrong: it may have been behind. */
+const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, ids: readonly number[]): readonly Query[] => {
   const { namespace } = key;
-  if (missing.length > fewMissing)
+  if (ids.length > fewWrong)
     return [
       {
         do: "list",
@@ -26,19 +33,19 @@ const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, missing: readon
         again: true,
       },
     ];
-  return missing.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
+  return ids.map((id) => ({ do: "get", ref: { resource: pods, namespace, name: `${prefix}-exec-${id}` } }));
 };
 
-/** All executors that there are: those of the list, and those that only the second look found. */
+/** All executors that there are: those of the list, but of whom it showed wrong, what the second look found. */
 export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
   const members = membersOf(executors);
-  const missing = missingOf(allotment, members);
-  const queries = queriesFor(scene, allotment, missing);
+  const wrong = new Set([...missingOf(allotment, members), ...revenants(scene, allotment, members)]);
+  const queries = queriesFor(scene, allotment, [...wrong]);
   const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
   if (unseen.length > 0) return { look: unseen };
   const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
-  const found = membersOf(again).filter(({ id }) => missing.includes(id));
-  return [...members, ...found].sort((a, b) => a.id - b.id);
+  const found = membersOf(again).filter(({ id }) => wrong.has(id));
+  return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
 };
 
 /** On executors that Rekindle made, so that their run is known for its own also when its record is lost. */

@@ -77,7 +77,7 @@ describe("what is left of an executor that has ended", () => {
     };
   };
 
-  const over = { attempt: 1, live: "1001-1002", marks: "a0000000a0000000", over: "1003", lost: { terminated: 1 } };
+  const over = { attempt: 1, live: "1001-1002", marks: "1001000010020000", over: "1003", lost: { terminated: 1 } };
 
   test("is in nobody's way who replaces it", () => {
     const plan = decide(settings, key, seen(executor(1003, 143)));
@@ -109,6 +109,33 @@ describe("what is left of an executor that has ended", () => {
     assert.ok(!("look" in plan), "it looked");
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
     assert.equal(plan.swift, undefined);
+  });
+});
+
+describe("an executor whose end is accounted for, and that a list shows alive", () => {
+  const executors = { attempt: 1, live: "1002-1003", marks: "1002000010030000", over: "1001", lost: { terminated: 1 } };
+  const allotment = { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1002-1003" };
+  const given = {
+    object: app(2),
+    memory: { ...memory, allotment, executors },
+    pods: [pod(), executor(1001), executor(1002), executor(1003)],
+    hears: { allexecutors: registered({ 1002: [true, 0], 1003: [true, 0] }) },
+  };
+  const deletions = (plan: ReturnType<typeof decided>["plan"]): readonly string[] =>
+    plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => line.startsWith("delete pods"));
+
+  test("is looked for by name, and when it is gone nobody is one too many", () => {
+    const { plan, looks } = decided({ ...given, live: [executor(1002), executor(1003)] });
+    assert.ok(looks.map(asked).includes("get pods p-exec-1001"));
+    assert.deepEqual(deletions(plan), []);
+  });
+
+  test("is counted if it lives indeed", () => {
+    const { plan } = decided(given);
+    assert.equal(deletions(plan).length, 1);
   });
 });
 

@@ -12,7 +12,7 @@ const lanes = [
   ["compat", "recorded behaviour of upstream (--data)"],
   ["conformance", "the simulator against a real API server"],
   ["queue", "the SQS adapter against ElasticMQ"],
-  ["infra:check", "the AWS template, its bundles and rights"],
+  ["infra:check", "AWS template, manifests, chart and image, and the rights they grant"],
   ["store", "checkpoints in a table, on DynamoDB Local"],
   ["lambda", "the test Lambda under kills"],
   ["e2e", "real control plane, real Spark"],

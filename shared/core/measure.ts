@@ -22,6 +22,11 @@ export type Figure = {
   readonly buckets?: readonly number[];
   /** A counter of what stands: counted from the objects at each scrape, as gauges are. */
   readonly standing?: true;
+  /**
+   * A gauge of what happened to an object: told with its `uid` and `version`, the first of the latest version lasts as long
+   * as a census has a place, of value 0 and with the same `uid`, for it.
+   */
+  readonly lasting?: true;
 };
 
 /** Our own figures, beside upstream's: of the engine and of the queue. */

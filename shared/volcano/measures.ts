@@ -17,6 +17,7 @@ type Labelled = Figure & { readonly labels: readonly string[] };
 const latencyBuckets = Array.from({ length: 15 }, (_, at) => 5 * 2 ** at);
 
 const latency = "volcano_controller_job_to_pod_creation_latency_milliseconds";
+const allMade = "volcano_controller_job_e2e_creation_duration_milliseconds";
 const byJob = ["job_name", "queue_name"] as const;
 
 /** Phases of a PodGroup, as upstream counts them by queue. */
@@ -39,6 +40,13 @@ export const volcanoFigures: readonly Labelled[] = [
     kind: "histogram",
     buckets: latencyBuckets,
     labels: [],
+  },
+  {
+    name: allMade,
+    help: "From a job's creation to the last of its pods, of its latest version",
+    kind: "gauge",
+    lasting: true,
+    labels: ["job_name", "queue", "job_namespace"],
   },
   ...groupPhases.map((phase): Labelled => {
     const help = `PodGroups of the queue that are ${phase}`;
@@ -78,9 +86,37 @@ const podsIn = ({ pending, running, succeeded, failed, unknown }: Status): numbe
 
 const counted = (name: string, value: number, of: Measure["of"]): Measure => ({ do: "count", name, value, of });
 
+/** Phases in which pods are made; in every other, what a new version shows is what was kept of the one before. */
+const making: readonly string[] = ["Pending", "Running"];
+
 /** Pods that this status shows and the one before did not; of another version, all are others. */
 const newPods = (before: Status, after: Status): number =>
-  Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0));
+  making.includes(after.state.phase)
+    ? Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0))
+    : 0;
+
+const wanting = z.object({ tasks: z.array(z.object({ replicas: count }).catch({ replicas: 0 })).catch([]) });
+
+/** Pods that the job asks for. */
+const wantedBy = (job: Stored): number =>
+  wanting.parse(Object(job["spec"] ?? {})).tasks.reduce((total, { replicas }) => total + replicas, 0);
+
+/**
+ * This status is the first of its version to show all of the job's pods. Once a version runs, pods that come are taken for
+ * replaced ones, for no status tells them from its first.
+ */
+const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
+  const wanted = wantedBy(job);
+  if (wanted === 0 || podsIn(after) < wanted || !making.includes(after.state.phase)) return false;
+  return before.version !== after.version || (before.state.phase !== "Running" && podsIn(before) < wanted);
+};
+
+/** By upstream's labels, which are others than those of its other figures. */
+const durationOf = (job: Stored, { version }: Status, value: number): Measure => {
+  const { name, namespace = "", uid } = job.metadata;
+  const labels = { job_name: name, queue: queueOfGroup(job), job_namespace: namespace };
+  return { do: "observe", name: allMade, value, of: { ...labels, namespace, uid, version: `${version}` } };
+};
 
 /** The figures of one status write of a Job that won; `now` in epoch ms. */
 export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly Measure[] => {
@@ -100,6 +136,7 @@ export const measuresOfJob = (job: Stored, status: unknown, now: number): readon
       { length: newPods(before, after) },
       (): Measure => ({ do: "observe", name: latency, value, of: { namespace } }),
     ),
+    ...(areAllMade(job, before, after) ? [durationOf(job, after, value)] : []),
   ];
 };
 
@@ -108,15 +145,16 @@ const endings: Readonly<Record<string, string>> = {
   Failed: "volcano_job_failed_phase_count",
 };
 
-/** What one Job stands for. One that nobody has taken up is in no phase. */
+/** What one Job stands for, with a place for what lasts as long as it. One that nobody has taken up is in no phase. */
 export const standingOfJob = (job: Stored): readonly Measure[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];
-  const { name, namespace = "" } = job.metadata;
+  const { name, namespace = "", uid } = job.metadata;
   const queue_name = queueOfGroup(job);
   const ending = endings[phase];
   return [
     counted("rekindle_jobs", 1, { phase, queue_name }),
+    counted(allMade, 0, { uid }),
     ...(ending === undefined ? [] : [counted(ending, 1, { job_name: `${namespace}/${name}`, queue_name })]),
   ];
 };

@@ -9,6 +9,7 @@ import type { Ending } from "../engine/world.ts";
 import { sparkFigures } from "../spark/application/measures.ts";
 import { volcanoFigures } from "../volcano/measures.ts";
 import { censusOf } from "./census.ts";
+import { openLasting } from "./lasting.ts";
 import type { Records } from "./records.ts";
 import type { Territory } from "./territory.ts";
 
@@ -95,7 +96,10 @@ const counting = (transport: Transport, meter: Meter): Transport => {
 };
 
 export const openMetering = (parts: Parts): Metering => {
-  const { meter, render, contentType } = openMetrics(familiesFor(parts.naming));
+  const families = familiesFor(parts.naming);
+  const { meter: count, render, contentType } = openMetrics(families);
+  const lasting = openLasting(families.map(({ figure }) => figure));
+  const meter: Meter = (measures) => count(lasting.past(measures));
   const { now } = parts;
   const ready = new WeakMap<Message, number>();
   return {
@@ -123,6 +127,6 @@ export const openMetering = (parts: Parts): Metering => {
       ]);
       return ending;
     },
-    scrape: async () => ({ text: await render(await censusOf(parts)), type: contentType }),
+    scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
   };
 };

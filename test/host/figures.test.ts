@@ -60,6 +60,27 @@ describe("figures", () => {
   );
 
   it(
+    "of a Volcano job's making are its first host's, and gone with the job",
+    onStand(async (stand) => {
+      const host = await stand.host();
+      await stand.create(home);
+      await stand.create(volcanoJob("j", { hangs: true }));
+      await stand.until("it runs", () => phaseOf(stand.all("Job")[0]) === "Running", 60_000);
+      const name = "volcano_controller_job_e2e_creation_duration_milliseconds";
+      const told = async (of: Host): Promise<readonly number[]> =>
+        [...(await figuresOf(of))].flatMap(([key, value]) =>
+          key === `${name}{job_name="j",queue="default",job_namespace="default"}` ? [value] : [],
+        );
+      const [made = Number.NaN, ...more] = await told(host);
+      assert.ok(made >= 0 && made < 60_000, `${made} ms`);
+      assert.deepEqual([more, await told(await stand.host())], [[], []]);
+      await stand.remove("Job", "j");
+      await stand.until("it is gone", () => stand.all("Job").length === 0, 60_000);
+      assert.deepEqual(await told(host), []);
+    }),
+  );
+
+  it(
     "of two hosts together count each thing once",
     onStand(
       async (stand) => {

@@ -37,6 +37,7 @@ const told = (before: object | undefined, after: object): readonly string[] =>
   lines(measuresOfJob(stored("Job", { queue: "q" }, before), after, eight));
 
 const pod = "controller_job_to_pod_creation_latency_milliseconds{} 10000";
+const place = "controller_job_e2e_creation_duration_milliseconds{uid=u} 0";
 const state = (phase: string) => ({ state: { phase } });
 
 describe("a job's status over another is counted as", () => {
@@ -59,12 +60,59 @@ describe("a job's status over another is counted as", () => {
     [
       "other pods when they are of another version",
       { ...state("Restarting"), running: 1 },
-      { ...state("Restarting"), version: 1, pending: 1 },
-      [pod],
+      { ...state("Pending"), version: 1, pending: 1 },
+      ["job_phases_total{phase=Pending} 1", pod],
+    ],
+    [
+      "no pods that were kept of the version before",
+      { ...state("Running"), succeeded: 2 },
+      { ...state("Completing"), version: 1, succeeded: 2 },
+      ["job_phases_total{phase=Completing} 1"],
     ],
     ["nothing for what cannot be read", { state: 5, pending: "x" }, { state: { phase: "Odd" }, pending: null }, []],
   ];
   for (const [what, before, after, want] of rows) test(what, () => assert.deepEqual(told(before, after), want));
+});
+
+describe("the time until all pods of a job are made", () => {
+  const tasks = [{ replicas: 2 }, { name: "none" }, { replicas: 1 }];
+  const told = (spec: object, before: object | undefined, after: object): readonly string[] =>
+    measuresOfJob(stored("Job", spec, before), after, eight)
+      .filter(({ name }) => name === "volcano_controller_job_e2e_creation_duration_milliseconds")
+      .map(({ do: act, value, of }) => `${act} ${value} ${Object.values(of).join()}`);
+  const made = (version: number) => [`observe 10000 j,q,ns,ns,u,${version}`];
+  const [pending, running] = [state("Pending"), state("Running")];
+  const again = { ...state("Restarting"), version: 1 };
+  const rows: readonly (readonly [string, object | undefined, object, readonly string[]])[] = [
+    ["is told by the first status that shows them", undefined, { ...pending, pending: 3 }, made(0)],
+    ["counts them in every phase", pending, { ...running, running: 1, succeeded: 1, failed: 1 }, made(0)],
+    ["is told by the last of them", { ...pending, pending: 2 }, { ...pending, pending: 3 }, made(0)],
+    ["is not told while one is missing", pending, { ...running, running: 2 }, []],
+    ["is told once", { ...pending, pending: 3 }, { ...running, running: 3 }, []],
+    ["is not that of one replaced while the job runs", { ...running, running: 2 }, { ...running, running: 3 }, []],
+    [
+      "is told again of a version made anew",
+      { ...again, terminating: 3 },
+      { ...pending, version: 1, pending: 3 },
+      made(1),
+    ],
+    ["is none of what is kept", { ...running, succeeded: 3 }, { ...state("Completing"), version: 1, succeeded: 3 }, []],
+    [
+      "is told of a version that begins whole",
+      { ...running, running: 3 },
+      { ...pending, version: 1, pending: 3 },
+      made(1),
+    ],
+  ];
+  for (const [what, before, after, want] of rows)
+    test(what, () => assert.deepEqual(told({ queue: "q", tasks }, before, after), want));
+
+  for (const [what, spec] of [
+    ["wants none", { tasks: [{ replicas: 0 }] }],
+    ["cannot be read", { tasks: { replicas: 1 } }],
+  ] as const)
+    test(`is none of a job that ${what}`, () =>
+      assert.deepEqual(told(spec, undefined, { ...pending, pending: 1 }), []));
 });
 
 describe("what stands is counted as", () => {
@@ -72,14 +120,18 @@ describe("what stands is counted as", () => {
     [
       "a completed job, as upstream labels it",
       standingOfJob(stored("Job", { queue: "q" }, state("Completed"))),
-      ["jobs{phase=Completed,queue_name=q} 1", "job_completed_phase_count{job_name=ns/j,queue_name=q} 1"],
+      ["jobs{phase=Completed,queue_name=q} 1", place, "job_completed_phase_count{job_name=ns/j,queue_name=q} 1"],
     ],
     [
       "a failed job, in the default queue",
       standingOfJob(stored("Job", {}, state("Failed"))),
-      ["jobs{phase=Failed,queue_name=default} 1", "job_failed_phase_count{job_name=ns/j,queue_name=default} 1"],
+      ["jobs{phase=Failed,queue_name=default} 1", place, "job_failed_phase_count{job_name=ns/j,queue_name=default} 1"],
     ],
-    ["a running job", standingOfJob(stored("Job", {}, state("Running"))), ["jobs{phase=Running,queue_name=default} 1"]],
+    [
+      "a running job",
+      standingOfJob(stored("Job", {}, state("Running"))),
+      ["jobs{phase=Running,queue_name=default} 1", place],
+    ],
     ["no job that nobody has taken up", standingOfJob(stored("Job", {})), []],
     [
       "a group of its queue",
@@ -117,6 +169,7 @@ test("upstream's names have upstream's labels", () => {
       "counter volcano_job_completed_phase_count job_name,queue_name",
       "counter volcano_job_failed_phase_count job_name,queue_name",
       "histogram volcano_controller_job_to_pod_creation_latency_milliseconds ",
+      "gauge volcano_controller_job_e2e_creation_duration_milliseconds job_name,queue,job_namespace",
       "gauge volcano_queue_pod_group_pending_count queue_name",
       "gauge volcano_queue_pod_group_inqueue_count queue_name",
       "gauge volcano_queue_pod_group_running_count queue_name",

@@ -24,11 +24,17 @@ export const connected = async (
 
 export const onCluster = (name: string): Command =>
   new Command(name)
-    .option("--kubeconfig <file>", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
+    .option("-k, --kubeconfig <file>", "how to reach the cluster (default: $KUBECONFIG, else ~/.kube/config)")
     .option("--context <name>", "context of the kubeconfig (default: the current one)");
 
 export const onNamespace = (name: string): Command =>
   onCluster(name).option("-n, --namespace <name>", "namespace of the application (default: the context's)");
+
+/** vcctl's flag for another server; `submit` has one of the same name that means something else. */
+export const elsewhere = (command: Command): Command =>
+  command
+    .option("-s, --master <url>", "address of the API server (default: the kubeconfig's)")
+    .on("option:master", (url: string) => command.setOptionValue("server", url));
 
 /** How every argument that names an application is described. */
 export const application = ["<application>", "NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"] as const;

@@ -31,7 +31,12 @@ export type Session = {
   close(): void;
 };
 
-export type Where = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
+export type Where = {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  /** Address of the API server, in place of the kubeconfig's. */
+  readonly server?: string | undefined;
+};
 
 /** What the next step of a key would do, found out without doing it. */
 export type Preview =

@@ -14,9 +14,9 @@ export type CommandLine = {
   readonly demo: Tools["demo"];
 };
 
-const connect = async (env: CommandLine["env"], { kubeconfig, context }: Where): Promise<Session> => {
+const connect = async (env: CommandLine["env"], { kubeconfig, context, server }: Where): Promise<Session> => {
   const { clusterFromRecord, findCluster } = await import("../adapters/kubernetes/kubeconfig.ts");
-  const record = await findCluster({ path: kubeconfig, context, env });
+  const record = await findCluster({ path: kubeconfig, context, server, env });
   const { transport } = clusterFromRecord(record);
   const { openTable } = await import("./shelf.ts");
   return {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../shared/core/object.ts";
 import { isRecord } from "../../shared/kube/answers.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 
 const queuesPath = "/apis/scheduling.volcano.sh/v1beta1/queues";
 const commandsPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands";
@@ -81,6 +81,14 @@ describe("rekindle queue", () => {
     assert.equal((await terminal.run("queue", "delete", "-n", "gpu")).out, "delete queue gpu successfully");
     assert.equal((await terminal.run("queue", "list")).out, "No resources found");
   });
+
+  for (const flag of ["-s", "--master", "-k", "--kubeconfig"])
+    test(`goes where ${flag} says, as vcctl does`, async () => {
+      const { simulator } = openTerminal();
+      const transport = { ...simulator.transport, send: async () => ({ status: 401, headers: {}, body: "{}" }) };
+      const { err } = await onTerminal(simulator, { transport }).run("queue", "list", flag, "https://other.example");
+      assert.match(err, /https:\/\/other\.example/);
+    });
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["get"], 1, /name one queue: rekindle queue get NAME, or -n NAME$/],

@@ -62,9 +62,9 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
       const err: string[] = [];
       const tools: Tools = {
         version: "1.2.3",
-        connect: async () => ({
+        connect: async ({ kubeconfig, server }) => ({
           transport,
-          server: "https://cluster.example:6443",
+          server: server ?? kubeconfig ?? "https://cluster.example:6443",
           authority: "-----BEGIN CERTIFICATE-----",
           context: "example",
           namespace: undefined,

@@ -29,6 +29,8 @@ export type Wanted = {
   /** A kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the pod's own account. */
   readonly path?: string | undefined;
   readonly context?: string | undefined;
+  /** Address of the API server, in place of the context's; as with kubectl, the name in its certificate is then its own. */
+  readonly server?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
@@ -70,8 +72,10 @@ const caOf = async (cluster: FileCluster): Promise<string | undefined> => {
   return ca;
 };
 
-const serverOf = (cluster: FileCluster): Endpoint => {
-  const { server, "proxy-url": proxy, "tls-server-name": serverName, "insecure-skip-tls-verify": insecure } = cluster;
+const serverOf = (cluster: FileCluster, wanted: string | undefined): Endpoint => {
+  const { "proxy-url": proxy, "insecure-skip-tls-verify": insecure } = cluster;
+  const server = wanted ?? cluster.server;
+  const serverName = wanted === undefined ? cluster["tls-server-name"] : undefined;
   if (!URL.canParse(server) || !/^https?:/.test(server))
     throw new KubeconfigError(`${server} is not an address of an API server`);
   if (proxy && !/^https?:/.test(proxy))
@@ -93,7 +97,7 @@ const fromFiles = async (paths: readonly string[], wanted: Wanted): Promise<Clus
   const user = context.user ? config.users.get(context.user) : undefined;
   if (context.user && user === undefined)
     throw new KubeconfigError(`context ${name} names a user that the kubeconfig does not have: ${context.user}`);
-  const server = serverOf(cluster);
+  const server = serverOf(cluster, wanted.server);
   const ca = await caOf(cluster);
   const login = user === undefined ? {} : await loginOf(user, { server: server.server, ca, env: wanted.env });
   const endpoint = { ...server, ...(ca === undefined ? {} : { ca }), ...login };
@@ -113,6 +117,8 @@ const pathsFor = async ({ path, env }: Wanted): Promise<readonly string[] | unde
 export const findCluster = async (wanted: Wanted): Promise<ClusterRecord> => {
   const paths = await pathsFor(wanted);
   if (paths !== undefined) return fromFiles(paths, wanted);
+  if (wanted.server !== undefined)
+    throw new KubeconfigError(`no kubeconfig says who asks ${wanted.server}: name one with --kubeconfig`);
   const inside = await fromPod(wanted.env);
   if (inside !== undefined) return inside;
   throw new KubeconfigError("no cluster: no --kubeconfig, no KUBECONFIG, no ~/.kube/config, and this is not a pod");

@@ -9,7 +9,7 @@ import { jobOf, jobsIn, type Launch, launched } from "../job/launch.ts";
 import { order } from "../job/order.ts";
 import { jobs, phaseOf, specOf } from "../job/shape.ts";
 import { tableOf, viewOf } from "../job/table.ts";
-import { connected, countFrom, onNamespace, outputOption, type Scoped } from "../options.ts";
+import { connected, countFrom, elsewhere, onNamespace, outputOption, type Scoped } from "../options.ts";
 import { asJson, asYaml, nameText } from "../output.ts";
 import { recordOf } from "../record.ts";
 import type { Session, Tools } from "../tools.ts";
@@ -31,7 +31,7 @@ const jobNamed = async (session: Session, namespace: string, name: string): Prom
 };
 
 const onJob = (name: string, tools: Tools, act: (session: Session, job: Stored, options: Named) => Promise<void>) =>
-  onNamespace(name)
+  elsewhere(onNamespace(name))
     .argument("[job]", "name of the job")
     .option("-N, --name <name>", "the same")
     .action((given: string | undefined, options: Named) =>
@@ -44,7 +44,7 @@ const onJob = (name: string, tools: Tools, act: (session: Session, job: Stored, 
 type RunOptions = Scoped & Launch & { readonly filename?: string };
 
 const run = (tools: Tools): Command =>
-  onNamespace("run")
+  elsewhere(onNamespace("run"))
     .summary("create a job from flags or from a file")
     .argument("[job]", "name of the job, unless a file is given")
     .option("-N, --name <name>", "the same")
@@ -85,7 +85,7 @@ type ListOptions = Scoped & {
 };
 
 const list = (tools: Tools): Command =>
-  onNamespace("list")
+  elsewhere(onNamespace("list"))
     .summary("jobs and what their pods do")
     .option("-S, --scheduler <name>", "only those of this scheduler")
     .option("-A, --all-namespaces", "all namespaces")

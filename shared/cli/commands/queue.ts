@@ -8,7 +8,7 @@ import { collectionPath } from "../../kube/paths.ts";
 import { notServed, Refused } from "../failure.ts";
 import { order } from "../job/order.ts";
 import { podGroups, queues } from "../job/shape.ts";
-import { connected, countFrom, onCluster, outputOption } from "../options.ts";
+import { connected, countFrom, elsewhere, onCluster, outputOption } from "../options.ts";
 import { asJson, asYaml, nameText } from "../output.ts";
 import { tableOf } from "../queue/table.ts";
 import type { Session, Tools, Where } from "../tools.ts";
@@ -28,7 +28,7 @@ const queueNamed = async ({ transport }: Session, name: string): Promise<Stored>
 };
 
 const named = (name: string): Command =>
-  onCluster(name).argument("[queue]", "name of the queue").option("-n, --name <name>", "the same");
+  elsewhere(onCluster(name)).argument("[queue]", "name of the queue").option("-n, --name <name>", "the same");
 
 type CreateOptions = Named & { readonly weight: number; readonly state: string };
 
@@ -81,7 +81,7 @@ const printed = async (tools: Tools, session: Session, found: readonly Stored[],
 type Shown = Named & { readonly output: string };
 
 const list = (tools: Tools): Command =>
-  onCluster("list")
+  elsewhere(onCluster("list"))
     .summary("queues, and the groups in each by their phases")
     .addOption(outputOption("table", "json", "yaml", "name", "key"))
     .action((options: Shown) =>

@@ -83,6 +83,29 @@ describe("a kubeconfig's cluster", () => {
   }
 });
 
+describe("another address of the API server", () => {
+  const server = "https://other.test:6443";
+  it("is asked as the same user, by the same authority, and by its own name", async () => {
+    const cluster = { "certificate-authority-data": base64("PEM"), "tls-server-name": "x" };
+    const path = await write(config({ cluster, user: { token: "t" } }));
+    const { endpoint } = await findCluster({ path, server, env: {} });
+    assert.deepEqual(endpoint, { server, ca: "PEM", auth: { token: "t" } });
+  });
+
+  it("is refused where it is none", async () => {
+    const path = await write(config());
+    await assert.rejects(findCluster({ path, server: "other", env: {} }), /^KubeconfigError: other is not an address/);
+  });
+
+  it("is not asked as a pod", async () => {
+    const env = { HOME: "/no/such", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    await assert.rejects(
+      findCluster({ server, env }),
+      /who asks https:\/\/other.test:6443: name one with --kubeconfig$/,
+    );
+  });
+});
+
 describe("a kubeconfig's user", () => {
   const fixed: Record<string, { user: object; expected: object }> = {
     "with a certificate": {

@@ -84,10 +84,11 @@ export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<bool
   for (let writes = -1; writes !== stage.writes; ) {
     if (!(await calm(stage, bounds))) return false;
     writes = stage.writes;
+    const { changes } = stage;
     stage.theatre.simulator.clock.advanceTo(stage.nextSweep);
     await stage.sweep();
     if (!(await calm(stage, bounds))) return false;
-    stage.lateWrites += stage.writes - writes;
+    stage.lateChanges += stage.changes - changes;
   }
   return true;
 };

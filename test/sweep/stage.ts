@@ -56,10 +56,10 @@ export class Stage {
   /** What was reported as an error; and pods that somebody was to act on, and that were not there. */
   readonly errors: string[] = [];
   readonly missed: string[] = [];
-  /** Requests that changed something, by whoever steps. */
+  /** Requests that were to change something, by whoever steps; those that did; of these, steps' that only a resync asked for. */
   writes = 0;
-  /** Of these, those of steps that only a resync asked for. */
-  lateWrites = 0;
+  changes = 0;
+  lateChanges = 0;
   arrivedByClock = false;
   /** What happens between two calls of a step. */
   meanwhile: () => void = () => {};
@@ -279,6 +279,7 @@ export class Stage {
     if (request.method !== "GET") this.writes += 1;
     this.actor = "engine";
     const answer = this.theatre.simulator.handle(request);
+    if (request.method !== "GET" && answer.status < 400) this.changes += 1;
     this.actor = "cluster";
     return answer;
   }

@@ -49,7 +49,7 @@ const running = (what: string, place: Place): readonly Obj[] => {
   return [deploymentOf({ ...base, container: container(what, place) }), fenceOf(name, namespace, [8080])];
 };
 
-/** Those that keep no login to the cluster have an account without a right. */
+/** Who keeps no login to the cluster has an account without a right. */
 const bareAccount = (what: string, namespace: string): Obj => ({
   apiVersion: "v1",
   kind: "ServiceAccount",
@@ -158,15 +158,15 @@ const settingsMap = (namespace: string): Obj => ({
 
 /** The forwarder in the cluster; the other functions come from outside, as members of the groups `rekindle:NAME`. */
 export const besideLambda = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "admission"] }),
+  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "api", "admission"] }),
   settingsMap(place.namespace),
   ...running("forward", place),
 ];
 
 /** All functions in the cluster: what is asked by HTTP comes and goes with requests, what polls a queue stays. */
 export const onKnative = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "admission"] }),
-  ...["wake", "api"].map((what) => bareAccount(what, place.namespace)),
+  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "api", "admission"] }),
+  bareAccount("wake", place.namespace),
   settingsMap(place.namespace),
   ...["forward", "reconcile", "wake"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),

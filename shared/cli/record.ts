@@ -6,7 +6,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
-import type { RecordTable, Session } from "./tools.ts";
+import type { ReadTable, Session, Source } from "./tools.ts";
 
 const update = z.object({
   state: z.string(),
@@ -56,7 +56,7 @@ const refusal = (cause: unknown): Found => {
 };
 
 /** How a record that is no good is got rid of; what stands in the object's status and pods is then taken up again. */
-export const removalCommand = ({ table }: Pick<Session, "table">, key: Key): string => {
+export const removalCommand = ({ table }: Pick<Source, "table">, key: Key): string => {
   if (table !== undefined) {
     const item = JSON.stringify(itemKey(table.cluster, key));
     return `aws dynamodb delete-item --table-name ${table.name} --key '${item}'`;
@@ -65,13 +65,13 @@ export const removalCommand = ({ table }: Pick<Session, "table">, key: Key): str
   return `kubectl delete ${resource.plural}.${resource.group} -n ${namespace} ${name}`;
 };
 
-const itemOf = async ({ name, cluster, records }: RecordTable, key: Key): Promise<Found> => {
+const itemOf = async ({ name, cluster, records }: ReadTable, key: Key): Promise<Found> => {
   const loaded = await records.load(key);
   if (loaded !== undefined) return read(loaded.record);
   return { is: "none", why: `there is none in the table ${name} of the cluster ${cluster}` };
 };
 
-const objectOf = async ({ transport }: Pick<Session, "transport">, key: Key): Promise<Found> => {
+const objectOf = async ({ transport }: Pick<Source, "transport">, key: Key): Promise<Found> => {
   try {
     const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
     return value === undefined ? { is: "none", why: "there is none" } : read(value["spec"]);
@@ -81,8 +81,8 @@ const objectOf = async ({ transport }: Pick<Session, "transport">, key: Key): Pr
 };
 
 /** The record of one application. A table that does not answer ends it: somebody said that records are there. */
-export const recordOf = (session: Pick<Session, "transport" | "table">, key: Key): Promise<Found> =>
-  session.table === undefined ? objectOf(session, key) : itemOf(session.table, key);
+export const recordOf = (source: Source, key: Key): Promise<Found> =>
+  source.table === undefined ? objectOf(source, key) : itemOf(source.table, key);
 
 const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 

@@ -12,7 +12,7 @@ import { lossesOf, lossesText } from "./losses.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
 import type { Target } from "./target.ts";
 import { whenText } from "./text.ts";
-import type { Session } from "./tools.ts";
+import type { Source } from "./tools.ts";
 import { updatesOf, updatesText } from "./updates.ts";
 
 /** Everything that the three lines are made from. */
@@ -197,25 +197,17 @@ export const statusText = (seen: Seen): string => {
   return [...before, ...lines].join("\n");
 };
 
-const deliveryOf = async (
-  session: Pick<Session, "transport" | "table">,
-  { key }: Target,
-  found: Found,
-): Promise<RecordView | undefined> => {
+const deliveryOf = async (source: Source, { key }: Target, found: Found): Promise<RecordView | undefined> => {
   if (found.is !== "record" || found.record.outbox === undefined) return undefined;
-  const delivery = await recordOf(session, deliveryKey(key));
+  const delivery = await recordOf(source, deliveryKey(key));
   return delivery.is === "record" ? delivery.record : undefined;
 };
 
 /** Reads the object, its checkpoint and its pods. */
-export const look = async (
-  session: Pick<Session, "transport" | "table">,
-  target: Target,
-  now: number,
-): Promise<Seen> => {
+export const look = async (source: Source, target: Target, now: number): Promise<Seen> => {
   const { kind, key } = target;
   const { namespace, name } = key;
-  const cluster = openCluster(session.transport);
+  const cluster = openCluster(source.transport);
   const { value: object, date } = await cluster.get({ resource: kind.resource, namespace, name });
   if (object === undefined) {
     throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
@@ -223,16 +215,16 @@ export const look = async (
   const labels = kind.podLabels(name);
   const query = { do: "list", resource: podResource, namespace, labels } as const;
   const [found, pods] = await Promise.all([
-    recordOf(session, key),
+    recordOf(source, key),
     Object.values(labels).every(isLabelValue) ? cluster.list(query) : { value: [] },
   ]);
   return {
     target,
-    removal: removalCommand(session, key),
+    removal: removalCommand(source, key),
     object,
     standing: kind.standingOf(object),
     found,
-    delivery: await deliveryOf(session, target, found),
+    delivery: await deliveryOf(source, target, found),
     pods: pods.value,
     now: Number.isNaN(date) ? now : date,
   };

@@ -14,6 +14,12 @@ export type RecordTable = {
   readonly records: TableCheckpoints;
 };
 
+/** The same, of whoever only looks. */
+export type ReadTable = Omit<RecordTable, "records"> & { readonly records: Pick<TableCheckpoints, "load"> };
+
+/** What one application and its record are read from; without a table, records are objects of the cluster. */
+export type Source = { readonly transport: Transport; readonly table?: ReadTable | undefined };
+
 /** Where a kubeconfig leads. */
 export type Session = {
   readonly transport: Transport;

@@ -1,20 +1,54 @@
 /** The wiring of the api function: triggers become keys on the FIFO queue. */
+import { ApiError } from "../core/errors.ts";
 import { dedupe, digest, type Message, textOf } from "../core/key.ts";
-import { openAccess } from "./access.ts";
+import type { Report } from "../engine/ports.ts";
 import { acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
-import { openReader } from "./api/reader.ts";
+import type { Reader } from "./api/reader.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { kindNames, noticesOf, plurals } from "./kinds.ts";
+import { once } from "./once.ts";
 import type { DoorParts } from "./process.ts";
 import { sendingTo } from "./sending.ts";
 import { openLines } from "./trailing.ts";
+
+/** Whoever asked is told nothing of why; a page that has expired is no trouble of ours. */
+const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
+  try {
+    return await reading;
+  } catch (cause) {
+    const isExpired = cause instanceof ApiError && cause.status === 410;
+    if (!isExpired) report("error", "what was asked for could not be read", { error: String(cause) });
+    throw cause;
+  }
+};
+
+/** What reads is loaded by the first who reads, and triggers never pay for it; undefined without a cluster to read from. */
+const readerIn = (env: Environment, report: Report): Reader | undefined => {
+  const { readable, checkpoints, cluster } = functionSettings(env, "readable", "checkpoints", "cluster");
+  if (readable === undefined) return undefined;
+  const open = once(async () => {
+    const { readFrom } = await import("./api/shelf.ts");
+    return readFrom(readable, checkpoints, cluster);
+  });
+  return {
+    list: (...asked) =>
+      told(
+        open().then((reader) => reader.list(...asked)),
+        report,
+      ),
+    find: (named) =>
+      told(
+        open().then((reader) => reader.find(named)),
+        report,
+      ),
+  };
+};
 
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
   const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
-  const { readable } = functionSettings(env, "readable");
   const trail = openLines();
   const { report } = trail;
   const queued = sendingTo({ fifo, updates }, trail);
@@ -36,7 +70,7 @@ export const openDoor = (env: Environment): DoorParts => {
       await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
     },
     acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
-    reader: readable === undefined ? undefined : openReader(openAccess(readable, { userAgent: "rekindle-api" })),
+    reader: readerIn(env, report),
     identify: identifyBy(secret, report),
   };
 };

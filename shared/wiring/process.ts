@@ -12,6 +12,7 @@ import type { Report } from "../engine/ports.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
 import { openReader, type Reader } from "./api/reader.ts";
+import { tableIn } from "./api/shelf.ts";
 import { mayBegin, missing } from "./beginning.ts";
 import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
@@ -208,7 +209,7 @@ type Serving = {
 /** Serves health and triggers until the process is told to stop. */
 const serve = async (
   process: Process,
-  { listen, cluster }: Configuration,
+  { listen, cluster, checkpoints }: Configuration,
   { ready, kinds, trigger, notice, scrape, send }: Host,
   { trigger: secret, updates, transport }: Serving,
 ): Promise<void> => {
@@ -218,7 +219,7 @@ const serve = async (
     scrape,
     trigger: (key, event) => trigger(key, digest(event)),
     notice,
-    reader: openReader(transport),
+    reader: openReader({ transport, table: tableIn(place.parse(checkpoints), cluster) }),
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),

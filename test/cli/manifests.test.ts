@@ -207,7 +207,10 @@ describe("rekindle manifests", () => {
   test("a function that is none is refused, and those that have rights are named", async () => {
     const { code, out, err } = await openTerminal().run("manifests", "--functions=wake");
     assert.deepEqual([code, out], [1, ""]);
-    assert.match(err, /"wake" is no function with rights: forward, reconcile, resync, deliver, admission, submitter/);
+    assert.match(
+      err,
+      /"wake" is no function with rights: forward, reconcile, resync, deliver, api, admission, submitter/,
+    );
   });
 
   const mistakes = [

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { parametersOf } from "../../infra/aws/parameters.ts";
 import { readTemplate } from "../../infra/aws/template.ts";
+import openApi from "../../shared/api/openapi.json" with { type: "json" };
 import { routeOf } from "./door.ts";
 import { grants } from "./guard.ts";
 import { stackOf } from "./stack.ts";
@@ -63,6 +64,30 @@ describe("the template, deployed", () => {
       sources.filter((source) => "enabled" in source && source.enabled),
       [],
     );
+  });
+
+  test("has a route to api for everything that its document describes, and for the document", () => {
+    const lambda = { definition: Object(undefined), invoke: Object(undefined), stop: async () => {} };
+    const routes = sourcesOf(stackWith({}), "api").flatMap((one) => (one.from === "route" ? [{ ...one, lambda }] : []));
+    const asked = Object.entries({ ...openApi.paths, "/openapi.json": { get: {} } }).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "a")] as const),
+    );
+    assert.ok(asked.length > 9);
+    assert.deepEqual(
+      asked.filter(([method, path]) => routeOf(routes, method, path) === undefined),
+      [],
+    );
+  });
+
+  test("lets api read the cluster by a record of its own, where there is one", () => {
+    const reader = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/reader-AbCdEf";
+    const recordIn = (more: Readonly<Record<string, string>>) => {
+      const { environment, statements = [] } = stackWith(more).functions.find(({ id }) => id === "api") ?? {};
+      const granted = statements.filter(({ Action }) => Action.includes("secretsmanager:GetSecretValue"));
+      return [environment?.["REKINDLE_CLUSTER_RECORD"], granted.flatMap(({ Resource }) => Resource)];
+    };
+    assert.deepEqual(recordIn({}), [record, [record]]);
+    assert.deepEqual(recordIn({ ReaderRecord: reader }), [reader, [reader]]);
   });
 
   const mistakes: readonly (readonly [from: string, to: string, expected: RegExp])[] = [

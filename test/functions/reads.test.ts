@@ -49,7 +49,7 @@ const stage = async () => {
   });
   const app = apiApp({
     ...{ ready: () => true, kinds: () => [], plurals: {}, trigger: async () => {}, notice: async () => {} },
-    reader: openReader(transport),
+    reader: openReader({ transport }),
     identify: identifier(known, { now: Date.now, subjectOf: async () => undefined }),
   });
   return (at: string, token = "a-token-of-everything") =>

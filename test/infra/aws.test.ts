@@ -37,8 +37,14 @@ const rows: readonly (readonly [resource: string, from: string, to: string, expe
   [
     "ApiRole",
     "Action: sqs:SendMessage",
-    "Action: [sqs:SendMessage, dynamodb:GetItem]",
-    ["Api may dynamodb:GetItem and never sends it"],
+    "Action: [sqs:SendMessage, dynamodb:PutItem]",
+    ["Api may dynamodb:PutItem and never sends it"],
+  ],
+  [
+    "ApiRole",
+    "Action: dynamodb:GetItem",
+    "Action: dynamodb:Query",
+    ["Api sends dynamodb:GetItem and may not", "Api may dynamodb:Query and never sends it"],
   ],
   ["ReconcileRole", "sqs:ReceiveMessage, ", "", ["Reconcile sends sqs:ReceiveMessage and may not"]],
   [

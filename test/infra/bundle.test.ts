@@ -30,6 +30,14 @@ describe("the bundle", () => {
     assert.deepEqual(parts(ever.inputs, /adapters\/sqs|aws-sdk|peculiar/), []);
   });
 
+  test("of api loads what reads only when somebody reads: triggers come without it", () => {
+    const { atOnce, ever } = loadedBy(meta, "api");
+    const readers = ["shared/cli", "shared/adapters/kubernetes"];
+    const files = (inputs: readonly string[]) =>
+      readers.filter((room) => inputs.some((input) => input.startsWith(`${room}/`)));
+    assert.deepEqual([files(atOnce.inputs), files(ever.inputs)], [[], readers]);
+  });
+
   test("of the host loads what makes certificates only when admission is on", () => {
     const { atOnce, ever } = loadedBy(meta, "host");
     assert.ok(!partsOf(atOnce.inputs).has("@peculiar/x509"));
@@ -77,11 +85,11 @@ describe("the bundle", () => {
     assert.ok(exported.includes("SendMessageCommand"));
   });
 
-  test("of functions that keep no records holds no DynamoDB client, and of the others only for whoever has a table", () => {
+  test("of functions that look at no records holds no DynamoDB client, and of the others only for whoever has a table", () => {
     const holders = (at: "atOnce" | "ever") =>
       functionNames().filter((name) => partsOf(loadedBy(meta, name)[at].inputs).has("@aws-sdk/client-dynamodb"));
     assert.deepEqual(holders("atOnce"), []);
-    assert.deepEqual(holders("ever"), ["cli", "deliver", "forward", "host", "reconcile", "resync"]);
+    assert.deepEqual(holders("ever"), ["api", "cli", "deliver", "forward", "host", "reconcile", "resync"]);
   });
 
   for (const name of ["admission", "api", "forward", "reconcile", "resync", "wake"]) {

@@ -88,7 +88,7 @@ describe("what is applied to Kubernetes", () => {
 
   test("who only watches, sweeps or tells ends nothing and makes no pod", () => {
     const strong = /^(create|delete|patch|update) (?!checkpoints|events)/;
-    for (const name of ["forward", "resync", "deliver", "admission"])
+    for (const name of ["forward", "resync", "deliver", "api", "admission"])
       assert.deepEqual(
         rightsOf(functionRules[name] ?? []).filter((right) => strong.test(right)),
         [],

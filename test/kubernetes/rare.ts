@@ -8,6 +8,7 @@ export const lanesOf: Readonly<Record<string, readonly string[]>> = {
   "rekindle-reconcile": ["functions", "lambda"],
   "rekindle-resync": ["functions", "lambda"],
   "rekindle-deliver": [],
+  "rekindle-api": [],
   "rekindle-admission": [],
   "rekindle-submitter": [],
 };
@@ -117,6 +118,21 @@ export const rare: readonly Rare[] = [
       ...records("get", "create", "update", "delete"),
     ],
     test: ["test/updates/crash.test.ts", "is told although the sender dies"],
+  },
+  {
+    account: "rekindle-api",
+    rights: [
+      ...of(
+        "sparkoperator.k8s.io",
+        ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
+        ["get", "list"],
+      ),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+      ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+      ...of("", ["pods"], ["list"]),
+      ...records("get"),
+    ],
+    test: ["test/wiring/reading.test.ts", "uses each of its rights, and needs no other"],
   },
   {
     account: "rekindle-admission",

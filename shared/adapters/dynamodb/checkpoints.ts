@@ -8,8 +8,9 @@ import { ApiError } from "../../core/errors.ts";
 import type { Key } from "../../core/key.ts";
 import type { Checkpoints, Loaded, Version } from "../../engine/ports.ts";
 import type { CheckpointHint } from "../checkpoints/object.ts";
-import { type Dynamo, openDynamo } from "./client.ts";
+import { openDynamo } from "./client.ts";
 import { hintNames, hintOf, type Item, itemKey, itemOf, loadedOf, placeOf } from "./item.ts";
+import { type Table as ForReading, load, patienceMs } from "./load.ts";
 
 export type TableOptions = {
   readonly table: string;
@@ -33,7 +34,7 @@ export type TableCheckpoints = Checkpoints & {
   all(namespaces: readonly string[]): AsyncGenerator<Found>;
 };
 
-type Table = Required<Omit<TableOptions, "region">> & { readonly dynamo: Dynamo };
+type Table = Required<Omit<TableOptions, "region">> & ForReading;
 
 const dayMs = 86_400_000;
 
@@ -66,13 +67,6 @@ const conditionOf = (version: Version | undefined) =>
         ExpressionAttributeNames: { "#version": "version" },
         ExpressionAttributeValues: { ":version": { S: version } },
       };
-
-const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loaded | undefined> =>
-  dynamo("GetItem", async ({ client, sdk }, patience) => {
-    const ask = { TableName: table, Key: itemKey(cluster, key), ConsistentRead: true };
-    const { Item } = await client.send(new sdk.GetItemCommand(ask), patience);
-    return Item === undefined ? undefined : loadedOf(Item);
-  });
 
 const save = async (
   { dynamo, table, cluster, now, keepMs }: Table,
@@ -174,7 +168,7 @@ async function* all(table: Table, namespaces: readonly string[]): AsyncGenerator
 
 /** The records of one cluster in a table with the partition key `cluster` and the sort key `key`. */
 export const tableCheckpoints = (options: TableOptions): TableCheckpoints => {
-  const settled = { timeoutMs: 5_000, keepMs: 90 * dayMs, now: Date.now, ...options };
+  const settled = { timeoutMs: patienceMs, keepMs: 90 * dayMs, now: Date.now, ...options };
   const table: Table = { ...settled, dynamo: openDynamo(settled) };
   return {
     load: (key) => load(table, key),

@@ -42,7 +42,14 @@ const kinds = (verb: string): readonly Rule[] => [
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], [verb]),
 ];
 
-/** Its rights by its name; `wake` and `api` ask the cluster for nothing. */
+/** What is shown over HTTP, as a list and each by its name. */
+const shown: readonly Rule[] = [
+  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["get", "list"]),
+  rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+  rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+];
+
+/** Its rights by its name; `wake` asks the cluster for nothing. */
 export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
   forward: [...watched, ...identityRules, records("get", "list", "create", "update")],
   reconcile: [...ofSteps, ...leases, ...nodeRules],
@@ -58,6 +65,7 @@ export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
     records("get", "list", "create", "update"),
   ],
   deliver: [...kinds("get"), whoIsWho, rule("", ["events"], ["create"]), records("get", "create", "update", "delete")],
+  api: [...shown, rule("", ["pods"], ["list"]), records("get")],
   admission: registrationRules.filter(({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io")),
   submitter: [
     rule("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),

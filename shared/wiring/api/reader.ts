@@ -13,12 +13,12 @@ import {
   tokenOf,
   type updates,
 } from "../../api/reading.ts";
-import { Refused } from "../../cli/failure.ts";
+import { notServed, Refused } from "../../cli/failure.ts";
 import { kindNamed } from "../../cli/kinds/all.ts";
 import type { Kind } from "../../cli/kinds/kind.ts";
 import { look, type Seen, toldOf } from "../../cli/status.ts";
+import type { Source } from "../../cli/tools.ts";
 import { ApiError } from "../../core/errors.ts";
-import type { Transport } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
 import { leavingAt } from "../../kube/leaving.ts";
@@ -98,16 +98,16 @@ const shown = (kind: Kind, seen: Seen): Shown => {
 const kindFor = (name: string): Kind | undefined =>
   shownKinds.some((one) => one === name) ? kindNamed(name) : undefined;
 
-/** A kind that is not installed has nothing. */
-const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
+/** A kind that is not installed has nothing; a table that is not there is another matter. */
+const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && notServed(cause);
 
-export const openReader = (transport: Transport): Reader => ({
+export const openReader = (source: Source): Reader => ({
   list: async ({ kind: name, namespace, state, selector, limit }, at, namespaces) => {
     const kind = kindFor(name ?? shownKinds[0]);
     const places = namespace === undefined ? (namespaces.length === 0 ? [""] : namespaces) : [namespace];
     const place = places[at.n];
     if (kind === undefined || place === undefined) return { items: [] };
-    const listing = pages(transport, { resource: kind.resource, namespace: place, selector, limit, from: at.c });
+    const listing = pages(source.transport, { resource: kind.resource, namespace: place, selector, limit, from: at.c });
     const { value: found } = await listing.next().catch((cause: unknown) => {
       if (isUnserved(cause)) return { value: undefined };
       throw cause;
@@ -123,7 +123,7 @@ export const openReader = (transport: Transport): Reader => ({
     if (kind === undefined) return undefined;
     const key = { cluster: "default", kind: name, namespace, name: of };
     try {
-      return shown(kind, await look({ transport }, { kind, key }, Date.now()));
+      return shown(kind, await look(source, { kind, key }, Date.now()));
     } catch (cause) {
       if (cause instanceof Refused || isUnserved(cause)) return undefined;
       throw cause;

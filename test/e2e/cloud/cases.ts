@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { detail, page } from "../../../shared/api/reading.ts";
 import { signature } from "../../../shared/core/signature.ts";
 import { account } from "../../cloud/account.ts";
 import { depthOf } from "../../lambda/queues.ts";
@@ -92,12 +93,19 @@ const finishes: Case = {
   },
 };
 
-/** The status; a function that was killed over a request is asked again, as who calls it does. */
-const answered = async (url: string, request: RequestInit): Promise<number> => {
+/** A function that was killed over a request is asked again, as who calls it does. */
+const answered = async (url: string, request: RequestInit): Promise<Response> => {
   for (let tries = 0; ; tries += 1) {
-    const { status } = await fetch(url, request);
-    if (status !== 502 || tries === 9) return status;
+    const answer = await fetch(url, request);
+    if (answer.status !== 502 || tries === 9) return answer;
   }
+};
+
+/** Headers of a request that whoever knows the secret sends now. */
+const proof = (method: string, path: string): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const mac = signature(triggerSecret, { timestamp, method, path, body: "" });
+  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
 };
 
 /** As the API server asks of an application that is to be created. */
@@ -116,25 +124,54 @@ const doors: Case = {
   run: async (stage) => {
     const { url } = stage.deployed().door;
     const path = `/reconcile/SparkApplication/default/${early.application}`;
-    const timestamp = String(Math.floor(Date.now() / 1_000));
-    const mac = signature(triggerSecret, { timestamp, method: "POST", path, body: "" });
-    const signed = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
+    const signed = proof("POST", path);
     const review = reviewOf(applicationOf("asked", stage.gates));
     const asked: readonly (readonly [string, RequestInit, number])[] = [
       [path, { method: "POST" }, 401],
       [path, { method: "POST", headers: signed }, 202],
       ["/healthz", {}, 200],
+      ["/applications", {}, 401],
+      ["/openapi.json", {}, 200],
       ["/elsewhere", {}, 404],
       [`/${admissionPath}/validate`, { method: "POST", body: review }, 200],
       ["/not-the-path-of-admission/validate", { method: "POST", body: review }, 404],
     ];
     const said: string[] = [];
     for (const [where, request, wanted] of asked) {
-      const status = await answered(`${url}${where}`, request);
+      const { status } = await answered(`${url}${where}`, request);
       said.push(`${where.replace(admissionPath, "…")} ${status}`);
       must(status === wanted, `${request.method ?? "GET"} ${where} is answered ${status}, expected ${wanted}`);
     }
     return said;
+  },
+};
+
+const readFrom = async (stage: Stage, path: string): Promise<unknown> => {
+  const answer = await answered(`${stage.deployed().door.url}${path}`, { headers: proof("GET", path) });
+  const body: unknown = await answer.json();
+  must(answer.status === 200, `GET ${path} is answered ${answer.status}: ${JSON.stringify(body)}`);
+  return body;
+};
+
+const reads: Case = {
+  name: "the door is read from: the application that completed with its record, and a list page by page",
+  run: async (stage) => {
+    const path = `/applications/SparkApplication/default/${early.application}`;
+    const { state, do: todo } = detail.parse(await readFrom(stage, path));
+    must(state === "COMPLETED", `${path} says ${state}`);
+    const names: string[] = [];
+    let next: string | undefined = "";
+    while (next !== undefined) {
+      const more = next === "" ? "" : `&continue=${next}`;
+      const one = page.parse(await readFrom(stage, `/applications?namespace=default&limit=1${more}`));
+      names.push(...one.items.map(({ name }) => name));
+      next = one.continue;
+    }
+    const wanted = both.map(({ application }) => application).toSorted();
+    must(names.join() === wanted.join(), `pages show ${names.join(", ")}, not ${wanted.join(", ")}`);
+    const count = stage.guard.asked.get("api dynamodb:GetItem") ?? 0;
+    must(count > 0, "the record was not read from the table");
+    return [`${early.application} ${state}: ${todo}`, `pages: ${names.join(", ")}; ${count} records read`];
   },
 };
 
@@ -192,7 +229,7 @@ export const stormy = (least: number): Case => ({
   },
 });
 
-export const beforeLoss: readonly Case[] = [begins, intoKubernetes, intoTable, finishes, doors, listens];
+export const beforeLoss: readonly Case[] = [begins, intoKubernetes, intoTable, finishes, doors, reads, listens];
 
 /** Names of pods of a job. */
 export const podsOfJob = ({ home }: Stage, name: string): Promise<readonly string[]> =>

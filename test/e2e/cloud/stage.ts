@@ -18,7 +18,7 @@ import { type Random, randomFrom } from "../../lambda/random.ts";
 import { startElasticMq } from "../../queue/elasticmq.ts";
 import { runtimeClient } from "../../setup/lambda.ts";
 import { startDynamoLocal } from "../../store/dynamodb.ts";
-import { install } from "../installed.ts";
+import { install, installFunctions } from "../installed.ts";
 import { observeAll, type Witness } from "../lambda/witness.ts";
 import { gatesIn } from "../recovery/job.ts";
 import { must } from "../scene.ts";
@@ -29,6 +29,7 @@ export const alias = "e2e";
 export const triggerSecret = "a secret of nobody's";
 export const admissionPath = "a-path-that-nobody-knows";
 const recordArn = arnOf("secretsmanager", "secret:rekindle/e2e-AbCdEf");
+const readerArn = arnOf("secretsmanager", "secret:rekindle/reader-AbCdEf");
 const triggerArn = arnOf("secretsmanager", "secret:rekindle/trigger-AbCdEf");
 const listeners = "listeners.fifo";
 /** Ten seconds of AWS's clocks are one here: a visibility timeout of 90 s lasts 9 s. */
@@ -72,24 +73,31 @@ const stormOf = (random: Random): Fates => {
   return (name, typicalMs) => (name === "forward" ? forwarderFate(random) : others(name, typicalMs));
 };
 
-/** A cluster as its users install Rekindle in it, and the record by which functions find it. */
+/** A cluster as its users install Rekindle in it, and the records by which functions find it: one for what only reads. */
 const newHome = async (dir: string, guard: Guard): Promise<Home> => {
   await mkdir(dir, { recursive: true });
   const cluster = await startCluster({ nodes: 1, dir });
   await install(cluster, undefined);
   for (const path of [applicationsPath, jobsPath])
     await cluster.api.until(path, ({ status }) => status === 200, 30_000);
-  const file = join(dir, "record.json");
-  const login = ["--service-account", "rekindle/rekindle", "--kubeconfig", cluster.adminKubeconfig, "--out", file];
-  await typed({ guard, env: {} }, ["cluster", "add", ...login]);
-  guard.secrets.set(recordArn, (await readFile(file, "utf8")).trim());
+  await installFunctions(cluster);
+  for (const [account, arn] of [
+    ["rekindle/rekindle", recordArn],
+    ["rekindle/rekindle-api", readerArn],
+  ] as const) {
+    const file = join(dir, `${account.replace("/", "-")}.json`);
+    const login = ["--service-account", account, "--kubeconfig", cluster.adminKubeconfig, "--out", file];
+    await typed({ guard, env: {} }, ["cluster", "add", ...login]);
+    guard.secrets.set(arn, (await readFile(file, "utf8")).trim());
+  }
   return { cluster, witness: observeAll(cluster.api) };
 };
 
 const template = async () => readTemplate(await readFile("infra/aws/template.yaml", "utf8"));
 
 const parametersFor = (more: Readonly<Record<string, string>>, listener: string): Record<string, string> => ({
-  ...{ Alias: alias, ClusterRecord: recordArn, TriggerSecret: triggerArn, AdmissionPath: admissionPath },
+  ...{ Alias: alias, ClusterRecord: recordArn, ReaderRecord: readerArn },
+  ...{ TriggerSecret: triggerArn, AdmissionPath: admissionPath },
   ...{ ForwardWindow: String(windowSeconds), Concurrency: "4" },
   ...{ UpdatesTo: `sqs:${listener}`, ListenerQueues: arnOf("sqs", listeners) },
   ...more,

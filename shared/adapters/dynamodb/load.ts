@@ -1,0 +1,31 @@
+/** Reads single records of a table and nothing more: whoever only looks needs no right to write. */
+import type { Key } from "../../core/key.ts";
+import type { Checkpoints, Loaded } from "../../engine/ports.ts";
+import { type Dynamo, openDynamo } from "./client.ts";
+import { itemKey, loadedOf } from "./item.ts";
+
+export type Table = {
+  readonly dynamo: Dynamo;
+  readonly table: string;
+  /** Alias of the cluster: records of one are a partition. */
+  readonly cluster: string;
+};
+
+/** Undefined: there is none. Rejects with one line about the table. */
+export const load = ({ dynamo, table, cluster }: Table, key: Key): Promise<Loaded | undefined> =>
+  dynamo("GetItem", async ({ client, sdk }, patience) => {
+    const ask = { TableName: table, Key: itemKey(cluster, key), ConsistentRead: true };
+    const { Item } = await client.send(new sdk.GetItemCommand(ask), patience);
+    return Item === undefined ? undefined : loadedOf(Item);
+  });
+
+/** One request with all its tries, ms. */
+export const patienceMs = 5_000;
+
+/** Opens the table for reading, without a request. `region` absent: the one that every AWS client finds. */
+export const openTableReader = (
+  place: Pick<Table, "table" | "cluster"> & { readonly region?: string | undefined },
+): Pick<Checkpoints, "load"> => {
+  const table = { ...place, dynamo: openDynamo({ ...place, timeoutMs: patienceMs }) };
+  return { load: (key) => load(table, key) };
+};

@@ -95,11 +95,13 @@ const newPods = (before: Status, after: Status): number =>
     ? Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0))
     : 0;
 
-const wanting = z.object({ tasks: z.array(z.object({ replicas: count }).catch({ replicas: 0 })).catch([]) });
+const wanting = z
+  .object({ tasks: z.array(z.object({ replicas: count }).catch({ replicas: 0 })).catch([]) })
+  .catch({ tasks: [] });
 
-/** Pods that the job asks for. */
+/** Pods that the job asks for, as far as its spec can be read. */
 const wantedBy = (job: Stored): number =>
-  wanting.parse(Object(job["spec"] ?? {})).tasks.reduce((total, { replicas }) => total + replicas, 0);
+  wanting.parse(job["spec"]).tasks.reduce((total, { replicas }) => total + replicas, 0);
 
 /**
  * This status is the first of its version to show all of the job's pods. Once a version runs, pods that come are taken for

@@ -1,5 +1,5 @@
 /** Functions as containers: what `infra/kubernetes` and the chart are made from beside the installation of the host. */
-import { functionGrants } from "../shared/cli/installation/functions.ts";
+import { accountOf, functionGrants } from "../shared/cli/installation/functions.ts";
 import { named } from "../shared/cli/installation/grants.ts";
 import { ours } from "../shared/cli/installation/marks.ts";
 import {
@@ -16,8 +16,6 @@ export type Place = { readonly namespace: string; readonly image: string };
 
 /** Name of the ConfigMap in which whoever deploys says where the queues are. */
 const settings = "rekindle-functions";
-
-const nameOf = (what: string): string => `rekindle-${what}`;
 
 const environment = [
   { name: "REKINDLE_CLUSTER_RECORD", value: "in-cluster" },
@@ -44,7 +42,7 @@ const container = (what: string, { image }: Place) => ({
 /** A function that goes on until it is stopped. Two at once are harmless. */
 const running = (what: string, place: Place): readonly Obj[] => {
   const { namespace } = place;
-  const name = nameOf(what);
+  const name = accountOf(what);
   const base = { name, namespace, account: name, strategy: "RollingUpdate" } as const;
   return [deploymentOf({ ...base, container: container(what, place) }), fenceOf(name, namespace, [8080])];
 };
@@ -53,7 +51,7 @@ const running = (what: string, place: Place): readonly Obj[] => {
 const bareAccount = (what: string, namespace: string): Obj => ({
   apiVersion: "v1",
   kind: "ServiceAccount",
-  metadata: named(nameOf(what), namespace),
+  metadata: named(accountOf(what), namespace),
   automountServiceAccountToken: false,
 });
 
@@ -66,7 +64,7 @@ const once = (what: string): readonly string[] => [
 const scheduled = (what: string, schedule: string, place: Place): Obj => ({
   apiVersion: "batch/v1",
   kind: "CronJob",
-  metadata: named(nameOf(what), place.namespace),
+  metadata: named(accountOf(what), place.namespace),
   spec: {
     schedule,
     concurrencyPolicy: "Forbid",
@@ -79,9 +77,9 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
         activeDeadlineSeconds: 240,
         ttlSecondsAfterFinished: 3600,
         template: {
-          metadata: { labels: { ...ours, "app.kubernetes.io/name": nameOf(what) } },
+          metadata: { labels: { ...ours, "app.kubernetes.io/name": accountOf(what) } },
           spec: {
-            serviceAccountName: nameOf(what),
+            serviceAccountName: accountOf(what),
             restartPolicy: "Never",
             enableServiceLinks: false,
             securityContext: podSecurity,
@@ -107,15 +105,15 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
 const served = (what: string, place: Place): Obj => ({
   apiVersion: "serving.knative.dev/v1",
   kind: "Service",
-  metadata: named(nameOf(what), place.namespace),
+  metadata: named(accountOf(what), place.namespace),
   spec: {
     template: {
       metadata: {
-        labels: { ...ours, "app.kubernetes.io/name": nameOf(what) },
+        labels: { ...ours, "app.kubernetes.io/name": accountOf(what) },
         annotations: { "autoscaling.knative.dev/min-scale": "0", "autoscaling.knative.dev/max-scale": "10" },
       },
       spec: {
-        serviceAccountName: nameOf(what),
+        serviceAccountName: accountOf(what),
         enableServiceLinks: false,
         containerConcurrency: 50,
         timeoutSeconds: 30,
@@ -170,6 +168,6 @@ export const onKnative = (place: Place): readonly Obj[] => [
   settingsMap(place.namespace),
   ...["forward", "reconcile", "wake"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),
-  fenceOf(nameOf("resync"), place.namespace, []),
+  fenceOf(accountOf("resync"), place.namespace, []),
   ...["api", "admission"].map((what) => served(what, place)),
 ];

@@ -1,4 +1,5 @@
 /** How often each may ask: a bucket per name that fills evenly, as many names as fit. In memory, one per process or environment. */
+import { forgetOldest } from "../core/forget.ts";
 
 /** How long to wait, seconds; 0: go on. */
 export type Rate = (who: string, perMinute: number) => number;
@@ -17,8 +18,7 @@ export const openRate = (now: () => number): Rate => {
     const left = Math.min(perMinute, before.left + ((at - before.at) * perMinute) / 60_000);
     buckets.delete(who);
     buckets.set(who, { left: left < 1 ? left : left - 1, at });
-    const [oldest] = buckets.size > mostNames ? buckets.keys() : [];
-    if (oldest !== undefined) buckets.delete(oldest);
+    forgetOldest(buckets, mostNames);
     return left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
   };
 };

@@ -107,6 +107,9 @@ export type Effect =
       readonly message: string;
     };
 
+/** The kind of object that an effect is about. */
+export const kindOf = (effect: Effect): string => ("ref" in effect ? effect.ref.resource : effect.resource).kind;
+
 /** A write that the server refused for good: it has looked at the content and said no. Evidence for the next decision. */
 export type Refusal = {
   readonly effect: Effect;
@@ -171,7 +174,10 @@ export type Plan<Memory> = {
   readonly cleaned?: boolean;
 };
 
-export type Decision<Memory> = { readonly look: readonly Query[] } | Plan<Memory>;
+/** What is to be looked at before there can be a plan. */
+export type Look = { readonly look: readonly Query[] };
+
+export type Decision<Memory> = Look | Plan<Memory>;
 
 /** What a decision is made from: nothing else exists for it, no clock, no chance, no environment. */
 export type View<Memory> = {

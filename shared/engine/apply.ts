@@ -7,7 +7,7 @@ import { ApiError, assertNever } from "../core/errors.ts";
 import { eventOf, events } from "../core/event.ts";
 import type { Obj, Ref, Resource, Stored } from "../core/object.ts";
 import { refText } from "../core/object.ts";
-import type { Doing, Effect, Refusal, Trouble } from "../core/plan.ts";
+import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../core/plan.ts";
 import type { Chance, Clock, Cluster } from "./ports.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
@@ -212,10 +212,7 @@ const run = (hands: Hands, effect: Effect): Promise<Done> => {
   }
 };
 
-const doingOf = (effect: Effect): Doing => ({
-  do: effect.do,
-  kind: ("ref" in effect ? effect.ref.resource : effect.resource).kind,
-});
+const doingOf = (effect: Effect): Doing => ({ do: effect.do, kind: kindOf(effect) });
 
 /** One effect, not started after the fence (R3: a paused winner does nothing once it has been paused too long). */
 export const apply = async (hands: Hands, effect: Effect): Promise<Done> => {

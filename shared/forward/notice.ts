@@ -13,8 +13,9 @@ import type { Watch } from "../core/operator.ts";
 import { timeText } from "../core/time.ts";
 import type { Cluster, Queue, Report } from "../engine/ports.ts";
 import { leavingAnnotation, leavingAt } from "../kube/leaving.ts";
-import { isEnding, podStatus } from "../kube/pods.ts";
+import { isEnding, isOver, podStatus } from "../kube/pods.ts";
 import { nodes, pods } from "../kube/resources.ts";
+import { expressionsOf } from "../kube/selector.ts";
 
 /** All that taking a notice needs. */
 export type Desk = {
@@ -60,18 +61,13 @@ const nodeOf = async ({ cluster, report }: Desk, key: Key): Promise<string | und
   }
 };
 
+/** What a selector asks of the value of labels. */
 const labelsIn = (selector: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    selector
-      .split(",")
-      .filter((term) => term.includes("="))
-      .map((term) => term.split("=", 2)),
+    expressionsOf(selector).flatMap(({ key, operator, values: [value, ...others] = [] }) =>
+      operator === "In" && value !== undefined && others.length === 0 ? [[key, value]] : [],
+    ),
   );
-
-const isOver = (pod: Obj): boolean => {
-  const { phase } = podStatus(pod);
-  return isEnding(pod) || phase === "Succeeded" || phase === "Failed";
-};
 
 /** N1. What was told of it before lasts no longer. */
 const isTold = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
@@ -95,7 +91,7 @@ const standingOn = async (
   const second = await Promise.all(places.map(look));
   const all = [...first, ...second].flatMap(({ value }) => value);
   const owned = [...new Map(all.map((pod) => [pod.metadata.uid, pod])).values()]
-    .filter((pod) => !isOver(pod))
+    .filter((pod) => !isEnding(pod) && !isOver(podStatus(pod)))
     .flatMap((pod) => {
       const name = watch.ownerName(pod);
       const { namespace = "" } = pod.metadata;

@@ -56,6 +56,9 @@ export const podStatus = (pod: Obj): PodStatus => {
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];
 
+/** All of its containers have ended for good. */
+export const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
+
 /** Deletion has begun; the pod may still run through its grace. */
 export const isEnding = (object: Obj): boolean => object.metadata.deletionTimestamp !== undefined;
 

@@ -2,6 +2,8 @@
  * Whether what is watched is no older than what a key's record holds. It is in doubt whenever a step goes by a record that
  * others have saved, or saves what it has read; a watch that has come to what a step made after that has passed it.
  */
+
+import { forgetOldest } from "../core/forget.ts";
 import type { Resource } from "../core/object.ts";
 
 /** By key, of each resource the version of the first object that was made since there was a doubt. */
@@ -10,14 +12,14 @@ export type Firm = Map<string, ReadonlyMap<string, string>>;
 /** So many keys; the others are in doubt. */
 const most = 2_000;
 
-const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
+/** A resource, whatever its version. */
+export const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 
 export const affirm = (firm: Firm, key: string, resource: Resource, version: string): void => {
   const before = firm.get(key);
   if (before?.has(idOf(resource)) === true) return;
   firm.set(key, new Map([...(before ?? []), [idOf(resource), version]]));
-  const [oldest] = firm.keys();
-  if (firm.size > most && oldest !== undefined) firm.delete(oldest);
+  forgetOldest(firm, most);
 };
 
 const isNumber = (version: string): boolean => /^[1-9]\d*$/.test(version);

@@ -1,4 +1,6 @@
 /** What happened to an object once and is shown as long as the object is there: the process that told it remembers it. */
+
+import { forgetOldest } from "../core/forget.ts";
 import type { Figure, Measure } from "../core/measure.ts";
 
 /** Objects that are remembered of each figure; of more, those told first are forgotten. */
@@ -19,8 +21,7 @@ const remember = (known: Map<string, Measure>, measure: Measure): void => {
   if (known.get(uid)?.of["version"] === measure.of["version"]) return;
   known.delete(uid);
   known.set(uid, measure);
-  const [first] = known.keys();
-  if (known.size > mostObjects && first !== undefined) known.delete(first);
+  forgetOldest(known, mostObjects);
 };
 
 export const openLasting = (figures: readonly Figure[]): Lasting => {

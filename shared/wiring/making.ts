@@ -2,8 +2,10 @@
  * What this process has made and its watch has not come to yet: it is there all the same. The versions of one resource
  * grow, so a watch that has passed the version under which an object was made knows better what has become of it.
  */
+
+import { forgetOldest } from "../core/forget.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { isFrom } from "./firm.ts";
+import { idOf, isFrom } from "./firm.ts";
 
 /** An object as the server answered its creation, and of what resource it is. */
 type One = { readonly of: string; readonly object: Stored };
@@ -13,8 +15,6 @@ export type Made = Map<string, One>;
 
 /** So many are remembered; then the oldest is left to the watch. */
 const most = 5_000;
-
-const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 
 const placeOf = (resource: Resource, namespace: string, name: string): string =>
   `${idOf(resource)} ${namespace}/${name}`;
@@ -28,8 +28,7 @@ export const note = (made: Made, resource: Resource, object: Stored): void => {
   const place = placeOf(resource, namespace, name);
   made.delete(place);
   made.set(place, { of: idOf(resource), object });
-  const [oldest] = made.keys();
-  if (made.size > most && oldest !== undefined) made.delete(oldest);
+  forgetOldest(made, most);
 };
 
 /** All of a resource that a watch which has come to `reached` cannot know of; what it may know of is forgotten. */

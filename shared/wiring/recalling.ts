@@ -2,6 +2,8 @@
  * What a host knows without asking: its own steps' records, and its forwarder's trimmed objects. A record is given out
  * only while the object, as it is watched, says nothing that it did not say then, but for its status, which is ours.
  */
+
+import { forgetOldest } from "../core/forget.ts";
 import { same } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
 import type { Ref, Resource, Stored } from "../core/object.ts";
@@ -101,8 +103,7 @@ export const openRecall = ({ known, resourceOf }: Settings, mind: Mind = openMin
       const { epoch } = recollection;
       if (mind.latest === undefined || epoch.at > mind.latest.at) mind.latest = epoch;
       kept.set(textOf(key), recollection);
-      const [oldest] = kept.keys();
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+      forgetOldest(kept, most);
     },
     doubt: (key) => void mind.firm.delete(textOf(key)),
     appeared: (key) => {

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openSubjects } from "../../shared/adapters/oidc.ts";
+import { listening } from "../support/port.ts";
 
 type Key = {
   readonly kid: string;
@@ -32,9 +33,7 @@ const server = createServer((request, answer) => {
 let issuer = "";
 
 before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const at = server.address();
-  issuer = `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}`;
+  issuer = `http://127.0.0.1:${await listening(server)}`;
 });
 after(() => server.close());
 

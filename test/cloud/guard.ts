@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import * as z from "zod";
+import { listening } from "../support/port.ts";
 import { arnOf } from "./account.ts";
 import type { Statement } from "./stack.ts";
 
@@ -88,12 +89,7 @@ class Door implements Guard {
   }
 
   async open(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", resolve);
-    });
-    const bound = this.#server.address();
-    this.endpoint = `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`;
+    this.endpoint = `http://127.0.0.1:${await listening(this.#server)}`;
     return this;
   }
 

@@ -10,6 +10,7 @@ import { getRequestListener } from "@hono/node-server";
 import { apiApp } from "../../functions/api.ts";
 import { identifier } from "../../shared/api/identity.ts";
 import { callersOf } from "../../shared/wiring/api/known.ts";
+import { listening } from "../support/port.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "functions", "README.md"), "utf8");
 const block = (language: string): string =>
@@ -32,10 +33,9 @@ test("the examples of the README are taken as it says", { skip }, async () => {
     identify: identifier(callersOf(block("json")), { now: Date.now, subjectOf: async () => undefined }),
   });
   const server = createServer(getRequestListener(app.fetch));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const at = server.address();
+  const port = await listening(server);
   try {
-    const DOOR = `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}`;
+    const DOOR = `http://127.0.0.1:${port}`;
     const { stdout } = await run("bash", ["-euc", block("bash")], { env: { PATH: process.env["PATH"], DOOR } });
     assert.equal(stdout, '{"accepted":true}{"items":[],"continue":"team-a 50"}{"accepted":1,"passed":[]}');
     assert.deepEqual(sent, ["step team-a/pi", "notice node-1"]);

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { listening } from "../support/port.ts";
 import type { Random } from "./random.ts";
 
 /** Of a message, each from 0 to 1; how late at most. */
@@ -83,12 +84,7 @@ class Between implements Meddler {
   }
 
   async open(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", resolve);
-    });
-    const bound = this.#server.address();
-    this.endpoint = `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`;
+    this.endpoint = `http://127.0.0.1:${await listening(this.#server)}`;
     return this;
   }
 

@@ -7,11 +7,12 @@ import { conclude, proving, tallyOf } from "../../infra/tally.ts";
 import { startElasticMq } from "../queue/elasticmq.ts";
 import { ensure } from "../setup/ensure.ts";
 import { runtimeClient } from "../setup/lambda.ts";
+import { attempt, type Result } from "../support/attempt.ts";
 import { cases } from "./cases.ts";
 import { deliveries } from "./delivery.ts";
 import { openClient } from "./queues.ts";
 import { randomFrom } from "./random.ts";
-import type { Case, Scene } from "./scene.ts";
+import type { Scene } from "./scene.ts";
 
 const help = `node infra/door.mjs test/lambda/run.ts [--case TEXT] [--seed N] [--json FILE]
 
@@ -20,28 +21,6 @@ const help = `node infra/door.mjs test/lambda/run.ts [--case TEXT] [--seed N] [-
   --json FILE  the outcome as data
 
 Runs a toy function in environments of the real runtime client, behind a real SQS protocol (ElasticMQ, Java).`;
-
-type Result = {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly seconds: number;
-  readonly lines: readonly string[];
-};
-
-const attempt = async ({ name, run }: Case, scene: Scene): Promise<Result> => {
-  const began = performance.now();
-  const ended = (ok: boolean, lines: readonly string[]): Result => {
-    const seconds = Math.round((performance.now() - began) / 100) / 10;
-    console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)`);
-    for (const line of lines) console.log(`    ${line}`);
-    return { name, ok, seconds, lines };
-  };
-  try {
-    return ended(true, await run(scene));
-  } catch (error) {
-    return ended(false, [error instanceof Error ? error.message : String(error)]);
-  }
-};
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({
@@ -63,7 +42,7 @@ const main = async (): Promise<void> => {
   try {
     const scene: Scene = { client: await runtimeClient(), dir, random: randomFrom(seed), queue };
     const chosen = [...cases, ...deliveries].filter(({ name }) => name.includes(values.case ?? ""));
-    for (const one of chosen) results.push(await attempt(one, scene));
+    for (const one of chosen) results.push(await attempt(one.name, () => one.run(scene)));
   } finally {
     queue.destroy();
     await broker.stop();

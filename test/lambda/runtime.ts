@@ -1,5 +1,6 @@
 /** The Runtime API (2018-06-01) of one environment: hands it one invocation after the other and takes what it says. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listening } from "../support/port.ts";
 
 export type Invocation = {
   readonly id: string;
@@ -62,12 +63,7 @@ class Desk implements Runtime {
     // A client may wait for its next invocation for as long as nobody has one.
     this.#server.requestTimeout = 0;
     this.#server.keepAliveTimeout = 0;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", resolve);
-    });
-    const bound = this.#server.address();
-    this.address = `127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`;
+    this.address = `127.0.0.1:${await listening(this.#server)}`;
     return this;
   }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import * as z from "zod";
+import { listening } from "../support/port.ts";
 import type { Outcome } from "./environment.ts";
 import type { Lambda } from "./pool.ts";
 
@@ -80,13 +81,7 @@ export const openDoor = async (routing: Routing): Promise<FunctionUrl> => {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const bound = server.address();
-  const port = typeof bound === "object" && bound !== null ? bound.port : 0;
-  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+  return { url: `http://127.0.0.1:${await listening(server)}`, close: () => void server.close() };
 };
 
 /** A function's own address: all of it is the function's. */

@@ -1,13 +1,20 @@
 /** Ports of 127.0.0.1. */
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 
-/** A port that nobody listens on now. */
-export const freePort = (): Promise<number> =>
+/** Has a server listen on a free port, and gives that. */
+export const listening = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
-    const server = createServer();
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
     });
   });
+
+/** A port that nobody listens on now. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};

@@ -8,14 +8,9 @@ import {
   nodeRules,
   type Rule,
   registrationRules,
+  rule,
   selectionRules,
 } from "./roles.ts";
-
-const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
-  apiGroups: [group],
-  resources,
-  verbs,
-});
 
 const records = (...verbs: readonly string[]): Rule => rule("rekindle.dev", ["checkpoints"], verbs);
 
@@ -38,13 +33,12 @@ const watched = hostRules
 
 const leases = lookoutRules.filter((one) => isOf("coordination.k8s.io", "leases", one));
 
-const kinds = (verb: string): readonly Rule[] => [
-  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], [verb]),
-];
+const kinds = (...verbs: readonly string[]): Rule =>
+  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
 /** What is shown over HTTP, as a list and each by its name. */
 const shown: readonly Rule[] = [
-  rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["get", "list"]),
+  kinds("get", "list"),
   rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
   rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
 ];
@@ -54,7 +48,7 @@ export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
   forward: [...watched, ...identityRules, records("get", "list", "create", "update")],
   reconcile: [...ofSteps, ...leases, ...nodeRules],
   resync: [
-    ...kinds("list"),
+    kinds("list"),
     rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
     rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
     rule("scheduling.volcano.sh", ["queues"], ["list"]),
@@ -64,7 +58,7 @@ export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
     ...identityRules,
     records("get", "list", "create", "update"),
   ],
-  deliver: [...kinds("get"), whoIsWho, rule("", ["events"], ["create"]), records("get", "create", "update", "delete")],
+  deliver: [kinds("get"), whoIsWho, rule("", ["events"], ["create"]), records("get", "create", "update", "delete")],
   api: [...shown, rule("", ["pods"], ["list"]), records("get")],
   admission: registrationRules.filter(({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io")),
   submitter: [
@@ -75,7 +69,8 @@ export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
 
 export const functionNames: readonly string[] = Object.keys(functionRules);
 
-const accountOf = (name: string): string => `rekindle-${name}`;
+/** Of the account of its pods, and of all that is made for it. */
+export const accountOf = (name: string): string => `rekindle-${name}`;
 
 /** Whom a function is to the cluster: the account of its pods, and the group of EKS' access entries. */
 const granteesOf = (name: string, namespace: string): readonly Grantee[] => [

@@ -7,7 +7,7 @@ export type Rule = {
   readonly resourceNames?: readonly string[];
 };
 
-const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
+export const rule = (group: string, resources: readonly string[], verbs: readonly string[]): Rule => ({
   apiGroups: [group],
   resources,
   verbs,

@@ -3,7 +3,7 @@
  * cleaned away, and what is wrong with the run as a whole. The same whoever makes the executors; see DESIGN, Executors.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Effect } from "../../core/plan.ts";
+import type { Effect, Look } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
@@ -21,7 +21,7 @@ import type { End } from "./failing.ts";
 import { type Leave, leaving } from "./leaving.ts";
 import { listening } from "./listening.ts";
 import type { Driver, Memory } from "./memory.ts";
-import { doomedOf, endings, type Look, type Mending, mending, nodesOf } from "./mending.ts";
+import { doomedOf, endings, type Mending, mending, nodesOf } from "./mending.ts";
 import { membersOfRun } from "./mustering.ts";
 import { isOwnRun } from "./relevant.ts";
 import { executorsAgain, removal, type Scene } from "./scene.ts";

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Hearing, queryId } from "../../core/plan.ts";
+import { type Effect, type Hearing, type Look, queryId } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { leavingAt } from "../../kube/leaving.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
@@ -14,7 +14,7 @@ import { isLiving, type Member, membersOf } from "../executors/census.ts";
 import { endingOf, executorId } from "../executors/losses.ts";
 import { peekNode } from "../executors/nodes.ts";
 import { wantedOf } from "../executors/owner.ts";
-import type { Doom, Look } from "./mending.ts";
+import type { Doom } from "./mending.ts";
 import { isOwnRun } from "./relevant.ts";
 import { sparkApplications } from "./resource.ts";
 import type { Scene } from "./scene.ts";

@@ -4,7 +4,7 @@
  * since it was looked at is judged again.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Query } from "../../core/plan.ts";
+import type { Effect, Look } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -19,8 +19,6 @@ import { patienceMs, stuckAmong } from "../executors/stuck.ts";
 import { spans } from "./annotations.ts";
 import type { Scene } from "./scene.ts";
 import { mostDeletions } from "./tidying.ts";
-
-export type Look = { readonly look: readonly Query[] };
 
 /** An executor that is to be ended. `forced`: nobody is there to end it with grace. */
 export type Doom = {

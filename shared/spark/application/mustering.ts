@@ -1,5 +1,5 @@
 /** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
-import type { Query } from "../../core/plan.ts";
+import type { Look, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allotment, beyond } from "../executors/allotment.ts";
@@ -8,8 +8,6 @@ import { hasId, idsOf } from "../executors/ids.ts";
 import type { Pods } from "./evidence.ts";
 import { isOwnRun, relevant } from "./relevant.ts";
 import type { Scene } from "./scene.ts";
-
-type Look = { readonly look: readonly Query[] };
 
 /** More than this are asked for in one list. */
 const fewWrong = 8;

@@ -4,7 +4,7 @@
  * nothing that can be known without it, and ends nobody.
  */
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Query } from "../../core/plan.ts";
+import type { Effect, Look } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -25,8 +25,6 @@ import { doomedOf } from "./mending.ts";
 import { membersOfRun } from "./mustering.ts";
 import { sparkApplications } from "./resource.ts";
 import { removal, type Scene } from "./scene.ts";
-
-export type Look = { readonly look: readonly Query[] };
 
 export type Owned = {
   readonly memory: Memory;

@@ -1,11 +1,11 @@
 /** The plan of a followed run with what it does about executors of Rekindle's own, and what of all that comes first. */
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan } from "../../core/plan.ts";
+import type { Decision, Effect, Look, Plan } from "../../core/plan.ts";
 import { mostPrompt } from "../executors/allocate.ts";
 import { settlesAt } from "../executors/allotment.ts";
 import type { Pods } from "./evidence.ts";
 import type { Driver, Memory } from "./memory.ts";
-import { earlier, type Look, type Owned, own } from "./owning.ts";
+import { earlier, type Owned, own } from "./owning.ts";
 import { planOf, type Scene } from "./scene.ts";
 import { endsNobody } from "./tidying.ts";
 

@@ -5,7 +5,7 @@
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
-import { labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
+import { isOver, labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
 
 /** Order is the table's; words are stored and shown. */
 export const lossReasons = [
@@ -100,8 +100,6 @@ export const executorEnd = (status: PodStatus): Terminated | undefined => {
   if (named) return terminationOf(status, executorContainer);
   return ends.find(({ exitCode }) => exitCode !== 0) ?? (ends.length > 0 && isOver(status) ? ends[0] : undefined);
 };
-
-const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 
 /** When the deletion of a pod was asked for, epoch ms: its timestamp is the end of its grace. */
 const deletionAskedAt = ({ metadata }: Obj): number | undefined => {

@@ -15,9 +15,7 @@ import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";
 import { isKept, type Scene } from "./scene.ts";
 import type { Word } from "./status.ts";
-
-/** What an event holds, and a little less. */
-const longestMessage = 1_000;
+import { longestMessage } from "./wording.ts";
 
 /** An event of what has happened. */
 const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>

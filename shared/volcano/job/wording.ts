@@ -1,11 +1,11 @@
 /** What a server's answers are called in upstream's events: by what could not be done, and to what. */
-import type { Doing, Refusal, Trouble } from "../../core/plan.ts";
+import { type Doing, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { jobs, podGroups } from "../resource.ts";
 import type { Word } from "./status.ts";
 
 /** What an event holds, and a little less. */
-const longestMessage = 1_000;
+export const longestMessage = 1_000;
 
 type Wording = { readonly reason: string; readonly lead: string };
 
@@ -38,9 +38,8 @@ const said = ({ reason, lead }: Wording, message: string): Word => ({
 
 /** What a server would not have, by what it was for. */
 export const refusalWord = ([first]: readonly Refusal[]): Word => {
-  const effect = first?.effect;
-  const kind = effect === undefined ? "" : ("ref" in effect ? effect.ref.resource : effect.resource).kind;
-  return said(wordings[kind] ?? ofPlugins, first?.message ?? "");
+  const wording = first === undefined ? undefined : wordings[kindOf(first.effect)];
+  return said(wording ?? ofPlugins, first?.message ?? "");
 };
 
 /** What is in the way for long, by what it is in the way of. Of other things it is told in the server's own words. */

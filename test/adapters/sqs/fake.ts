@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { isRecord, type Json } from "../../../shared/kube/answers.ts";
+import { listening } from "../../support/port.ts";
 
 /** What it answers: a body, an error by its name, or nothing at all. */
 export type Reply = { readonly body: Json } | { readonly error: string; readonly message?: string } | "silence";
@@ -45,9 +46,7 @@ export const openFake = async (reply: (asked: Asked, nth: number) => Reply): Pro
     const { error = "", message = "it said so" } = failed ? answer : {};
     response.end(JSON.stringify(failed ? { __type: `com.amazonaws.sqs#${error}`, message } : answer.body));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const url = `http://127.0.0.1:${await listening(server)}`;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SQS: url,
     AWS_REGION: "eu-west-1",

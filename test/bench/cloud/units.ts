@@ -1,6 +1,7 @@
 /** Stands between functions and a table, asks it to say what each request used, and adds that up. */
 import { createServer, type IncomingMessage } from "node:http";
 import * as z from "zod";
+import { listening } from "../../support/port.ts";
 
 export type Units = {
   /** For AWS_ENDPOINT_URL_DYNAMODB. */
@@ -42,10 +43,9 @@ export const openUnits = async (table: string): Promise<Units> => {
     used.requests += 1;
     response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const bound = server.address();
+  const port = await listening(server);
   return {
-    endpoint: `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`,
+    endpoint: `http://127.0.0.1:${port}`,
     used: () => ({ ...used }),
     close: () => {
       server.closeAllConnections();

@@ -1,10 +1,10 @@
 /** A door between a host and the API server that passes on everything, and, while it is shut, no news of pods. */
 import { readFile, writeFile } from "node:fs/promises";
-import { Agent, request as ask, createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { Agent, request as ask, createServer } from "node:https";
 import { Transform } from "node:stream";
 import { parse } from "yaml";
 import { makePair } from "../../../shared/adapters/certificates/pair.ts";
+import { listening } from "../../support/port.ts";
 
 export type Blindfold = {
   /** A kubeconfig by which a host comes through this door. */
@@ -35,11 +35,6 @@ const sieve = (holds: (line: string) => boolean): Transform => {
       done(null, Buffer.from(kept.join(""), "latin1"));
     },
   });
-};
-
-const listening = async (server: Server): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
 };
 
 /** `kubeconfig` is that of the host; the new one is written to `file`. */

@@ -3,25 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LaneOptions, Result } from "../lambda/lane.ts";
-import { beforeLoss, type Case, stormy } from "./cases.ts";
+import { attempt, type Result } from "../../support/attempt.ts";
+import type { LaneOptions } from "../lambda/lane.ts";
+import { beforeLoss, stormy } from "./cases.ts";
 import { survives } from "./restored.ts";
 import { type Stage, setStage } from "./stage.ts";
-
-const attempt = async ({ name, run }: Case, stage: Stage): Promise<Result> => {
-  const began = performance.now();
-  const ended = (ok: boolean, lines: readonly string[]): Result => {
-    const seconds = Math.round((performance.now() - began) / 100) / 10;
-    console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)`);
-    for (const line of lines) console.log(`    ${line}`);
-    return { name, ok, seconds, lines };
-  };
-  try {
-    return ended(true, await run(stage));
-  } catch (error) {
-    return ended(false, [error instanceof Error ? error.message : String(error)]);
-  }
-};
 
 const echoMs = 500;
 
@@ -44,7 +30,7 @@ export const cloudLane = async ({ seed, kills }: LaneOptions): Promise<readonly 
     await stage.update({});
     const echoes = echoing(stage);
     for (const one of [...beforeLoss, survives, stormy(kills)]) {
-      const result = await attempt(one, stage);
+      const result = await attempt(one.name, () => one.run(stage));
       results.push(result);
       if (!result.ok) break;
     }

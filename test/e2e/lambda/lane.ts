@@ -3,31 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { attempt, type Result } from "../../support/attempt.ts";
 import { type Case, lives, missesNothing, quiet, stormy } from "./cases.ts";
 import { doors } from "./doors.ts";
 import { type Stage, setStage } from "./stage.ts";
-
-export type Result = {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly seconds: number;
-  readonly lines: readonly string[];
-};
-
-const attempt = async ({ name, run }: Case, stage: Stage): Promise<Result> => {
-  const began = performance.now();
-  const ended = (ok: boolean, lines: readonly string[]): Result => {
-    const seconds = Math.round((performance.now() - began) / 100) / 10;
-    console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)`);
-    for (const line of lines) console.log(`    ${line}`);
-    return { name, ok, seconds, lines };
-  };
-  try {
-    return ended(true, await run(stage));
-  } catch (error) {
-    return ended(false, [error instanceof Error ? error.message : String(error)]);
-  }
-};
 
 const echoMs = 500;
 
@@ -60,11 +39,12 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   const results: Result[] = [];
   try {
     const echoes = echoing(stage);
-    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one, stage)))));
+    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(stage))))));
     await blowUntil(stage, kills);
     stage.storm.blows = false;
     await echoes;
-    for (const one of chosen([stormy(kills), missesNothing, doors, quiet])) results.push(await attempt(one, stage));
+    for (const one of chosen([stormy(kills), missesNothing, doors, quiet]))
+      results.push(await attempt(one.name, () => one.run(stage)));
   } finally {
     await stage.stop();
   }

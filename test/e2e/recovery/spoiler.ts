@@ -1,9 +1,9 @@
 /** A webhook of this process that spoils every third executor of each application at the door of the real API server. */
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import * as z from "zod";
 import { makePair } from "../../../shared/adapters/certificates/pair.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
+import { listening } from "../../support/port.ts";
 
 const review = z.object({
   request: z.object({
@@ -97,8 +97,7 @@ export const openSpoiler = async (cluster: Cluster): Promise<Spoiler> => {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   await register(cluster, port, pair.ca);
   return {
     spoiled,

@@ -45,9 +45,12 @@ const isMachine = (node: Stored, id: string): boolean => {
   return spec.safeParse(node["spec"]).data?.providerID?.endsWith(`/${id}`) === true || name.startsWith(`${id}.`);
 };
 
-/** Name of the node; who may not list nodes knows none by its machine. */
-const nodeOf = async ({ cluster, report }: Desk, key: Key): Promise<string | undefined> => {
-  const { name } = key;
+/** A right that is missing at so many tries is not granted by waiting. */
+const patience = 2;
+
+/** Name of the node; who may not list nodes, however often it is tried, knows none by its machine. */
+const nodeOf = async ({ cluster, report }: Desk, message: Message): Promise<string | undefined> => {
+  const { name, tries = 0 } = message;
   if (!instance.test(name)) return name;
   try {
     const { value } = await cluster.list({ do: "list", resource: nodes, namespace: "", labels: {} });
@@ -57,6 +60,7 @@ const nodeOf = async ({ cluster, report }: Desk, key: Key): Promise<string | und
     report("error", "a machine is about to go, and nobody here may look which node it is: grant list of nodes", {
       machine: name,
     });
+    if (tries < patience) throw cause;
     return undefined;
   }
 };

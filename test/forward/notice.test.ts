@@ -188,10 +188,12 @@ describe("a notice that a node is about to go", () => {
     });
   });
 
-  test("says what right is missing where nobody may look for the machine", async () => {
+  test("says what right is missing where nobody may look for the machine, and comes back until that is sure", async () => {
     const { did, told } = stage({ hidden: true, pods: [podOf({ name: "a" })] });
-    await told("i-0123456789abcdef0");
+    await assert.rejects(told("i-0123456789abcdef0"), forbidden);
     assert.match(did.at(-1) ?? "", /^error: .*grant list of nodes$/);
+    await assert.rejects(told("i-0123456789abcdef0", { tries: 1 }), forbidden);
+    assert.equal((await told("i-0123456789abcdef0", { tries: 2 })).did, "nothing");
   });
 
   test("writes nothing in a dry run", async () => {

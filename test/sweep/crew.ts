@@ -6,6 +6,7 @@
  * E3. A record tells of each loss once, with a reason, and of no other node than that where its pod stood.
  * E4. Who works is not ended because fewer are wanted, unless its user said so.
  * E5. When all has come to rest, no executor lives whose machine was said to go.
+ * E6. An executor is to be elsewhere only than on a machine that was said to go, or where three or more have ended.
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -20,6 +21,19 @@ export const checkId = ({ executorIds, pods }: Facts, object: Item, blame: Blame
   const id = `${pods.get(uid)?.driver} ${labels["spark-exec-id"]}`;
   if ((executorIds.get(id) ?? uid) !== uid) blame(`E1: ${name} has the id of an earlier executor`);
   executorIds.set(id, uid);
+};
+
+const avoided = ["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"] as const;
+
+/** E6, of an executor that comes. */
+export const checkPlace = ({ pods }: Facts, object: Item, blame: Blame): void => {
+  const text = JSON.stringify(at(object, "spec", ...avoided) ?? []);
+  const known = [...pods.values()].filter(({ role }) => role === "executor");
+  for (const [, node] of text.matchAll(/"NotIn","values":\["([^"]*)"\]/g)) {
+    const there = known.filter((pod) => pod.node === node);
+    if (!there.some(({ leaves }) => leaves === true) && there.filter(({ live }) => !live).length < 3)
+      blame(`E6: ${object.metadata.name} avoids ${node}, of which nobody said anything`);
+  }
 };
 
 /** E2, at the end. */

@@ -22,8 +22,7 @@ const allDie: readonly Act[] = [
   { ...dies, when: bothRun, do: { act: "kill", ...named.second, code: 137 } },
 ];
 
-type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> &
-  Partial<Pick<Scenario, "scripts" | "machines" | "without" | "also">>;
+type Way = Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Pick<Scenario, "scripts" | "machines" | "also">>;
 
 const ways: readonly Way[] = [
   {
@@ -103,8 +102,6 @@ const machineWays: readonly Way[] = [
     ],
     ends: "RUNNING",
     machines: ["node-1", "node-2", "node-3"],
-    // A host writes a notice down before it takes it: see wiring/host.ts. No queue of a process keeps one.
-    without: ["host-crash-before", "host-crash-after"],
     // A list from before the notice, read after the replacement runs, shows one too many: an idle one is dismissed and made again.
     also: ["deaf"],
   },
@@ -113,7 +110,7 @@ const machineWays: readonly Way[] = [
 /** Every way in both modes. */
 export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) =>
   [...ways, ...machineWays].map(
-    ({ without = [], also = ["stale", "deaf"], ...way }): Scenario => ({
+    ({ also = ["stale", "deaf"], ...way }): Scenario => ({
       scripts: { [appName]: [{ hangs: true }] },
       ...way,
       name: `${mode}-${way.name}`,
@@ -122,7 +119,7 @@ export const crews: readonly Scenario[] = modes.flatMap(({ mode, annotations }) 
       annotations,
       breadth: "thin",
       also,
-      without: ["409", "404-named", "read-only-5m", "message-twice", ...without],
+      without: ["409", "404-named", "read-only-5m", "message-twice"],
     }),
   ),
 );

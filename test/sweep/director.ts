@@ -79,10 +79,13 @@ export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): P
   return true;
 };
 
-/** Runs until a resync, and all that it sets off, writes nothing any more. False when that never comes. */
+/**
+ * Runs until a resync that came through, and all that it sets off, writes nothing any more. False when that never comes.
+ * One that was refused, or died, has looked at nothing: the next one comes, as it always does.
+ */
 export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<boolean> => {
-  for (let writes = -1; writes !== stage.writes; ) {
-    if (!(await calm(stage, bounds))) return false;
+  for (let writes = -1; writes !== stage.writes || !stage.swept; ) {
+    if (!(await calm(stage, bounds)) || stage.count.invocations - stage.began > bounds.invocations) return false;
     writes = stage.writes;
     const { changes } = stage;
     stage.theatre.simulator.clock.advanceTo(stage.nextSweep);

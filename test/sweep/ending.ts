@@ -37,9 +37,9 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "a fault costs ids, for none is used twice: that none is shows in the names",
   },
   {
-    what: "the nodes of executors that Rekindle made",
+    what: "the nodes of executors that Rekindle made, also where the next one is to be placed elsewhere",
     reason:
-      "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3",
+      "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3, and who is to be elsewhere than where by E6",
   },
   {
     what: "a checkpoint's spec.memory.executors.marks, .untold and .ends",
@@ -141,6 +141,7 @@ const nameless = (text: string): string =>
     .replace(/"id":1\d{3}\b/g, '"id":"own"')
     .replace(/("id":"own","node":)"[^"]*"/g, '$1"<node>"')
     .replace(/(\bExecutor own \((?:pod \S+, )?node )[^)]*/g, "$1<node>")
+    .replace(/("key":"metadata\.name","operator":"NotIn","values":)\["[^"]*"\]/g, '$1["<node>"]')
     .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"');
 
 /** One that neither stands nor is told of in a status any more has no place in their order. */

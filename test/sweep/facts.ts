@@ -11,6 +11,8 @@ export type Pod = {
   stray: number | undefined;
   /** Where it came to run; undefined while it has no place. */
   node: string | undefined;
+  /** Its machine was said to go. */
+  leaves?: boolean;
   /** When its container began, epoch ms. */
   began?: number | undefined;
 };

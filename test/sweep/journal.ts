@@ -1,6 +1,6 @@
 /** The real embedded queue and the real coalescer with a journal: what was done to them is done again in a fork. */
 import { type Delivery, type EmbeddedQueue, openQueue } from "../../shared/adapters/embedded/queue.ts";
-import type { Message } from "../../shared/core/key.ts";
+import { type Message, noticedKind, textOf } from "../../shared/core/key.ts";
 import { type Coalescer, openCoalescer } from "../../shared/forward/coalesce.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
 
@@ -29,6 +29,11 @@ export type Post = {
   readonly nextWindow: () => number | undefined;
   readonly waiting: () => number;
   readonly journal: () => Journal;
+  /**
+   * How the next one begins when its host dies: nothing is left of it but notices that nobody has taken. Whoever told of
+   * one is answered when it is written down (see wiring/host.ts), and until then tells again.
+   */
+  readonly untaken: () => Journal;
 };
 
 type Insides = { readonly queue: EmbeddedQueue; readonly coalescer: Coalescer };
@@ -51,6 +56,19 @@ const perform = ({ queue, coalescer }: Insides, entry: Entry): unknown => {
     case "due":
       return coalescer.due(entry.at);
   }
+};
+
+/** A notice is taken when as many messages of its key were acknowledged as were put: one that is held up puts another. */
+const untakenIn = (entries: Journal): Journal => {
+  const put = entries.filter((entry) => entry.do === "send" || entry.do === "later");
+  const taken = entries.flatMap((entry) => (entry.do === "acknowledge" ? entry.delivery.messages : []));
+  const sent = put.filter((entry) => entry.do === "send" && noticedKind(entry.message) !== undefined);
+  const first = new Map(sent.toReversed().map((entry) => [textOf(entry.message), entry]));
+  return [...first].flatMap(([key, entry]) => {
+    const isOpen =
+      put.filter(({ message }) => textOf(message) === key).length > taken.filter((one) => textOf(one) === key).length;
+    return isOpen ? [entry] : [];
+  });
 };
 
 /** Opened on a clock, as it was when the journal was written. */
@@ -81,5 +99,6 @@ export const openPost = (now: () => number, visibilityMs: number, past: Journal 
     nextWindow: insides.coalescer.next,
     waiting: () => queue.depth().ready + queue.depth().delayed,
     journal: () => entries.slice(),
+    untaken: () => untakenIn(entries),
   };
 };

@@ -12,11 +12,11 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E5. Of its executors: see `crew.ts`.
+ * E1–E6. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import type { Change } from "../../shared/simulator/store.ts";
-import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, isClosing } from "./crew.ts";
+import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, checkPlace, isClosing } from "./crew.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 
@@ -210,6 +210,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (role !== "executor" || driver === undefined) return;
     facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined, node: undefined });
     checkId(facts, object, blame);
+    checkPlace(facts, object, blame);
   };
 
   const hearPod = (change: Change, actor: Actor, now: number): void => {
@@ -223,6 +224,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     known.began ??= startOf(object);
     known.live = type !== "DELETED" && !isOver(object);
     known.node = textAt(object, "spec", "nodeName");
+    known.leaves ||= object.metadata.annotations?.["rekindle.dev/leaving"] !== undefined;
     if (object.metadata.deletionTimestamp !== undefined) known.stray = undefined;
     if (actor === "user" && known.role === "driver") facts.stoppedAt = now;
   };

@@ -61,6 +61,7 @@ export class Stage {
   changes = 0;
   lateChanges = 0;
   arrivedByClock = false;
+  swept = false; // The latest resync came through.
   /** What happens between two calls of a step. */
   meanwhile: () => void = () => {};
   readonly mail = openMail();
@@ -191,13 +192,12 @@ export class Stage {
     this.down = true;
     this.watchingIs = "off";
     this.mind = openMind();
-    this.post = openPost(() => this.now(), visibilityMs);
+    this.post = openPost(() => this.now(), visibilityMs, this.post.untaken());
     this.later(restartMs, () => this.restart());
   }
 
   restart(): void {
     this.down = false;
-    this.watchingIs = "on";
     this.nextSweep = this.now();
     this.watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
     this.relist();
@@ -226,15 +226,15 @@ export class Stage {
   async sweep(): Promise<void> {
     const flight = this.flight("resync", undefined);
     this.nextSweep = this.now() + sweepMs;
+    this.swept = false;
     this.log(`invocation ${flight.id}: resync`);
-    const { transport, queue } = passing(this, flight);
     const scope = {
-      ...{ transport, queue, cluster, namespaces: [], selector: undefined },
+      ...{ ...passing(this, flight), cluster, namespaces: [], selector: undefined },
       ...{ operators: this.operators, now: () => this.now() },
     };
     resync(scope, String(this.now())).then(
       (sent) => this.finish(flight, true, `sent ${sent}`),
-      (cause) => this.finish(flight, true, String(cause)),
+      (cause) => this.finish(flight, false, String(cause)),
     );
     await settle();
   }
@@ -246,8 +246,8 @@ export class Stage {
     const close = (): void => {
       this.flights.delete(flight);
       this.fault.ended?.(flight.id, this.levers);
-      if (flight.delivery === undefined) return;
-      if (done) flight.post.acknowledge(flight.delivery);
+      if (flight.delivery === undefined) this.swept = done;
+      else if (done) flight.post.acknowledge(flight.delivery);
       else flight.post.giveBack(flight.delivery, 1_000);
     };
     if (flight.delivery === undefined) {

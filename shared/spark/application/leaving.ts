@@ -35,9 +35,11 @@ export type Leave = {
   /** What cannot be moved, and the event that tells of it where it has not been told. */
   readonly warned: string | undefined;
   readonly told: readonly Effect[];
+  /** A node that has not gone yet could not be closed: one answer is no right that is missing, so it is tried again. */
+  readonly again: boolean;
 };
 
-type Moves = Pick<Leave, "dooms" | "until" | "cordons"> & { readonly warnings: readonly string[] };
+type Moves = Pick<Leave, "dooms" | "until" | "cordons" | "again"> & { readonly warnings: readonly string[] };
 
 type Leaver = { readonly pod: Stored; readonly at: number };
 
@@ -131,10 +133,11 @@ const behind = (scene: Scene, name: string, leavers: readonly Leaver[]): Moves |
   if (hearing === undefined) return { look: [peekNode(name)] };
   const door = doorOf(hearing);
   const tried = triedOn(scene, name);
-  const nothing = { dooms: [], until: [], cordons: [], warnings: [] };
+  const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
   if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
   if (door.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, door)] };
-  return door.is === "gone" ? nothing : { ...nothing, warnings: [stuckOn(name, leavers)] };
+  const again = leavers.some(({ at }) => scene.view.now < at);
+  return door.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
 };
 
 const closedFirst = (scene: Scene, executors: readonly Stored[]): Moves | Look => {
@@ -155,6 +158,7 @@ const closedFirst = (scene: Scene, executors: readonly Stored[]): Moves | Look =
     until: [],
     cordons: known.flatMap(({ cordons }) => cordons),
     warnings: known.flatMap(({ warnings }) => warnings),
+    again: known.some(({ again }) => again),
   };
 };
 
@@ -177,10 +181,12 @@ const longest = 500;
 /** What the notices on a run's pods lead to. */
 export const leaving = (scene: Scene, { executors, body, before }: Notices): Leave | Look => {
   const moves: Moves | Look = isOwnRun(scene.memory)
-    ? { ...replacedFirst(scene, executors), cordons: [], warnings: [] }
+    ? { ...replacedFirst(scene, executors), cordons: [], warnings: [], again: false }
     : closedFirst(scene, executors);
   if ("look" in moves) return moves;
   const { warnings, ...rest } = moves;
+  // What was said holds until it is known whether it does: nothing is told twice, or saved, for a try.
+  if (moves.cordons.length > 0) return { ...rest, warned: before, told: [] };
   const text = [...warnings, ...ofDriver(body)].join("; ").slice(0, longest);
   if (text === "") return { ...rest, warned: undefined, told: [] };
   const { object, memory } = scene;

@@ -62,6 +62,8 @@ export type Row = {
   readonly does: readonly string[];
   readonly lost?: Ledger["lost"];
   readonly wakeAt?: number;
+  /** When to look again without remembering it; unless it says so, nobody asks. */
+  readonly pollMs?: number | "never";
   readonly waits?: RegExp;
   readonly phase?: string;
   readonly care?: Ledger["care"];
@@ -139,6 +141,8 @@ export const tested = (what: string, rows: readonly Row[]): void => {
         assert.deepEqual(doomed, row.doomed ?? doomed);
         assert.equal(plan.memory.state.phase, row.phase ?? "RUNNING");
         assert.equal(plan.wakeAt, row.wakeAt);
+        const { pollMs = "never" } = plan;
+        assert.equal(pollMs, row.pollMs ?? pollMs);
         assert.match(plan.waitsFor ?? "", row.waits ?? /(?:)/);
       });
   });

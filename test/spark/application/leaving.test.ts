@@ -17,6 +17,8 @@ const nodeOf = (unschedulable?: boolean) =>
 const look = "peek nodes node-1";
 const stuck =
   "node node-1 goes at 2026-11-02T08:02:00Z: executors 2 cannot be moved, for it still takes pods and may not be cordoned";
+const gone = "2026-11-02T07:59:30Z";
+const stuckSince = stuck.replace(goes, gone);
 const cordon = "change nodes node-1 if it is n-1 at 7";
 
 /** The driver's own allocator makes executors. */
@@ -60,6 +62,36 @@ const assisted: readonly Row[] = [
     does: [cordon],
     doomed: [],
     care: { warned: stuck },
+    pollMs: 15_000,
+  },
+  {
+    why: "and is tried again while the node has not gone, for one answer is no right that is missing",
+    ledger: living([1, 2], { care: { warned: stuck } }),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf() },
+    looks: [look],
+    does: [cordon, "delete pi-exec-2 at 1"],
+    doomed: [2],
+  },
+  {
+    why: "a node that is not found while its pod runs is asked for again",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": heard(undefined) },
+    looks: [look],
+    does: [],
+    pollMs: 15_000,
+  },
+  {
+    why: "what should have gone by now is left to resyncs",
+    ledger: living([1, 2], { care: { warned: stuckSince } }),
+    executors: [staying, { ...leaver, leaving: gone }],
+    hears: { "node-1": hidden },
+    looks: [look],
+    does: [],
+    doomed: [],
+    care: { warned: stuckSince },
+    pollMs: "never",
   },
   {
     why: "where nodes are hidden it is told at once, and nothing is tried",

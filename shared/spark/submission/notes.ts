@@ -30,6 +30,12 @@ const packages: Rule = ({ deps }) =>
 
 const version: Rule = ({ sparkVersion }) => standIn(sparkVersion);
 
-const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages];
+/** Left over from the operator's first version. */
+const dead: Rule = ({ failureRetries, retryInterval }) =>
+  failureRetries === undefined && retryInterval === undefined
+    ? undefined
+    : "spec.failureRetries and spec.retryInterval are read by nobody, upstream's operator included: say it in spec.restartPolicy";
+
+const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages, dead];
 
 export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);

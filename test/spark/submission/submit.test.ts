@@ -200,6 +200,7 @@ describe("submit", () => {
       submitted({ executor: { memoryLimit: "2g" } }).notes.join(),
       /memoryLimit needs the admission webhook/,
     );
+    assert.match(submitted({ failureRetries: 3 }).notes.join(), /spec.failureRetries .* say it in spec.restartPolicy/);
     assert.deepEqual(submitted({}).notes, []);
   });
 });

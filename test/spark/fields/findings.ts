@@ -1,0 +1,50 @@
+/** Which fields of a kind make a difference, tried one by one: each with two values, and with what it means something with. */
+import assert from "node:assert/strict";
+import { type Fields, isFields } from "../../infra/crd-comparison.ts";
+import type { Following } from "./following.ts";
+import { type Field, fieldsOf, merged, type Samples } from "./paths.ts";
+
+/** What a field means something with. */
+export type Context = { readonly below: RegExp; readonly with: Fields };
+
+export type Exception = { readonly path: RegExp; readonly why: string };
+
+export type Kind = {
+  readonly base: Fields;
+  readonly contexts: readonly Context[];
+  readonly samples: Samples;
+  readonly follow: (spec: Fields) => Promise<Following>;
+  /** Makes no difference. */
+  readonly ignored: readonly Exception[];
+  /** One of its two values is refused. */
+  readonly refused: readonly Exception[];
+};
+
+const differ = (one: Following, other: Following): boolean => one.made !== other.made || one.later() !== other.later();
+
+type Found = { readonly field: string; readonly is: "effective" | "ignored" | "refused"; readonly why?: string };
+
+const found = async ({ base, contexts: all, follow }: Kind, { path, one, other }: Field): Promise<Found> => {
+  const around = all.filter(({ below }) => below.test(path)).map((context): unknown => context.with);
+  const specs = [one, other].map((value) => [...around, value].reduce(merged, base));
+  const [a, b] = await Promise.all(specs.map((spec) => follow(isFields(spec) ? spec : {})));
+  assert.ok(a !== undefined && b !== undefined);
+  const why = a.refused ?? b.refused;
+  if (why !== undefined) return { field: path, is: "refused", why };
+  return { field: path, is: differ(a, b) ? "effective" : "ignored" };
+};
+
+export const unexpected = (all: readonly Found[], kind: Kind): readonly Found[] =>
+  all.filter(({ field, is }) => is !== "effective" && !kind[is].some(({ path }) => path.test(field)));
+
+export const findings = async (kind: Kind, schema: Fields): Promise<readonly Found[]> => {
+  const all: Found[] = [];
+  for (const field of fieldsOf(schema, kind.samples)) all.push(await found(kind, field));
+  return all;
+};
+
+/** Exceptions that nothing needs any more. */
+export const idle = (all: readonly Found[], { ignored, refused }: Kind): readonly Exception[] => {
+  const without = all.filter(({ is }) => is !== "effective");
+  return [...ignored, ...refused].filter(({ path }) => !without.some(({ field }) => path.test(field)));
+};

@@ -1,5 +1,5 @@
 /** Runs whose executors are Rekindle's: `rekindle.dev/executors: own`. */
-import { appName, base, executorRuns, type Scenario } from "./plot.ts";
+import { appName, base, bothRun, type Scenario } from "./plot.ts";
 
 const own = { "rekindle.dev/executors": "own" } as const;
 
@@ -16,7 +16,7 @@ export const owned: readonly Scenario[] = [
     acts: [
       {
         says: "an executor dies",
-        when: executorRuns,
+        when: bothRun,
         afterMs: 1_500,
         do: { act: "kill", pod: /-exec-\d+$/, code: 137 },
       },

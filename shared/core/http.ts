@@ -17,6 +17,8 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The JSON of the body, from whoever has it at hand, as a server in the same process; nobody alters it. */
+  readonly json?: () => unknown;
 };
 
 /** An answer that goes on: one JSON text per element, as a watch sends them. Ends when either side closes. */

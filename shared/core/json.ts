@@ -17,14 +17,20 @@ const inOrder = (keys: readonly string[]): readonly string[] => {
   return first === 0 ? named : [...keys.slice(0, first), ...named];
 };
 
+/** Text that JSON writes as it is, between quotes. */
+const isPlain = /^[ !#-[\]-~]*$/;
+
+const quoted = (text: string): string => (isPlain.test(text) ? `"${text}"` : JSON.stringify(text));
+
 /** The JSON of a value with its keys in order and without undefined, so that equal values have equal texts. */
 const canonical = (value: unknown): string => {
+  if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "null";
   let text = "";
   for (const key of inOrder(Object.keys(value))) {
     const item = value[key];
-    if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonical(item)}`;
+    if (item !== undefined) text += `${text === "" ? "" : ","}${quoted(key)}:${canonical(item)}`;
   }
   return `{${text}}`;
 };

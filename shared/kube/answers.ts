@@ -26,7 +26,8 @@ export const isStored = (value: unknown): value is Stored =>
 const badAnswer = (where: string, what: string, cause?: unknown): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `${where}: the answer is not ${what}`, cause });
 
-const parse = (body: string): unknown => {
+const parse = ({ json, body }: HttpResponse): unknown => {
+  if (json !== undefined) return json();
   try {
     return JSON.parse(body);
   } catch {
@@ -71,7 +72,7 @@ const notServed = (where: string): string =>
 
 /** The error that an answer other than 2xx stands for. */
 export const errorOf = (where: string, response: HttpResponse): ApiError => {
-  const parsed = parse(response.body);
+  const parsed = parse(response);
   const status = isRecord(parsed) && parsed["kind"] === "Status" ? parsed : undefined;
   const reason = isText(status?.["reason"]) ? status["reason"] : (reasons[response.status] ?? "Unknown");
   const told = isText(status?.["message"]) ? status["message"] : response.body.trim().slice(0, 500);
@@ -88,14 +89,14 @@ export const errorOf = (where: string, response: HttpResponse): ApiError => {
 /** True when the answer says that the object of this name does not exist; any other 404 says nothing about it. */
 export const saysGone = (response: HttpResponse, name: string): boolean => {
   if (response.status !== 404) return false;
-  const status = parse(response.body);
+  const status = parse(response);
   return isRecord(status) && status["reason"] === "NotFound" && subjectOf(status) === name;
 };
 
 /** The JSON of an answer that is a success; throws `ApiError` for every other. */
 export const jsonOf = (where: string, response: HttpResponse): Json => {
   if (response.status < 200 || response.status > 299) throw errorOf(where, response);
-  const value = parse(response.body);
+  const value = parse(response);
   if (!isRecord(value)) throw badAnswer(where, "a JSON object");
   return value;
 };
@@ -115,6 +116,8 @@ export type Page = {
   readonly next: string | undefined;
 };
 
+const isTyped = ({ apiVersion, kind }: Json): boolean => apiVersion !== undefined && kind !== undefined;
+
 /** The page of an answer that is a success. Servers leave `apiVersion` and `kind` out of the items: they are put back. */
 export const pageOf = (
   where: string,
@@ -126,7 +129,7 @@ export const pageOf = (
   if (!isRecord(metadata) || !(Array.isArray(items) || items === null || items === undefined)) {
     throw badAnswer(where, "a list");
   }
-  const typed = (items ?? []).map((item: unknown) => (isRecord(item) ? { ...type, ...item } : item));
+  const typed = (items ?? []).map((item: unknown) => (isRecord(item) && !isTyped(item) ? { ...type, ...item } : item));
   if (!typed.every(isStored)) throw badAnswer(where, "a list of objects with an identity");
   const { resourceVersion, continue: next } = metadata;
   return {

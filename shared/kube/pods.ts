@@ -1,6 +1,7 @@
 /** What a pod says of itself, read at the door: phase, containers and how they ended. */
 import * as z from "zod";
 import type { Obj, Stored } from "../core/object.ts";
+import { oncePer } from "../core/once.ts";
 
 const ended = z.looseObject({
   exitCode: z.number(),
@@ -42,17 +43,11 @@ const status = z.looseObject({
 export type PodStatus = z.infer<typeof status>;
 export type Terminated = z.infer<typeof ended>;
 
-/** A pod is a value: it is read once, however often it is asked. */
-const read = new WeakMap<Obj, PodStatus>();
-
 /** The pod's status; one that does not parse is a pod of which nothing is known. */
-export const podStatus = (pod: Obj): PodStatus => {
-  const known = read.get(pod);
-  if (known !== undefined) return known;
+export const podStatus = oncePer((pod: Obj): PodStatus => {
   const { data = {} } = status.safeParse(pod["status"] ?? {});
-  read.set(pod, data);
   return data;
-};
+});
 
 export const labelOf = (object: Obj, label: string): string | undefined => object.metadata.labels?.[label];
 

@@ -15,6 +15,8 @@ export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** What the body says; shared with later answers. */
+  readonly json?: () => unknown;
 };
 
 /** A request after its line was read. */
@@ -32,6 +34,7 @@ export type Sides = Readonly<Record<string, Side>>;
 export type Result = {
   readonly status: number;
   readonly text: string;
+  readonly json?: () => unknown;
   readonly type?: string;
   readonly warnings?: readonly string[];
 };

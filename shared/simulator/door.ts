@@ -72,7 +72,14 @@ export const openDoor = (server: Server, around: Surroundings): Door => {
     date: dateOf(server, dated),
     ...(warnings.length > 0 && { warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ") }),
   });
-  const finish = (result: Result): Answer => ({ status: result.status, headers: headers(result), body: result.text });
+  const finish = (result: Result): Answer => ({
+    status: result.status,
+    headers: headers(result),
+    get body() {
+      return result.text;
+    },
+    ...(result.json && { json: result.json }),
+  });
   const handle = (ask: Ask): Answer => finish(answered(server, around, ask));
   return {
     handle,

@@ -1,15 +1,24 @@
 /** The form in which objects are answered: whole, their metadata only, or as a table for people. */
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
-import { inVersion, type Listing, listMeta, listText, textOf } from "./read.ts";
+import { inVersion, type Listing, listMeta, listText, listValue, readOf, textOf } from "./read.ts";
 import { tableText } from "./tables.ts";
 
 export type Form = {
   readonly one: (kind: Kind, item: Item) => string;
   readonly many: (kind: Kind, page: Listing) => string;
+  /** The same as values, where they are at hand. */
+  readonly values?: {
+    readonly one: (kind: Kind, item: Item) => unknown;
+    readonly many: (kind: Kind, page: Listing) => unknown;
+  };
 };
 
-const whole: Form = { one: (kind, item) => textOf(inVersion(kind, item)), many: listText };
+const whole: Form = {
+  one: (kind, item) => textOf(inVersion(kind, item)),
+  many: listText,
+  values: { one: (kind, item) => readOf(inVersion(kind, item)), many: listValue },
+};
 
 const metaApi = "meta.k8s.io/v1";
 

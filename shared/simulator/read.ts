@@ -23,6 +23,17 @@ export const textOf = (item: Item): string => {
   return text;
 };
 
+const values = new WeakMap<Item, unknown>();
+
+/** What a client reads of an object, once per state. */
+export const readOf = (item: Item): unknown => {
+  const known = values.get(item);
+  if (known !== undefined) return known;
+  const value = parsed(textOf(item));
+  values.set(item, value);
+  return value;
+};
+
 /** An object in the version that was asked for. */
 export const inVersion = (kind: Kind, item: Item): Item => {
   const apiVersion = apiVersionOf(kind);
@@ -149,10 +160,22 @@ export const listMeta = ({ revision, next, remaining }: Listing) => ({
   ...(remaining !== undefined && { remainingItemCount: remaining }),
 });
 
+const headOf = (kind: Kind, page: Listing) => ({
+  kind: kind.listKind,
+  apiVersion: apiVersionOf(kind),
+  metadata: kind.custom === undefined ? listMeta(page) : { continue: "", ...listMeta(page) },
+});
+
+/** What a client reads of a list. */
+export const listValue = (kind: Kind, page: Listing): unknown => ({
+  ...headOf(kind, page),
+  items: page.items.map((item) => readOf(inVersion(kind, item))),
+});
+
 /** A list as its body. */
 export const listText = (kind: Kind, page: Listing): string => {
   const items = page.items.map((item) => inList(kind, item)).join(",");
-  return `{"kind":"${kind.listKind}","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(kind.custom === undefined ? listMeta(page) : { continue: "", ...listMeta(page) })},"items":[${items}]}`;
+  return `${JSON.stringify(headOf(kind, page)).slice(0, -1)},"items":[${items}]}`;
 };
 
 /** A GET may ask for at least some revision, never for an older one than now. */

@@ -8,6 +8,7 @@ import type { Store } from "./store.ts";
 type Api = { readonly group: string; readonly version: string; readonly parts: readonly string[] };
 
 const decoded = (part: string): string => {
+  if (!part.includes("%")) return part;
   try {
     return decodeURIComponent(part);
   } catch {

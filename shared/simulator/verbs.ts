@@ -6,7 +6,7 @@ import { create } from "./create.ts";
 import { parsed, withAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import { jsonPatch, mergePatch } from "./patch.ts";
-import { checkGet, listing, listText, textOf } from "./read.ts";
+import { checkGet, type Listing, listing, listText, textOf } from "./read.ts";
 import { badOptions, badRequest, methodNotAllowed, noSuchResource, notFound, Refusal } from "./refusal.ts";
 import { removeItem, removeOptions } from "./remove.ts";
 import { found, type Server, type WriteOptions } from "./server.ts";
@@ -48,8 +48,23 @@ const bodyOf = ({ ask }: Call): unknown => {
   return parsed(ask.body ?? "");
 };
 
-const shown = ({ form, target }: Call, status: number, item: Item, warnings?: readonly string[]): Result =>
-  json(status, form.one(target.kind, item), warnings);
+/** An answer that is only written down for whoever reads its text. */
+const shown = ({ form, target: { kind } }: Call, status: number, item: Item, warnings?: readonly string[]): Result => ({
+  status,
+  get text() {
+    return form.one(kind, item);
+  },
+  ...(form.values && { json: () => form.values?.one(kind, item) }),
+  ...(warnings && { warnings }),
+});
+
+const shownAll = ({ form, target: { kind } }: Call, page: Listing): Result => ({
+  status: 200,
+  get text() {
+    return form.many(kind, page);
+  },
+  ...(form.values && { json: () => form.values?.many(kind, page) }),
+});
 
 type Patcher = (current: unknown, patch: unknown) => unknown;
 
@@ -133,8 +148,8 @@ const glance = (server: Server, { target, query, form }: Call): Result => {
 };
 
 const list = (server: Server, call: Call): Result => {
-  const { target, query, form } = call;
-  return isWatch(query) ? glance(server, call) : json(200, form.many(target.kind, listing(server, target, query)));
+  const { target, query } = call;
+  return isWatch(query) ? glance(server, call) : shownAll(call, listing(server, target, query));
 };
 
 /** Asks about a deletion before it begins. */

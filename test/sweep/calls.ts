@@ -155,9 +155,10 @@ export const passing = (stage: Stage, flight: Flight): Passing => ({
 const reporting =
   (stage: Stage): Report =>
   (level, message, fields) => {
-    stage.oracle.said(JSON.stringify(fields ?? {}), "a report");
-    if (level === "error") stage.errors.push(`${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
-    if (level !== "debug") stage.log(`    ${level}: ${message} ${JSON.stringify(fields ?? {}).slice(0, 300)}`);
+    const text = JSON.stringify(fields ?? {});
+    stage.oracle.said(text, "a report");
+    if (level === "error") stage.errors.push(`${message} ${text.slice(0, 300)}`);
+    if (level !== "debug") stage.log(() => `    ${level}: ${message} ${text.slice(0, 300)}`);
   };
 
 /** Each invocation reads a clock of its own, which agrees with the others' unless a fault makes it jump. */

@@ -7,6 +7,7 @@
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import { ownersOf, textAt } from "./fields.ts";
+import { forked } from "./forked.ts";
 import type { Oracle, Subject } from "./oracle.ts";
 
 const connects = "sparkconnects.sparkoperator.k8s.io";
@@ -72,6 +73,6 @@ export const openConnectOracle = (subject: Subject, facts: Facts = fresh()): Ora
     violations: () => facts.violations,
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () => openConnectOracle(subject, structuredClone(facts)),
+    copy: () => openConnectOracle(subject, forked(facts)),
   };
 };

@@ -5,6 +5,7 @@
 
 import * as crypto from "node:crypto";
 import type { Change, Store } from "../../shared/simulator/store.ts";
+import { derived, gone, type Identities, nameless, ofRun, plain, unnumbered } from "./drawn.ts";
 import { at, textAt } from "./fields.ts";
 
 type Item = Change["object"];
@@ -63,39 +64,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
   { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
 ];
 
-const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
-const epoch = /\b1[789]\d{11}\b/g;
-const anyUuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-const hash = /(?<![0-9a-f])(?=\d*[a-f])[0-9a-f]{16,64}(?![0-9a-f])/g;
-/** A run is named after its time, in nanoseconds. */
-const ofRun = /-\d{19}\b/;
-const address = /\b10\.244\.\d+\.\d+\b/g;
-const projected = /kube-api-access-[a-z0-9]{5}/g;
-const container = /containerd:\/\/[0-9a-f]{64}/g;
-
-/** UID → what it stands for: the first that had it says. */
-export type Identities = ReadonlyMap<string, string>;
-
 export const identityOf = (table: string, object: Item): string => `<uid of ${table}/${object.metadata.name}>`;
-
-const plain = (text: string, identities: Identities, parts: readonly (readonly [string, string])[]): string => {
-  const named = (uid: string): string => identities.get(uid) ?? uid;
-  // A group of pods is named after the UID of its job.
-  let result = text.replace(uuid, (uid) => named(uid).replace(uuid, named));
-  for (const [part, name] of parts) if (result.includes(part)) result = result.replaceAll(part, name);
-  return result
-    .replace(time, "<time>")
-    .replace(epoch, "1")
-    .replace(address, "<ip>")
-    .replace(container, "<container>")
-    .replace(projected, "kube-api-access")
-    .replace(keptAs, '"kept":"<digest>"')
-    .replace(drawnKey, '"<key>"');
-};
-
-/** What is derived from the UID of a run. */
-const derived = (text: string): string => text.replace(anyUuid, "<id>").replace(hash, "<id>");
 
 /** Names made of half a UID: Spark's executors and their config map. */
 const partsOf = (identities: Identities): readonly (readonly [string, string])[] =>
@@ -128,25 +97,6 @@ const ownIn = (store: Store): readonly (readonly [string, string])[] => {
 
 const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
 
-/** An executor says its id of itself, too. */
-const unnumbered = (text: string, name: string): string => {
-  const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
-  return id === undefined ? text : text.replaceAll(`"${id}"`, '"own"');
-};
-
-/** Where others tell of them: events by name, a checkpoint's account by id and by span. */
-const nameless = (text: string): string =>
-  text
-    .replace(/\bExecutor 1\d{3}\b/g, "Executor own")
-    .replace(/"id":1\d{3}\b/g, '"id":"own"')
-    .replace(/("id":"own","node":)"[^"]*"/g, '$1"<node>"')
-    .replace(/(\bExecutor own \((?:pod \S+, )?node )[^)]*/g, "$1<node>")
-    .replace(/("key":"metadata\.name","operator":"NotIn","values":)\["[^"]*"\]/g, '$1["<node>"]')
-    .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"');
-
-/** One that neither stands nor is told of in a status any more has no place in their order. */
-const gone = (text: string): string => text.replace(/(-exec-)1\d{3}\b/g, "$1own-gone");
-
 /** Fields that are forgotten, by the kind that they are forgotten of. */
 const counters: Readonly<Record<string, ReadonlySet<string>>> = {
   Job: new Set(["status.runningDuration", "status.conditions"]),
@@ -167,7 +117,6 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     seal,
   ]),
 };
-const none: ReadonlySet<string> = new Set();
 const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Nobody decides by where it has been. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
@@ -176,27 +125,39 @@ const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history"
 const isOfJob = (event: Item): boolean =>
   ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
-const keptAs = /"kept":"[0-9a-f]+"/g;
-const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
-
 /** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
 const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memory.exhausted."]);
 
-/** A star stands for an item of a list, or for any one name. */
-const isDropped = (dropped: ReadonlySet<string>, path: string, name: string): boolean =>
-  dropped.has(`${path}${name}`) || dropped.has(`${path.replace(/[^.]+\.$/, "*.")}${name}`);
+const version = "resourceVersion";
 
-const canonical = (value: unknown, dropped = none, path = ""): unknown => {
+/** Keys in order, and no version. */
+const plainly = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plainly);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const ordered: Record<string, unknown> = {};
+  for (const name of Object.keys(fields).sort()) if (name !== version) ordered[name] = plainly(fields[name]);
+  return ordered;
+};
+
+/** The same without what is dropped. In a path a star stands for an item of a list, or for any one name. */
+const without = (value: unknown, dropped: ReadonlySet<string>, path = ""): unknown => {
   if (Array.isArray(value)) {
-    const items = value.map((item) => canonical(item, dropped, `${path}*.`));
+    const items = value.map((item) => without(item, dropped, `${path}*.`));
     return sets.has(path) ? items.sort() : items;
   }
   if (typeof value !== "object" || value === null) return value;
+  const starred = path.replace(/[^.]+\.$/, "*.");
+  const isKept = ([name]: readonly [string, unknown]): boolean =>
+    name !== version && !dropped.has(`${path}${name}`) && !dropped.has(`${starred}${name}`);
   const entries = Object.entries(value)
-    .filter(([name]) => name !== "resourceVersion" && !isDropped(dropped, path, name))
-    .map(([name, item]): [string, unknown] => [name, canonical(item, dropped, `${path}${name}.`)]);
+    .filter(isKept)
+    .map(([name, item]): [string, unknown] => [name, without(item, dropped, `${path}${name}.`)]);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 };
+
+const canonical = (value: unknown, dropped: ReadonlySet<string> | undefined): unknown =>
+  dropped === undefined ? plainly(value) : without(value, dropped);
 
 const standing = new Set(["namespaces", "nodes", "customresourcedefinitions.apiextensions.k8s.io"]);
 
@@ -241,12 +202,12 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
 };
 
 /** What stands and is read by whoever steps, whole but for times, drawn names and counts of saves, as one digest. */
-export const gistOf = (store: Store, identities: Identities): string => {
+export const gistOf = (store: Store, identities: Identities, ending: Ending): string => {
   const parts = partsOf(identities);
   const records = store
     .list("checkpoints.rekindle.dev")
     .map((record) => plain(JSON.stringify(canonical(record, unread)), identities, parts));
-  const rest = [...endingOf(store, identities)].filter(([id]) => !id.startsWith("events/"));
+  const rest = [...ending].filter(([id]) => !id.startsWith("events/"));
   return crypto.hash("sha1", JSON.stringify([rest, records]));
 };
 

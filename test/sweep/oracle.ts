@@ -15,10 +15,12 @@
  * E1–E6. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
+import { textOf } from "../../shared/simulator/read.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, checkPlace, isClosing } from "./crew.ts";
 import { type Facts, fresh, type Pod } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
+import { forked } from "./forked.ts";
 
 export type Actor = "engine" | "user" | "cluster";
 
@@ -77,9 +79,8 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     object.metadata.namespace === subject.namespace && object.metadata.name === subject.name;
   const isRecord = (object: Change["object"]): boolean =>
     object.metadata.namespace === subject.namespace && object.metadata.name === `sparkapplication.${subject.name}`;
-  const secretIn = (text: string): string | undefined => subject.canaries.find((canary) => text.includes(canary));
-  const checkSecret = (value: unknown, where: string): void => {
-    if (secretIn(JSON.stringify(value) ?? "") !== undefined) blame(`I8: a secret stands in ${where}`);
+  const checkSecret = (text: string, where: string): void => {
+    if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };
 
   /** I4 for what the status shows. */
@@ -119,17 +120,18 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (run !== facts.run) facts.specChangedAt = now;
     Object.assign(facts, { generation, run });
     hearPhase(object, run);
-    checkSecret(object["status"], "a status");
+    checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
     checkAttempt(object);
   };
 
   const checkRecord = (object: Change["object"]): void => {
     const spec = object["spec"];
-    checkSecret(object, "a checkpoint");
+    const text = textOf(object);
+    checkSecret(text, "a checkpoint");
     checkLosses(facts, object, blame);
     const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
     if (!readable) blame("I9: a checkpoint cannot be read");
-    if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
+    if (text.length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
   };
 
   const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
@@ -261,12 +263,10 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       if (table === apps && isSubject(object)) hearApp(change, now);
       if (table === checkpoints && isRecord(object)) hearRecord(change, actor, now);
       if (table === "pods") hearPod(change, actor, now);
-      if (table === "events" && actor === "engine") checkSecret(object, "an event");
+      if (table === "events" && actor === "engine") checkSecret(textOf(object), "an event");
     },
     permits: permitted,
-    said: (text, where) => {
-      if (secretIn(text) !== undefined) blame(`I8: a secret stands in ${where}`);
-    },
+    said: checkSecret,
     end: (objects, now) => {
       const app = objects.find(({ table, object }) => table === apps && isSubject(object))?.object;
       if (app === undefined) {
@@ -295,6 +295,6 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     violations: () => facts.violations,
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () => openOracle(subject, structuredClone(facts)),
+    copy: () => openOracle(subject, forked(facts)),
   };
 };

@@ -140,7 +140,8 @@ export const play = async (theatre: Theatre, rehearsal: Rehearsal, one: Case, tr
   const { store } = theatre.simulator;
   const ending = endingOf(store, stage.identities);
   const { blamed, allowed } = judge(differences(rehearsal.ending, ending), families, theatre.scenario);
-  const noisy = violations.length > 0 ? [] : await disturbedOnce(stage, rehearsal, gistOf(store, stage.identities));
+  const gist = gistOf(store, stage.identities, ending);
+  const noisy = violations.length > 0 ? [] : await disturbedOnce(stage, rehearsal, gist);
   const left = stage.lateChanges > 0 && !families.some((family) => needsResync.test(family));
   const undone = left ? ["end: something was left undone until a resync"] : [];
   const errors = families.some((family) => family.startsWith("queue-"))

@@ -9,6 +9,7 @@
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import { ownersOf, textAt } from "./fields.ts";
+import { forked } from "./forked.ts";
 import { type Oracle, openOracle, type Subject } from "./oracle.ts";
 
 const apps = "sparkapplications.sparkoperator.k8s.io";
@@ -117,7 +118,6 @@ export const openScheduleOracle = (subject: Subject, facts: Facts = fresh(), run
     ],
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () =>
-      openScheduleOracle(subject, structuredClone(facts), new Map([...runs].map(([name, run]) => [name, run.copy()]))),
+    copy: () => openScheduleOracle(subject, forked(facts), new Map([...runs].map(([name, run]) => [name, run.copy()]))),
   };
 };

@@ -120,8 +120,9 @@ export class Stage {
     this.agenda.push({ at: this.now() + ms, order: this.order, keep });
   }
 
-  log(text: string): void {
-    this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${text}`);
+  log(text: string | (() => string)): void {
+    const line = typeof text === "function" && this.lines !== undefined ? text() : text;
+    this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${line}`);
   }
 
   /** Every change of the store, at once. */
@@ -169,7 +170,7 @@ export class Stage {
     this.messages.push(posted);
     this.oracle.said(JSON.stringify(message), "a message");
     const when = ms === undefined ? "" : ` in ${ms} ms`;
-    this.log(`message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
+    this.log(() => `message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
     this.mail.put(from === "forwarder" ? this.post : from.post, posted, this.fault.message?.(posted));
   }
 
@@ -214,10 +215,10 @@ export class Stage {
     const messages = delivery.messages.filter((message) => message.cluster === cluster);
     if (messages.length === 0) return this.post.acknowledge(delivery);
     const flight = this.flight("step", delivery);
-    this.log(`invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
+    this.log(() => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
     const { takes = take } = this.theatre;
     takes(worldFor(this, flight), messages).then(
-      (ending) => this.finish(flight, ending !== undefined, JSON.stringify(ending)),
+      (ending) => this.finish(flight, ending !== undefined, ending),
       (cause) => this.finish(flight, false, String(cause)),
     );
     await settle();
@@ -233,16 +234,16 @@ export class Stage {
       ...{ operators: this.operators, now: () => this.now() },
     };
     resync(scope, String(this.now())).then(
-      (sent) => this.finish(flight, true, `sent ${sent}`),
+      (sent) => this.finish(flight, true, { sent }),
       (cause) => this.finish(flight, false, String(cause)),
     );
     await settle();
   }
 
   /** The invocation came to its end: its messages are done, or come back. */
-  finish(flight: Flight, done: boolean, how: string): void {
+  finish(flight: Flight, done: boolean, how: object | string | undefined): void {
     if (flight.dead) return;
-    this.log(`  invocation ${flight.id} ends: ${how}`);
+    this.log(() => `  invocation ${flight.id} ends: ${typeof how === "string" ? how : JSON.stringify(how)}`);
     const close = (): void => {
       this.flights.delete(flight);
       this.fault.ended?.(flight.id, this.levers);
@@ -268,9 +269,8 @@ export class Stage {
     const call: Call = { n, invocation: flight.id, by: flight.by, key, phase: this.oracle.phase(), ...about };
     this.calls.push(call);
     const verdict = this.fault.call?.(call, this.levers) ?? ({ do: "pass" } as const);
-    this.log(
-      `  ${flight.id} call ${n}: ${call.what}${verdict.do === "pass" ? "" : ` — ${JSON.stringify(verdict).slice(0, 160)}`}`,
-    );
+    const struck = (): string => (verdict.do === "pass" ? "" : ` — ${JSON.stringify(verdict).slice(0, 160)}`);
+    this.log(() => `  ${flight.id} call ${n}: ${call.what}${struck()}`);
     return verdict;
   }
 

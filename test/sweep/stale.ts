@@ -27,5 +27,6 @@ export const staleAnswer = (simulator: Simulator, request: HttpRequest, back: nu
   if (item === undefined)
     return refusal(request, { code: 404, reason: "NotFound", message: `"${name}" not found` }, now);
   const { apiVersion, kind } = JSON.parse(listed.body) as { apiVersion: string; kind: string };
-  return { ...listed, body: JSON.stringify({ apiVersion, kind: kind.replace(/List$/, ""), ...item }) };
+  const { status, headers } = listed;
+  return { status, headers, body: JSON.stringify({ apiVersion, kind: kind.replace(/List$/, ""), ...item }) };
 };

@@ -1,6 +1,7 @@
 /** The status that upstream's users know, projected from the memory and the pods. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
+import { oncePer } from "../../core/once.ts";
 import { instantOf, timeText } from "../../core/time.ts";
 import type { Pods } from "./evidence.ts";
 import { endsIn, executorStates } from "./executors.ts";
@@ -18,10 +19,10 @@ const before = z.looseObject({
     .catch(undefined),
 });
 
-const statusOf = (object: Stored): z.infer<typeof before> => {
-  const parsed = before.safeParse(object["status"] ?? {});
-  return parsed.success ? parsed.data : {};
-};
+const statusOf = oncePer((object: Stored): z.infer<typeof before> => {
+  const { data = {} } = before.safeParse(object["status"] ?? {});
+  return data;
+});
 
 /** The executors of this run as the status tells them; another run's are none of it. */
 export const shownExecutors = (object: Stored, driver: Driver | undefined): Readonly<Record<string, string>> => {

@@ -1,5 +1,6 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import { oncePer } from "../../core/once.ts";
 import { explain } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
 import { brokenRules } from "./rules.ts";
@@ -17,11 +18,11 @@ export const tooMuch =
   "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no application needs that";
 
 /** Types first, for rules are only meant for what is typed. */
-export const parseSpec = (application: Application): ParsedSpec => {
+export const parseSpec = oncePer((application: Application): ParsedSpec => {
   if (isTooMuch(application["spec"])) return { ok: false, message: tooMuch };
   const typed = specSchema.safeParse(application["spec"]);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;
   const broken = brokenRules({ name, namespace, spec: typed.data });
   return broken.length === 0 ? { ok: true, spec: typed.data } : { ok: false, message: broken.join("; ") };
-};
+});

@@ -9,7 +9,7 @@ import { commandsIn, leftover, ordersFor } from "../command/order.ts";
 import { claimName } from "../pods/names.ts";
 import { foundedFor } from "../queue/founding.ts";
 import { jobs, queues } from "../resource.ts";
-import { parseSpec } from "../schema/parse.ts";
+import { specIn } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
 import { crewOf } from "./crew.ts";
@@ -143,7 +143,7 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   const { object } = view;
   if (object === undefined || isEnding(object)) return gone(key, view);
   const memory = view.memory ?? seeded(object, view.now);
-  const read = parseSpec(key.name, object["spec"]);
+  const read = specIn(object);
   if (!read.ok) return invalid({ object, memory, message: read.message, now: view.now });
   const unseen = looksOf(key, view, read.spec, memory).filter((query) => answerTo(view, query) === undefined);
   if (unseen.length > 0) return { look: unseen };

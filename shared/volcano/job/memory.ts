@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
+import { oncePer } from "../../core/once.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { withoutNulls } from "../schema/absent.ts";
@@ -111,7 +112,7 @@ const shown = z.looseObject({
 
 type Shown = z.infer<typeof shown>;
 
-const shownIn = (job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {};
+const shownIn = oncePer((job: Stored): Shown => shown.safeParse(withoutNulls(job["status"] ?? {})).data ?? {});
 
 /** What the status says of the state that the job is in. */
 export const stateShown = (job: Stored): { readonly phase: Phase | undefined; readonly message: string } => {

@@ -1,5 +1,7 @@
 /** The door: a Job as the API server keeps it becomes a spec with its defaults, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import type { Obj } from "../../core/object.ts";
+import { oncePer } from "../../core/once.ts";
 import { explain } from "../../kube/explain.ts";
 import { withoutNulls } from "./absent.ts";
 import { boundsSaying } from "./bounds.ts";
@@ -28,3 +30,6 @@ export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSayin
   const refusal = refusalOf(name, spec, queueSaying(spec.queue ?? "")).trim();
   return refusal === "" ? { ok: true, spec } : { ok: false, message: refusal };
 };
+
+/** The spec of a job, for whom its queue is not asked about. */
+export const specIn = oncePer((job: Obj): ParsedSpec => parseSpec(job.metadata.name, job["spec"]));

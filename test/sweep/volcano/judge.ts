@@ -14,8 +14,10 @@
  * I9. A checkpoint can be read and is small.
  */
 import { same } from "../../../shared/simulator/json.ts";
+import { textOf } from "../../../shared/simulator/read.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
+import { forked } from "../forked.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
 import { checkStrays, hearPod, longestArrivalMs, replicasIn } from "./bodies.ts";
 import { type Facts, fresh, type Saved } from "./facts.ts";
@@ -115,8 +117,7 @@ export const openJobOracle = (
     metadata.namespace === subject.namespace && metadata.name === subject.name;
   const isRecord = ({ metadata }: Item): boolean => metadata.name === `job.${subject.name}`;
   const isOwned = (object: Item): boolean => facts.uid !== undefined && ownersOf(object).includes(facts.uid);
-  const checkSecret = (value: unknown, where: string): void => {
-    const text = JSON.stringify(value) ?? "";
+  const checkSecret = (text: string, where: string): void => {
     if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };
 
@@ -133,17 +134,18 @@ export const openJobOracle = (
     Object.assign(facts, { phase, replicas: replicasIn(object) });
     if (phase === "Aborted") facts.key = undefined;
     seen.job = object;
-    checkSecret(object["status"], "a status");
+    checkSecret(JSON.stringify(object["status"]) ?? "", "a status");
   };
 
   const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") facts.record = undefined;
     if (type === "DELETED" || actor !== "engine") return;
     const spec = object["spec"];
-    checkSecret(object, "a checkpoint");
+    const text = textOf(object);
+    checkSecret(text, "a checkpoint");
     const readable = numberAt(spec, "schema") === 1 && textAt(spec, "uid") && at(spec, "memory") !== undefined;
     if (!readable) blame("I9: a checkpoint cannot be read");
-    if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
+    if (text.length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
     const { record: before } = facts;
     const record = recordOf(object);
     if (before?.job === record.job) checkMove(before, record, seen.job, blame);
@@ -226,7 +228,7 @@ export const openJobOracle = (
     [checkpoints]: (change, actor, now) => (isRecord(change.object) ? hearRecord(change, actor, now) : undefined),
     pods: (change, actor, now) => hearPod(facts, change, { actor, blame, job: seen.job, now }),
     "commands.bus.volcano.sh": hearCommand,
-    events: ({ object }, actor) => (actor === "engine" ? checkSecret(object, "an event") : undefined),
+    events: ({ object }, actor) => (actor === "engine" ? checkSecret(textOf(object), "an event") : undefined),
   };
 
   return {
@@ -251,6 +253,6 @@ export const openJobOracle = (
     violations: () => facts.violations,
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () => openJobOracle(subject, structuredClone(facts), { ...seen }),
+    copy: () => openJobOracle(subject, forked(facts), { ...seen }),
   };
 };

@@ -8,6 +8,7 @@
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { ownersOf, textAt } from "../fields.ts";
+import { forked } from "../forked.ts";
 import type { Oracle, Subject } from "../oracle.ts";
 import { openJobOracle } from "./judge.ts";
 
@@ -168,8 +169,7 @@ const openWith = (rules: Rules, subject: Subject, facts: Facts, runs: Runs): Ora
     ],
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () =>
-      openWith(rules, subject, structuredClone(facts), new Map([...runs].map(([uid, run]) => [uid, run.copy()]))),
+    copy: () => openWith(rules, subject, forked(facts), new Map([...runs].map(([uid, run]) => [uid, run.copy()]))),
   };
 };
 

@@ -9,6 +9,7 @@
  */
 import type { Change } from "../../../../shared/simulator/store.ts";
 import { at, textAt } from "../../fields.ts";
+import { forked } from "../../forked.ts";
 import type { Oracle, Subject } from "../../oracle.ts";
 
 type Item = Change["object"];
@@ -142,7 +143,7 @@ const openWith = (subject: Subject, facts: Facts): Oracle => {
     violations: () => facts.violations,
     phase: () => facts.phase,
     uid: () => facts.uid,
-    copy: () => openWith(subject, structuredClone(facts)),
+    copy: () => openWith(subject, forked(facts)),
   };
 };
 

@@ -1,0 +1,64 @@
+/** Texts of objects without what differs from run to run: what a server draws, times, and numbers of executors. */
+
+/** UID → what it stands for: the first that had it says. */
+export type Identities = ReadonlyMap<string, string>;
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const epoch = /\b1[789]\d{11}\b/g;
+const anyUuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const hash = /(?<![0-9a-f])(?=\d*[a-f])[0-9a-f]{16,64}(?![0-9a-f])/g;
+/** A run is named after its time, in nanoseconds. */
+export const ofRun = /-\d{19}\b/;
+const address = /\b10\.244\.\d+\.\d+\b/g;
+const projected = /kube-api-access-[a-z0-9]{5}/g;
+const container = /containerd:\/\/[0-9a-f]{64}/g;
+const keptAs = /"kept":"[0-9a-f]+"/g;
+const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
+
+/** What a text must hold for it to be worth a search, what is sought, and what stands for it. */
+const drawnByServer: readonly (readonly [sign: string, pattern: RegExp, name: string])[] = [
+  ["10.244.", address, "<ip>"],
+  ["containerd://", container, "<container>"],
+  ["kube-api-access-", projected, "kube-api-access"],
+  ['"kept":"', keptAs, '"kept":"<digest>"'],
+  ['"ZHJhd24', drawnKey, '"<key>"'],
+];
+
+/** Without drawn identities and times; `parts` are names made of parts of a UID, and what stands for them. */
+export const plain = (text: string, identities: Identities, parts: readonly (readonly [string, string])[]): string => {
+  const named = (uid: string): string => identities.get(uid) ?? uid;
+  // A group of pods is named after the UID of its job.
+  let result = text.replace(uuid, (uid) => named(uid).replace(uuid, named));
+  for (const [part, name] of parts) if (result.includes(part)) result = result.replaceAll(part, name);
+  result = result.replace(time, "<time>").replace(epoch, "1");
+  for (const [sign, pattern, name] of drawnByServer) if (result.includes(sign)) result = result.replace(pattern, name);
+  return result;
+};
+
+/** What is derived from the UID of a run. */
+export const derived = (text: string): string => text.replace(anyUuid, "<id>").replace(hash, "<id>");
+
+/** An executor says its id of itself, too. */
+export const unnumbered = (text: string, name: string): string => {
+  const [, id] = /-exec-(1\d{3})$/.exec(name) ?? [];
+  return id === undefined ? text : text.replaceAll(`"${id}"`, '"own"');
+};
+
+const tells = /Executor 1|Executor own|"id":1|"id":"own"|"operator":"NotIn"|"over":"1|"live":"1/;
+
+/** Where others tell of them: events by name, a checkpoint's account by id and by span. */
+export const nameless = (text: string): string =>
+  tells.test(text)
+    ? text
+        .replace(/\bExecutor 1\d{3}\b/g, "Executor own")
+        .replace(/"id":1\d{3}\b/g, '"id":"own"')
+        .replace(/("id":"own","node":)"[^"]*"/g, '$1"<node>"')
+        .replace(/(\bExecutor own \((?:pod \S+, )?node )[^)]*/g, "$1<node>")
+        .replace(/("key":"metadata\.name","operator":"NotIn","values":)\["[^"]*"\]/g, '$1["<node>"]')
+        .replace(/"(over|live)":"1\d{3}[-,\d]*"/g, '"$1":"own"')
+    : text;
+
+/** One that neither stands nor is told of in a status any more has no place in their order. */
+export const gone = (text: string): string =>
+  text.includes("-exec-1") ? text.replace(/(-exec-)1\d{3}\b/g, "$1own-gone") : text;

@@ -6,6 +6,12 @@ export const instantOf = (time: string | null | undefined): number | undefined =
   return Number.isNaN(at) ? undefined : at;
 };
 
+/** Further away than any time that the API can tell, and so near that it is one of JavaScript's after a span was added. */
+const furthestMs = 4e15;
+
+/** What is further away is no time, but a number that went wrong. */
+export const isInstant = (at: number): boolean => Math.abs(at) <= furthestMs;
+
 /** An instant as the API writes it: RFC 3339, whole seconds, UTC. */
 export const timeText = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 

@@ -15,10 +15,14 @@ import {
   waiting,
 } from "../core/outbox.ts";
 import type { Plan } from "../core/plan.ts";
+import { isInstant } from "../core/time.ts";
 import type { CheckpointRecord } from "./ports.ts";
 import type { Held, Run } from "./run.ts";
 
 export const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
+
+/** A number that is no time is a record that went wrong. */
+export const instant = z.number().refine(isInstant, "is no time");
 
 const update = z.object({
   state: z.string(),
@@ -27,14 +31,14 @@ const update = z.object({
   message: z.string().optional(),
   sequence: z.number().int().min(1),
   uid: z.string().min(1),
-  at: z.number(),
+  at: instant,
 });
 
 export const outboxShape = z.object({
   stream: z.string().min(1),
   to: z.string(),
   entries: z.array(update).min(1),
-  leftAt: z.number().optional(),
+  leftAt: instant.optional(),
 });
 
 /** So long a record is kept for updates that nobody acknowledges once the object is gone, ms. */

@@ -1,7 +1,7 @@
 /** The checkpoint record's door: what is stored is parsed before anything of it is believed, and what parses can be told apart. */
 import * as z from "zod";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
-import { outboxShape, positionShape } from "./outbox.ts";
+import { instant, outboxShape, positionShape } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
 const made = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
@@ -10,8 +10,8 @@ const run = z.looseObject({
   attempt: z.number().int(),
   submissionId: z.string().optional(),
   driver: z.string().optional(),
-  startedAt: z.number().optional(),
-  endedAt: z.number(),
+  startedAt: instant.optional(),
+  endedAt: instant,
   outcome: z.enum(["completed", "failed", "refused", "replaced", "suspended", "voided", "ended"]),
   error: z.string().optional(),
   losses: z.number().optional(),
@@ -26,26 +26,26 @@ const shape = z.looseObject({
   generation: z.number().int().optional(),
   labels: z.record(z.string(), z.string()).optional(),
   rests: z.boolean().optional(),
-  wakeAt: z.number().optional(),
+  wakeAt: instant.optional(),
   waitsFor: z.string().optional(),
   status: z.object({ wished: z.string(), answered: z.string() }).optional(),
-  trouble: z.object({ reason: z.string(), message: z.string(), since: z.number() }).optional(),
+  trouble: z.object({ reason: z.string(), message: z.string(), since: instant }).optional(),
   outbox: outboxShape.optional(),
   acknowledged: positionShape.optional(),
-  returning: z.object({ since: z.number(), until: z.number(), ends: z.boolean().optional() }).optional(),
+  returning: z.object({ since: instant, until: instant, ends: z.boolean().optional() }).optional(),
   cleanup: z
-    .object({ since: z.number(), graceSeconds: z.number(), forceAt: z.number(), done: z.number().optional() })
+    .object({ since: instant, graceSeconds: z.number().int().min(0), forceAt: instant, done: instant.optional() })
     .optional(),
   recovered: z
     .object({
-      at: z.number(),
+      at: instant,
       how: z.enum(["salvaged", "voided", "fresh", "reconnected", "cleaned"]),
       why: z.string(),
       was: z.unknown().optional(),
     })
     .optional(),
   runs: z.array(run).optional(),
-  pruneAt: z.number().optional(),
+  pruneAt: instant.optional(),
   memory: z.unknown(),
 });
 

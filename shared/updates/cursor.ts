@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import { newestOf, type Outbox, type Position, type Update, waiting } from "../core/outbox.ts";
+import { instant } from "../kube/instant.ts";
 
 /** The one that was sent, or was going to be. Instants in epoch ms. */
 const outstanding = z.object({
@@ -15,9 +16,9 @@ const outstanding = z.object({
   to: z.string(),
   tries: z.number().int().min(1),
   /** Of the first try. */
-  since: z.number(),
+  since: instant,
   /** When it counts as lost and is sent again. */
-  nextAt: z.number(),
+  nextAt: instant,
   /** What came back instead of an acknowledgement; absent while nothing did. */
   error: z.string().optional(),
 });

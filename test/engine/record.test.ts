@@ -24,7 +24,7 @@ const records: fc.Arbitrary<CheckpointRecord> = fc.record(
     trouble: fc.record({ reason: text, message: text, since: at }),
     made: fc.dictionary(named, fc.oneof(text, at, fc.boolean(), fc.array(text)), { noNullPrototype: true }),
     returning: fc.record({ since: at, until: at, ends: fc.boolean() }),
-    cleanup: fc.record({ since: at, graceSeconds: at, forceAt: at, done: at }),
+    cleanup: fc.record({ since: at, graceSeconds: fc.nat(), forceAt: at, done: at }),
     recovered: fc.record({ at, how: fc.constant("fresh" as const), why: text, was: fc.jsonValue() }),
     runs: fc.array(fc.record({ attempt: at, endedAt: at, outcome: fc.constant("failed" as const), error: text })),
     pruneAt: at,

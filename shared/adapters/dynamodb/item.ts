@@ -77,11 +77,12 @@ const parsed = (text: string | undefined): unknown => {
   }
 };
 
-const unpacked = (bytes: Uint8Array): string | undefined => {
+/** Bytes that cannot be unpacked were a record, too: they are told as one that cannot be read, not as none. */
+const unpacked = (bytes: Uint8Array): string => {
   try {
     return gunzipSync(bytes, { maxOutputLength: unpackedMost }).toString("utf8");
-  } catch {
-    return undefined;
+  } catch (cause) {
+    return `packed, and cannot be unpacked: ${String(cause)}`;
   }
 };
 

@@ -103,7 +103,7 @@ const driverFrom = (object: Stored, seen: Status, submissionId: string): Driver 
   attempt: seen.submissionAttempts ?? 1,
   submissionId,
   ...(seen.sparkApplicationId ? { applicationId: seen.sparkApplicationId } : {}),
-  podName: seen.driverInfo?.podName ?? `${object.metadata.name}-driver`,
+  podName: seen.driverInfo?.podName || `${object.metadata.name}-driver`,
   submittedAt: instantOf(seen.lastSubmissionAttemptTime) ?? 0,
   uid: adoptedUid,
 });

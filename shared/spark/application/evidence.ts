@@ -5,6 +5,7 @@ import { instantOf } from "../../core/time.ts";
 import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from "../../kube/pods.ts";
 import type { Evidence } from "./machine.ts";
 import type { Driver } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
 
 /** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
 export const adoptedUid = "adopted";
@@ -25,6 +26,14 @@ export type Pods = {
 const isDriver = (pod: Stored, driver: Driver): boolean =>
   labelOf(pod, "spark-role") === "driver" &&
   (driver.uid === undefined || driver.uid === adoptedUid || driver.uid === pod.metadata.uid);
+
+/** By whatever it was remembered: what another application owns is not this one's. */
+const isAnothers = ({ metadata: { ownerReferences = [] } }: Stored, own: string): boolean =>
+  ownerReferences.some(({ kind, uid }) => kind === sparkApplications.kind && uid !== own);
+
+/** The driver itself, found by its name; `own` is the application's UID. */
+export const isBody = (pod: Stored, own: string, { uid }: Driver): boolean =>
+  uid === undefined || uid === adoptedUid ? ownedBy(pod, own) : pod.metadata.uid === uid && !isAnothers(pod, own);
 
 /** Whose pods are ours: the application's, and those of any driver of it, for a driver owns its executors. */
 const ownersOf = (pods: readonly Stored[], uid: string, driver: Driver | undefined): readonly string[] => {

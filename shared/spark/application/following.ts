@@ -3,14 +3,14 @@ import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
-import { isEnding, labelOf, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
+import { isEnding, labelOf, podStatus, waitingReason } from "../../kube/pods.ts";
 import { exposureOf } from "./accompanied.ts";
 import { type Attended, attended } from "./attending.ts";
 import { causeOf } from "./causes.ts";
 import { chronicled } from "./chronicle.ts";
 import { closed } from "./closing.ts";
 import { awaiting, type Comeback, comeback } from "./comeback.ts";
-import { adoptedUid, alive, endOf, evidenceOf, failureOf, type Pods, submissionLabel } from "./evidence.ts";
+import { alive, endOf, evidenceOf, failureOf, isBody, type Pods, submissionLabel } from "./evidence.ts";
 import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
@@ -34,9 +34,6 @@ type Sighted = Exclude<Sighting, { readonly see: "later" }>;
 const wasThere = ({ object }: Scene, driver: Driver, found: Pods): boolean =>
   driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
-const isBody = (pod: Stored, { view }: Scene, driver: Driver): boolean =>
-  driver.uid === undefined || driver.uid === adoptedUid ? ownedBy(pod, view.uid) : pod.metadata.uid === driver.uid;
-
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
 const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
@@ -44,7 +41,7 @@ const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
   const query = bodyOf(scene.key, driver);
   const answer = scene.view.seen.get(queryId(query));
   if (answer === undefined) return { see: "later", look: [query] };
-  const pod = answer.find((one) => isBody(one, scene, driver));
+  const pod = answer.find((one) => isBody(one, scene.view.uid, driver));
   return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
 };
 

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Parsed } from "../../core/operator.ts";
+import { instant } from "../../kube/instant.ts";
 import { rareNames } from "../companions/retinue.ts";
 import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
@@ -10,11 +11,11 @@ import { causes } from "./causes.ts";
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({
   attempt: z.number().int(),
-  submissionId: z.string(),
+  submissionId: z.string().min(1),
   applicationId: z.string().optional(),
-  podName: z.string(),
+  podName: z.string().min(1),
   /** When the attempt was handed out, epoch ms. */
-  submittedAt: z.number(),
+  submittedAt: instant,
   /** Set once the pod was seen: from then on its absence is a loss. */
   uid: z.string().optional(),
 });
@@ -35,18 +36,18 @@ const plain = z.enum([
 const state = z.discriminatedUnion("phase", [
   z.object({ phase: z.literal("") }),
   z.object({ phase: plain }),
-  z.object({ phase: z.literal("SUCCEEDING"), endedAt: z.number() }),
-  z.object({ phase: z.literal("COMPLETED"), endedAt: z.number() }),
+  z.object({ phase: z.literal("SUCCEEDING"), endedAt: instant }),
+  z.object({ phase: z.literal("COMPLETED"), endedAt: instant }),
   z.object({
     phase: z.enum(["FAILING", "SUBMISSION_FAILED"]),
-    endedAt: z.number(),
+    endedAt: instant,
     error: z.string(),
-    retryAt: z.number().optional(),
+    retryAt: instant.optional(),
     cause: z.enum(causes).optional(),
   }),
   z.object({
     phase: z.literal("FAILED"),
-    endedAt: z.number(),
+    endedAt: instant,
     error: z.string(),
     cause: z.enum(causes).optional(),
   }),
@@ -61,7 +62,7 @@ const untold = z.object({
 });
 
 /** A state that was entered, epoch ms. */
-const passage = z.object({ phase: z.string(), attempt: z.number().int(), at: z.number() });
+const passage = z.object({ phase: z.string(), attempt: z.number().int(), at: instant });
 
 /** The version of `normalised`: a record made with another one is re-baselined, never invalidated. */
 export const normaliser = 1;
@@ -77,7 +78,7 @@ const memory = z.object({
   submissions: z.number().int(),
   executions: z.number().int(),
   /** The newest save that planned a driver, epoch ms: the next attempt keeps its distance from it. */
-  plannedAt: z.number().optional(),
+  plannedAt: instant.optional(),
   driver: driver.optional(),
   /** Rare kinds of which this application may have objects. */
   rare: z.array(z.enum(rareNames)).optional(),

@@ -1,6 +1,7 @@
 /** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
 import type { Look, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
+import { ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type Allotment, beyond } from "../executors/allotment.ts";
 import { isLiving, type Member, membersOf, missingOf } from "../executors/census.ts";
@@ -41,7 +42,10 @@ export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: 
   const queries = queriesFor(scene, allotment, [...wrong]);
   const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
   if (unseen.length > 0) return { look: unseen };
-  const again = queries.flatMap((query) => scene.view.seen.get(queryId(query)) ?? []);
+  const owners = [scene.view.uid, scene.memory.driver?.uid ?? ""];
+  const again = queries
+    .flatMap((query) => scene.view.seen.get(queryId(query)) ?? [])
+    .filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
   const found = membersOf(again).filter(({ id }) => wrong.has(id));
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
 };

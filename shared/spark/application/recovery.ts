@@ -12,6 +12,7 @@ import type { Ledger } from "../executors/ledger.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, hiddenDriver, runOf } from "./adopting.ts";
+import { adoptedUid, submissionLabel } from "./evidence.ts";
 import { type Driver, type Memory, type Phase, type State, salvageMemory } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
 import { leftoversOf, podsOf } from "./scene.ts";
@@ -24,10 +25,26 @@ const estate = (key: Key, uid: string, memory: Memory | undefined): Estate => ({
 
 type Kept = ReturnType<typeof salvageMemory>["kept"];
 
-/** The driver that was remembered, else the newest that lives, else the one that the status tells of. */
+/** A run is under way, which is worth nothing in another cluster. */
+const underWay: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
+
+const isBodyOf = (body: Stored, { submissionId, uid }: Driver): boolean =>
+  labelOf(body, submissionLabel) === submissionId && [undefined, adoptedUid, body.metadata.uid].includes(uid);
+
+/**
+ * What parses of a damaged record may be wrong all the same: of a run that is under way the driver that lives says more.
+ * A state of before the first attempt, though attempts were handed out, is none.
+ */
+const isRunLost = ({ state, driver, attempt = 0 }: Kept, body: Stored | undefined): boolean => {
+  if (state === undefined || (state.phase === "" && attempt > 0)) return true;
+  return underWay.has(state.phase) && (driver === undefined || (body !== undefined && !isBodyOf(body, driver)));
+};
+
+/** The driver that lives, else the one that was remembered, else the one that the status tells of. */
 const driverFrom = (kept: Kept, base: Memory, body: Stored | undefined): Driver | undefined => {
-  if (kept.driver !== undefined) return kept.driver;
-  return body === undefined ? base.driver : runOf(body, base).driver;
+  const { driver } = kept;
+  if (body === undefined || (driver !== undefined && isBodyOf(body, driver))) return driver ?? base.driver;
+  return runOf(body, base).driver;
 };
 
 /** A status that is about another run than this one says nothing of it. */
@@ -64,11 +81,11 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const read = parseSpec(object);
   const base = adopted(object, "", read.ok ? (read.spec.restartPolicy ?? {}) : {}, pods);
   const body = hiddenDriver(object, "", pods);
-  const isRunLost = kept.state === undefined || problems.some((one) => one.startsWith("driver"));
-  const driver = isRunLost ? driverFrom(kept, base, body) : kept.driver;
+  const lost = isRunLost(kept, body);
+  const driver = lost || problems.some((one) => one.startsWith("driver")) ? driverFrom(kept, base, body) : kept.driver;
   const known = [kept.attempt ?? 0, driver?.attempt ?? 0, base.attempt, ...attemptsIn(remains)];
   const attempt = Math.max(...known.filter(Number.isSafeInteger));
-  const state = kept.state ?? stateFrom(object, base, driver, attempt);
+  const state = (lost ? undefined : kept.state) ?? stateFrom(object, base, driver, attempt);
   const memory: Memory = {
     ...base,
     ...kept,
@@ -83,9 +100,6 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
   const { driver: _, ...bare } = memory;
   return { memory: driver === undefined ? bare : { ...bare, driver }, kept: Object.keys(kept), problems };
 };
-
-/** A run is under way, which is worth nothing in another cluster. */
-const underWay: ReadonlySet<Phase> = new Set(["SUBMITTED", "RUNNING", "UNKNOWN"]);
 
 /** The next attempt takes the place of a run under way, and spends no retry. Generations begin anew: specs are compared. */
 const voided = (memory: Memory): Memory => {

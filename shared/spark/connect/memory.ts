@@ -2,12 +2,13 @@
 import * as z from "zod";
 import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Parsed } from "../../core/operator.ts";
+import { instant } from "../../kube/instant.ts";
 
 const memory = z.object({
   /** Servers that ended without ever having been ready in between. */
   ends: z.number().int(),
   /** Epoch ms before which no server is made. */
-  retryAt: z.number().optional(),
+  retryAt: instant.optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

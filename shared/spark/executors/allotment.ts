@@ -4,7 +4,8 @@
  * from a list is noticed, asked for by name, and not merely counted as never made.
  */
 import * as z from "zod";
-import { idsPattern } from "./ids.ts";
+import { instant } from "../../kube/instant.ts";
+import { areFew, idsShape } from "./ids.ts";
 
 /** Ids of the driver's own allocator begin at 1 and never come so far in a run that asks for none. */
 export const firstId = 1001;
@@ -12,14 +13,12 @@ export const firstId = 1001;
 /** Ids are never used twice: with the count of them lost, they go on far beyond any that can be seen. */
 export const beyond = 10_000;
 
-const ids = z.string().regex(idsPattern);
-
 /** Ids handed out by one save, epoch ms: until nothing of it can arrive any more, they may still be on their way. */
 const round = z.object({
-  ids,
-  at: z.number(),
+  ids: idsShape,
+  at: instant,
   /** When that is, epoch ms, where it is sooner than after any save. */
-  until: z.number().optional(),
+  until: instant.optional(),
 });
 
 export const allotment = z.object({
@@ -30,15 +29,15 @@ export const allotment = z.object({
   /** The id that is handed out next. It never goes back, also not from run to run. */
   next: z.number().int(),
   /** Executors that were seen and not yet seen to end. */
-  alive: ids,
+  alive: idsShape,
   /** Executors that were handed out and never seen. */
-  underway: z.array(round),
+  underway: z.array(round).refine((rounds) => areFew(...rounds.map(({ ids }) => ids)), "too many on their way"),
   /** How many were made since the present interval began, epoch ms. */
-  window: z.object({ at: z.number(), made: z.number().int() }).optional(),
+  window: z.object({ at: instant, made: z.number().int() }).optional(),
   /** The driver's REST API has answered once: its RPC listens. */
   listens: z.boolean().optional(),
   /** Executors in a row that ended soon after their start, and when the last one did, epoch ms. */
-  crashes: z.object({ count: z.number().int(), at: z.number() }).optional(),
+  crashes: z.object({ count: z.number().int(), at: instant }).optional(),
 });
 
 export type Allotment = z.infer<typeof allotment>;

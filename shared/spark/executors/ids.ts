@@ -1,10 +1,12 @@
 /** Sets of executor ids, kept as ranges: `1-400,403`. However many executors there are, their ids stay a few words. */
 
+import * as z from "zod";
+
 /** Ascending, apart from each other by at least one id. */
 export type Ids = readonly (readonly [from: number, to: number])[];
 
 /** The form in which a set is kept. */
-export const idsPattern = /^(?:\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)?$/;
+const pattern = /^(?:\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)?$/;
 
 export const textOfIds = (ids: Ids): string =>
   ids.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(",");
@@ -54,6 +56,18 @@ export const countOfIds = (ids: Ids): number => ids.reduce((sum, [from, to]) => 
 /** Every id of the set, ascending. */
 export const listOfIds = (ids: Ids): readonly number[] =>
   ids.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at));
+
+/** A set that is only asked, however many are in it. */
+export const rangesShape = z.string().regex(pattern);
+
+/** More than any cluster runs: a record that says so is broken, and to list what it names takes all memory there is. */
+const mostLiving = 100_000;
+
+export const areFew = (...sets: readonly string[]): boolean =>
+  sets.reduce((sum, text) => sum + countOfIds(idsOf(text)), 0) <= mostLiving;
+
+/** A set whose ids are gone through one by one. */
+export const idsShape = rangesShape.refine((text) => areFew(text), `more than ${mostLiving} executors`);
 
 const meets = (ids: Ids, from: number, to: number): boolean => ids.some(([a, b]) => a <= to && from <= b);
 

@@ -3,11 +3,9 @@
  * as ranges, the latest losses whole, all others as figures.
  */
 import * as z from "zod";
-import { countOfIds, hasId, idsOf, idsPattern } from "./ids.ts";
+import { instant } from "../../kube/instant.ts";
+import { countOfIds, hasId, idsOf, idsShape, rangesShape } from "./ids.ts";
 import { losses, lossReasons } from "./losses.ts";
-
-/** More than any cluster runs: a record that says so is broken. */
-const mostLiving = 100_000;
 
 /** What may be wrong with a run that goes on: no executor runs, the driver says nothing, or ends no task. */
 export const troubles = ["executorsGone", "driverSilent", "driverStalled"] as const;
@@ -23,7 +21,7 @@ const loss = z.object({
   /** What the platform said, in its own words. */
   why: z.string().max(200).optional(),
   /** When it ended, as its pod shows; else when it was missed. Epoch ms. */
-  at: z.number(),
+  at: instant,
 });
 
 /** What is remembered of looking after executors and their driver. Times in epoch ms. */
@@ -31,44 +29,38 @@ const care = z.object({
   /** How often in a row pods had to be deleted that did not come up, and the newest of them: each time they get longer. */
   stuck: z.object({ times: z.number().int(), last: z.number().int() }).optional(),
   /** Since when none of the executors runs. */
-  goneSince: z.number().optional(),
+  goneSince: instant.optional(),
   /** The driver's word, asked now and then. */
   pulse: z
     .object({
-      at: z.number(),
+      at: instant,
       /** Tasks that had ended, and when they were first so many. */
       tasks: z.number(),
-      movedAt: z.number(),
+      movedAt: instant,
       /** No task was running. */
       idle: z.boolean().optional(),
-      silentSince: z.number().optional(),
+      silentSince: instant.optional(),
       /** Executors that run and that it had given up. */
       inactive: z.array(z.number().int()).optional(),
     })
     .optional(),
   /** What is wrong with the run, and was told. */
-  trouble: z.object({ is: z.enum(troubles), since: z.number() }).optional(),
+  trouble: z.object({ is: z.enum(troubles), since: instant }).optional(),
   /** What was told of nodes that are about to go with what cannot be moved. */
   warned: z.string().max(500).optional(),
 });
-
-const ids = z.string().regex(idsPattern);
 
 /** Additive: what a record does not have is empty. */
 export const ledgerShape = z.object({
   attempt: z.number().int(),
   /** Ids of those that live, and the first digits of their pods' UIDs in the same order. */
-  live: z
-    .string()
-    .regex(idsPattern)
-    .refine((text) => countOfIds(idsOf(text)) <= mostLiving, `more than ${mostLiving} executors`)
-    .optional(),
+  live: idsShape.optional(),
   marks: z
     .string()
     .regex(/^[\da-f]*$/)
     .optional(),
   /** Ids that are accounted for. */
-  over: ids.optional(),
+  over: rangesShape.optional(),
   /** How many were lost, by reason. */
   lost: z.partialRecord(z.enum(lossReasons), z.number().int()).optional(),
   /** The latest of those that are told, oldest first. */
@@ -80,7 +72,7 @@ export const ledgerShape = z.object({
   /** Ids of pods that ended and did not say why, and how often they were looked at. */
   unclear: z.array(z.object({ id: z.number().int(), checks: z.number().int() })).optional(),
   /** Ids of those whose end the status may not show yet, by the state that it is to show. */
-  ends: z.object({ COMPLETED: ids.optional(), FAILED: ids.optional() }).optional(),
+  ends: z.object({ COMPLETED: idsShape.optional(), FAILED: idsShape.optional() }).optional(),
   care: care.optional(),
 });
 

@@ -4,12 +4,13 @@ import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
+import { instant } from "../../kube/instant.ts";
 
 /** A run that was handed out: its name, the time of the schedule that it stands for, and when that was decided, epoch ms. */
 const run = z.object({
   name: z.string(),
-  tick: z.number(),
-  at: z.number(),
+  tick: instant,
+  at: instant,
   /** Others are still to be ended for it. */
   replaces: z.boolean().optional(),
 });
@@ -18,7 +19,7 @@ const memory = z.object({
   /** Digest of schedule and time zone that `nextRun` was computed from; "" when it has to be computed anew. */
   timing: z.string(),
   /** Epoch ms; absent while there is no valid schedule. */
-  nextRun: z.number().optional(),
+  nextRun: instant.optional(),
   /** Decided on and saved, but not seen yet: it is created, again if need be. */
   starting: run.optional(),
   lastRun: run.optional(),

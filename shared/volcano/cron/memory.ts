@@ -4,6 +4,7 @@ import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
+import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronStatusSchema } from "../schema/cron.ts";
 
@@ -11,13 +12,13 @@ const memory = z.object({
   /** Digest of schedule and time zone that `since` counts for. */
   timing: z.string(),
   /** Times up to this one are taken, or from before the schedule; epoch ms. */
-  since: z.number(),
+  since: instant,
   /** The time that was taken last, epoch ms. */
-  taken: z.number().optional(),
+  taken: instant.optional(),
   /** Decided on and saved, but not seen yet: it is created, again if need be. */
-  starting: z.object({ name: z.string(), tick: z.number() }).optional(),
+  starting: z.object({ name: z.string(), tick: instant }).optional(),
   /** The newest end of a job that was completed, epoch ms: the job may be gone. */
-  succeeded: z.number().optional(),
+  succeeded: instant.optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

@@ -4,6 +4,7 @@ import { readMemory } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
+import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type FlowPhase, flowPhases, flowStatusSchema } from "../schema/flow.ts";
 
@@ -12,7 +13,7 @@ const memory = z.object({
   /** Names of jobs that were seen to be complete: they are not made again, whatever becomes of them. */
   completed: z.array(z.string()),
   /** By the name of a job: the phases that it was seen in, and since when, epoch ms; the latest last. */
-  histories: z.record(z.string(), z.array(z.object({ state: z.string(), at: z.number() }))),
+  histories: z.record(z.string(), z.array(z.object({ state: z.string(), at: instant }))),
   /** What was told last of what somebody has to mend. */
   warned: z.string().optional(),
 });

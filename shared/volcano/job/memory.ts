@@ -8,6 +8,7 @@ import type { Stored } from "../../core/object.ts";
 import { oncePer } from "../../core/once.ts";
 import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
+import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/words.ts";
 import { isWorking } from "./machine.ts";
@@ -32,7 +33,7 @@ const delay = z.object({
   /** It was taken from outside: see `Happening`. */
   disrupted: z.literal(true).optional(),
   /** Epoch ms. */
-  dueAt: z.number(),
+  dueAt: instant,
 });
 
 /** An event by what it is about, its words, and what makes its name. */
@@ -46,15 +47,15 @@ const untold = z.object({
 const memory = z.object({
   phase,
   /** When the phase was entered, epoch ms. */
-  since: z.number(),
+  since: instant,
   /** What led here, for people. */
   why: z.object({ reason: z.string(), message: z.string() }).optional(),
-  version: z.number().int(),
-  retryCount: z.number().int(),
+  version: z.number().int().min(0),
+  retryCount: z.number().int().min(0),
   /** Finished pods of earlier versions are kept and counted. */
   keeps: z.boolean(),
   /** The latest entry into each phase, the latest last; epoch ms. */
-  conditions: z.array(z.object({ phase, at: z.number() })),
+  conditions: z.array(z.object({ phase, at: instant })),
   /** Pods of the current version that a step has seen, and that nobody here has asked to end: missing, they were evicted. */
   seen: sets,
   /** Of these, failed ones whose failure was an event already. */
@@ -78,9 +79,9 @@ const memory = z.object({
   /** UIDs of commands that were taken: those whose objects are there, and the latest. */
   commands: z.array(z.string()).optional(),
   /** Since when the job has been at work, as long as it is, epoch ms: first Running after it began, or was resumed. */
-  activeSince: z.number().optional(),
+  activeSince: instant.optional(),
   /** Restarts in a row, and until when the pods of the latest wait, epoch ms. */
-  backoff: z.object({ restarts: z.number().int(), until: z.number() }).optional(),
+  backoff: z.object({ restarts: z.number().int(), until: instant }).optional(),
   /** Aborted because its annotation says so. */
   suspended: z.boolean().optional(),
   /** What hindered the job's group when that was told last. */

@@ -7,8 +7,9 @@ import {
   hasId,
   idSet,
   idsOf,
-  idsPattern,
+  idsShape,
   listOfIds,
+  rangesShape,
   textOfIds,
   union,
 } from "../../../shared/spark/executors/ids.ts";
@@ -24,7 +25,7 @@ describe("a set of ids", () => {
   for (const [ids, text] of rows)
     test(`of ${JSON.stringify(ids)} is written ${JSON.stringify(text)}, and read again`, () => {
       assert.equal(textOfIds(idSet(ids)), text);
-      assert.match(text, idsPattern);
+      assert.ok(rangesShape.safeParse(text).success);
       assert.deepEqual(
         listOfIds(idsOf(text)),
         [...new Set(ids)].sort((a, b) => a - b),
@@ -44,7 +45,18 @@ describe("a set of ids", () => {
     assert.equal(textOfIds(idSet(Array.from({ length: 10_000 }, (_, at) => at + 1))), "1-10000"));
 
   const strange = ["a", "1-", "-1", "1,,2", "1-2-3", "1234567890", "1 2", "1\n"];
-  for (const text of strange) test(`is not ${JSON.stringify(text)}`, () => assert.doesNotMatch(text, idsPattern));
+  for (const text of strange)
+    test(`is not ${JSON.stringify(text)}`, () => assert.ok(!rangesShape.safeParse(text).success));
+
+  test("that is gone through one by one is none of a hundred thousand and more", () => {
+    const read = ["1-100000", "1-100001", "1-60000,70001-110001", "1-999999999"].map((text) =>
+      idsShape.safeParse(text),
+    );
+    assert.deepEqual(
+      read.map(({ success }) => success),
+      [true, false, false, false],
+    );
+  });
 });
 
 describe("too many ranges", () => {

@@ -7,6 +7,7 @@ import { owned } from "./owned.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
 import { scaling } from "./scaling.ts";
+import { strands } from "./strands.ts";
 import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
@@ -223,7 +224,10 @@ const first: readonly Scenario[] = [
   },
 ];
 
-const spark: readonly Scenario[] = [...first, ...lives, ...owned, ...crews, ...scaling, ...recoveries, ...upstreamBugs];
+const spark: readonly Scenario[] = [
+  ...[...first, ...lives, ...owned, ...crews, ...strands],
+  ...[...scaling, ...recoveries, ...upstreamBugs],
+];
 
 const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing];
 

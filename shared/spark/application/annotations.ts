@@ -88,6 +88,14 @@ export const spans = {
     most: hour,
     meaning: "an executor on a node that does not answer (NotReady) is given up after so long, and made anew elsewhere",
   },
+  driverNodeMs: {
+    form: "duration",
+    annotation: "rekindle.dev/driver-node-timeout",
+    least: 10 * second,
+    most: 24 * hour,
+    meaning:
+      "a driver on a node that has not answered (NotReady) for so long is given up, and its run has failed; off: it may still be writing, so it is waited for until the node answers or is gone",
+  },
   goneMs: {
     form: "duration",
     annotation: "rekindle.dev/executors-gone-timeout",

@@ -16,6 +16,7 @@ export const causes = [
   "executorStart",
   "executorsGone",
   "driverHung",
+  "unreachable",
 ] as const;
 
 export type Cause = (typeof causes)[number];
@@ -33,6 +34,7 @@ export const spendsRetry: Readonly<Record<Cause, boolean>> = {
   executorStart: true,
   executorsGone: false,
   driverHung: true,
+  unreachable: false,
 };
 
 /** Causes that we have judged, while pods of the run may still live: they are ended. */
@@ -48,6 +50,7 @@ export const judged: Readonly<Record<Cause, boolean>> = {
   executorStart: true,
   executorsGone: true,
   driverHung: true,
+  unreachable: true,
 };
 
 /** Why a driver's pod failed; undefined: it is gone, and nobody can say who took it. */

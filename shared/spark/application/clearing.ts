@@ -7,6 +7,7 @@ import { pods } from "../../kube/resources.ts";
 import { adoptedUid, alive, type Pods } from "./evidence.ts";
 import type { Memory } from "./memory.ts";
 import { bodyOf, leftoversOf, planOf, podsOf, removal, type Scene, seenPods, settledAt } from "./scene.ts";
+import { type Stranded, strandedAmong } from "./stranded.ts";
 
 /** Pods that are being ended usually go within their grace; an event tells, this is for the one that got lost. */
 const pollMs = 15_000;
@@ -30,6 +31,11 @@ const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
   return { ...memory, driver: { ...driver, uid: body.metadata.uid } };
 };
 
+const timeOf = ({ wakeAt }: Stranded): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
+
+const waitsFor = (count: number, { says }: Stranded): string =>
+  `${count} object(s) of the last run to end${says === undefined ? "" : `, ${says} among them`}`;
+
 /** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
 export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
   const { key, view, memory } = scene;
@@ -44,14 +50,18 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
   const left = remaining(scene, found);
   if ("look" in left) return left;
   if (left.length === 0 && others.length === 0) return then(scene);
+  const stranded = strandedAmong(scene, left);
+  if ("look" in stranded) return stranded;
+  const answering = alive(left).filter((pod) => !stranded.freed.has(pod));
   const stage = [
-    ...alive(left).map((pod) => removal(pod, pods)),
+    ...stranded.ends,
+    ...answering.map((pod) => removal(pod, pods)),
     ...others.filter(({ object }) => !isEnding(object)).map(({ object, resource }) => removal(object, resource)),
   ];
   const waits =
     left.length === 0 && stage.length > 0
       ? { again: true }
-      : { pollMs, waitsFor: `${left.length + others.length} object(s) of the last run to end` };
+      : { pollMs, ...timeOf(stranded), waitsFor: waitsFor(left.length + others.length, stranded) };
   return planOf(scene, knowing(memory, found), found, { stages: [stage], ...waits });
 };
 

@@ -11,13 +11,14 @@ import { chronicled } from "./chronicle.ts";
 import { closed } from "./closing.ts";
 import { awaiting, type Comeback, comeback } from "./comeback.ts";
 import { alive, endOf, evidenceOf, failureOf, isBody, type Pods, submissionLabel } from "./evidence.ts";
-import { driverLateness, executorLateness, failed, type Lateness } from "./failing.ts";
+import { failed, type Lateness } from "./failing.ts";
 import { type Evidence, followed } from "./machine.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { regained } from "./mustering.ts";
 import { isOwnRun } from "./relevant.ts";
 import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "./scene.ts";
 import { showsSubmission } from "./status.ts";
+import { delayed } from "./stranded.ts";
 import { submitAgain } from "./submitting.ts";
 import { ahead, rushed, supplied, supplyOf } from "./supplying.ts";
 
@@ -65,11 +66,6 @@ const memoryAfter = (scene: Scene, driver: Driver, sighting: Sighted): Memory | 
     default:
       return { ...memory, driver, state: { phase: next } };
   }
-};
-
-const latenessOf = (scene: Scene, driver: Driver, found: Pods, { see, pod }: Sighted): Lateness => {
-  if (see === "pending") return driverLateness(scene, driver, pod);
-  return see === "running" && pod !== undefined ? executorLateness(scene, driver, found, pod) : undefined;
 };
 
 const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
@@ -210,6 +206,9 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
 };
 
+const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
+  pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
+
 export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
   const found = seenPods(given);
   if (found === undefined) return { look: [podsOf(given.key)] };
@@ -220,12 +219,13 @@ export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
     return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
   const sighting = sighted(scene, driver, found);
   if (sighting.see === "later") return { look: sighting.look };
-  const uid = sighting.pod?.metadata.uid ?? driver.uid;
-  const known = uid === undefined ? driver : { ...driver, uid };
+  const known = knownBy(driver, sighting);
   const back = comeback(scene, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)
     return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
-  const late = latenessOf(scene, known, found, sighting);
+  const delay = delayed(scene, { driver: known, found }, sighting);
+  if ("look" in delay) return delay;
+  const { late, says = waitsFor(sighting.see, sighting.pod) } = delay;
   const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
   if (after === "resume") return resume(scene, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
@@ -233,7 +233,7 @@ export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
   if ("look" in doors) return doors;
-  const waits = { ...timesOf(back, late), waitsFor: waitsFor(sighting.see, sighting.pod) };
+  const waits = { ...timesOf(back, late), waitsFor: says };
   if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
   const now = { ...scene, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };

@@ -34,8 +34,14 @@ const mostNodes = 20;
 export type NodeStates = ReadonlyMap<string, NodeState>;
 
 /** The nodes of executors that may have died with theirs. */
-export const nodesOf = ({ view }: Scene, executors: readonly Stored[]): NodeStates | Look => {
-  const suspects = executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, view.now));
+export const nodesOf = (scene: Scene, executors: readonly Stored[]): NodeStates | Look =>
+  statesOf(
+    scene,
+    executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, scene.view.now)),
+  );
+
+/** How the nodes of these pods are. */
+export const statesOf = ({ view }: Scene, suspects: readonly Stored[]): NodeStates | Look => {
   const names = [...new Set(suspects.flatMap((pod) => nodeNameOf(pod) ?? []))].sort().slice(0, mostNodes);
   const unseen = names.map(peekNode).filter((query) => view.heard?.has(queryId(query)) !== true);
   if (unseen.length > 0) return { look: unseen };

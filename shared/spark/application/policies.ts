@@ -26,6 +26,7 @@ export type Policies = {
   readonly pendingMs: number;
   readonly pendingMaxMs: number;
   readonly nodeGraceMs: number;
+  readonly driverNodeMs: number | undefined;
   readonly goneMs: number;
   readonly silenceMs: number;
   readonly stallMs: number;
@@ -57,6 +58,7 @@ export const policiesOf = ({
     pendingMs: fixed(spans.pendingMs),
     pendingMaxMs: fixed(spans.pendingMaxMs),
     nodeGraceMs: fixed(spans.nodeGraceMs),
+    driverNodeMs: span(spans.driverNodeMs),
     goneMs: fixed(spans.goneMs),
     silenceMs: fixed(spans.silenceMs),
     stallMs: fixed(spans.stallMs),

@@ -16,6 +16,7 @@ const plain = {
   pendingMs: 300_000,
   pendingMaxMs: 3_600_000,
   nodeGraceMs: 10_000,
+  driverNodeMs: undefined,
   goneMs: 60_000,
   silenceMs: 300_000,
   stallMs: 1_800_000,
@@ -54,6 +55,7 @@ describe("annotations", () => {
     { name: "executor-pending-timeout", value: "10s", want: { pendingMs: 10_000 } },
     { name: "executor-pending-timeout-max", value: "1d", want: { pendingMaxMs: 86_400_000 } },
     { name: "node-grace", value: "30s", want: { nodeGraceMs: 30_000 } },
+    { name: "driver-node-timeout", value: "10m", want: { driverNodeMs: 600_000 } },
     { name: "executors-gone-timeout", value: "2m", want: { goneMs: 120_000 } },
     { name: "driver-silence-timeout", value: "10m", want: { silenceMs: 600_000 } },
     { name: "driver-stall-timeout", value: "2h", want: { stallMs: 7_200_000 } },
@@ -112,7 +114,7 @@ describe("annotations", () => {
 
 test("the table has a row for every annotation, with default and range", () => {
   const lines = policyLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 24);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 25);
   assert.deepEqual(
     lines.slice(0, 1).map(({ annotation, default: normally, range }) => [annotation, normally, range]),
     [["rekindle.dev/driver-start-timeout", "off", "10s to 1d"]],

@@ -79,17 +79,32 @@ export const outboxAfter = async (run: Run, held: Held, plan: Plan<unknown>): Pr
 };
 
 /** A resync finds what could not be asked for: telling never holds up doing. */
-const post = async ({ world }: Run, message: Message, id: string): Promise<void> => {
-  await world.queue.send(message, id).catch((cause: unknown) => {
+const post = async ({ world }: Run, message: Message, id: string, ms?: number): Promise<void> => {
+  const { queue } = world;
+  const posted = ms === undefined ? queue.send(message, id) : queue.sendLater(message, id, ms);
+  await posted.catch((cause: unknown) => {
     world.report("warn", "an update waits for the next resync", { key: textOf(message), error: String(cause) });
   });
 };
 
-/** Asks for a delivery of what was saved. */
+/** The queue swallows what comes again within so long under one id, ms; a resync finds what is older. */
+const rememberedMs = 300_000;
+/** Before that nobody's message can have come again who died, ms. */
+const soonestAgainMs = 60_000;
+
+/** Who saved the newest update may have died, or heard nothing of it, before a delivery was asked for. */
+const isDoubtful = ({ message, sight }: Run, outbox: Outbox): boolean => {
+  const ageMs = sight.now - (newestOf(outbox)?.at ?? 0);
+  if (ageMs >= rememberedMs) return false;
+  return ageMs >= soonestAgainMs || message.reason === "retry" || message.fresh === true;
+};
+
+/** Asks for a delivery of what was saved; under the same id once more, where it is in doubt that somebody did. */
 export const ring = async (run: Run, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
-  if (after === undefined) return;
+  if (after === undefined || run.world.updates === undefined) return;
   const position = positionText(positionOf(after));
-  if (before?.to === after.to && positionText(positionOf(before)) === position) return;
+  const isOld = before?.to === after.to && positionText(positionOf(before)) === position;
+  if (isOld && !isDoubtful(run, after)) return;
   const key = deliveryKey(run.message);
   await post(run, { ...key, reason: "update" }, dedupe.timer(key, `append ${position} ${after.to}`));
 };
@@ -125,8 +140,12 @@ export const inherited = (run: Run, { outbox, saves }: CheckpointRecord): Checkp
   return { schema: 1, cluster: run.world.clusterUid, uid: sight.heir, saves: saves + 1, outbox: left, memory: null };
 };
 
-/** Delivery keeps a record of its own, and removes it when it finds none of the key. */
+/** By then a record that is being removed is, or somebody has died over it. */
+const dismissMs = 15_000;
+
+/** Delivery keeps a record of its own, and removes it when it finds none of the key: told before that one is removed. */
 export const dismiss = async (run: Run, outbox: Outbox): Promise<void> => {
   const key = deliveryKey(run.message);
-  await post(run, { ...key, reason: "forgotten" }, dedupe.timer(key, `forgotten ${outbox.stream}`));
+  const id = dedupe.timer(key, `forgotten ${outbox.stream} ${run.sight.now}`);
+  await post(run, { ...key, reason: "forgotten" }, id, dismissMs);
 };

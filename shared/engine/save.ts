@@ -26,7 +26,10 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   const outbox = await outboxAfter(run, held, plan);
   const whole = { ...recordOf(run, held, plan), outbox };
   const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);
-  if (plan.fenced !== true && !acts(plan) && !isNews(held.record, next)) return held;
+  if (plan.fenced !== true && !acts(plan) && !isNews(held.record, next)) {
+    await ring(run, held.record?.outbox, held.record?.outbox);
+    return held;
+  }
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   // It may hold what was read just now, and the watch has yet to show.

@@ -229,9 +229,8 @@ const release = async (run: Run, { record }: Held, version: Version): Promise<Ve
   const { world, message } = run;
   const next = record === undefined ? undefined : inherited(run, record);
   if (next !== undefined) return await world.checkpoints.save(message, next, version);
-  const removed = await world.checkpoints.remove(message, version);
-  if (removed !== "raced" && record?.outbox !== undefined) await dismiss(run, record.outbox);
-  return removed;
+  if (record?.outbox !== undefined) await dismiss(run, record.outbox);
+  return await world.checkpoints.remove(message, version);
 };
 
 /** After the effects: the status, the end of the record, and whoever must be told to come back. */

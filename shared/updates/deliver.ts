@@ -20,7 +20,7 @@ import type {
 } from "../engine/ports.ts";
 import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "./cursor.ts";
 import { parcelOf } from "./envelope.ts";
-import { acknowledgementIn } from "./later.ts";
+import { acknowledgementIn, acknowledgementOf } from "./later.ts";
 
 /** All that a delivery is given. */
 export type Desk = {
@@ -82,11 +82,29 @@ const ownOf = ({ read }: Desk, loaded: Awaited<ReturnType<Checkpoints["load"]>>)
     : { saves: found.record.saves, version: loaded.version, cursor };
 };
 
+type At = Pick<Scene, "desk" | "key" | "own">;
+
+/** Somebody else saved. What this one was called for may be newer than what that one saw. */
+const lost = async ({ desk, key, own }: At, reason = "raced"): Promise<Delivered> => {
+  const asked = deliveryKey(key);
+  const id = dedupe.timer(asked, `raced ${own.version} ${desk.clock.monotonic()}`);
+  await desk.queue.sendLater({ ...asked, reason }, id, 1_000);
+  return { did: "raced" };
+};
+
 /** Nobody listens any more, or there is nothing to listen to: what was kept of the stream goes. */
-const closed = async ({ checkpoints }: Desk, key: Key, { version }: Own, why: string): Promise<Delivered> => {
-  if (version === undefined) return nothing(why);
-  const removed = await checkpoints.remove(deliveryKey(key), version);
-  return removed === "raced" ? { did: "raced" } : { did: "step", writes: 1 };
+const closed = async (at: At, why: string): Promise<Delivered> => {
+  const { desk, key, own } = at;
+  if (own.version === undefined) return nothing(why);
+  const removed = await desk.checkpoints.remove(deliveryKey(key), own.version);
+  return removed === "raced" ? await lost(at) : { did: "step", writes: 1 };
+};
+
+/** How far a stream came is forgotten when two answers agree that there is no record of it. */
+const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
+  const { desk, key, own } = at;
+  const isBack = own.version !== undefined && (await desk.checkpoints.load(key)) !== undefined;
+  return isBack ? await deliver(desk, message) : await closed(at, `there is no stream of ${textOf(key)}`);
 };
 
 /** Takes the delivery of the stream that the message names. Throws what the platform answers. */
@@ -98,7 +116,7 @@ export const deliver = async (desk: Desk, message: Message): Promise<Delivered> 
   const [loaded, kept] = await Promise.all([desk.checkpoints.load(key), desk.checkpoints.load(deliveryKey(key))]);
   const own = ownOf(desk, kept);
   if (typeof own === "string") return stopped(desk, deliveryKey(key), own);
-  if (loaded === undefined) return await closed(desk, key, own, `there is no stream of ${textOf(key)}`);
+  if (loaded === undefined) return await unrecorded({ desk, key, own }, message);
   const read = desk.read(loaded.record);
   if (!read.ok) return stopped(desk, key, read.error);
   const { outbox, uid, cluster, labels } = read.record;
@@ -107,7 +125,7 @@ export const deliver = async (desk: Desk, message: Message): Promise<Delivered> 
   if (cluster !== desk.clusterUid) return stopped(desk, key, `the record was made in another cluster (${cluster})`);
   const object = value?.metadata.uid === uid ? value : undefined;
   const to = object === undefined ? outbox?.to : await desk.destinationOf(key, object.metadata.annotations);
-  if (outbox === undefined || to === undefined) return await closed(desk, key, own, "nobody listens");
+  if (outbox === undefined || to === undefined) return await closed({ desk, key, own }, "nobody listens");
   return await carryOn({ desk, key, resource, object, outbox, to, own, now }, message);
 };
 
@@ -166,7 +184,7 @@ const send = async (scene: Scene, due: Extract<Due, { do: "send" }>): Promise<De
   const { desk, key, outbox, to, now } = scene;
   const planned = desk.clock.monotonic();
   const claimed = await save(scene, scene.own, due.cursor);
-  if (claimed === "raced") return { did: "raced" };
+  if (claimed === "raced") return await lost(scene);
   if (desk.clock.monotonic() - planned > fenceMs) {
     await arm(scene, due.cursor.outstanding?.nextAt ?? now);
     return { did: "step", writes: 1 };
@@ -187,7 +205,7 @@ const settle = async (scene: Scene, own: Own, position: Position): Promise<Deliv
     return nothing(`an acknowledgement was ${next}`);
   }
   const saved = await save(scene, own, next);
-  if (saved === "raced") return { did: "raced" };
+  if (saved === "raced") return await lost(scene, acknowledgementOf(key, positionText(position))?.reason);
   if (waiting(outbox, position).length > 0) {
     const asked = deliveryKey(key);
     await desk.queue.send({ ...asked, reason: "next" }, dedupe.timer(asked, `next ${positionText(position)}`));

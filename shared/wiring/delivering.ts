@@ -6,6 +6,8 @@ import { eventSink } from "../adapters/sinks/events.ts";
 import { type HttpsRules, httpsSink } from "../adapters/sinks/https.ts";
 import { sqsSink } from "../adapters/sinks/sqs.ts";
 import { emfMeter } from "../adapters/telemetry/emf.ts";
+import type { Resource } from "../core/object.ts";
+import type { Sink } from "../core/sink.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
 import { readRecord } from "../engine/record.ts";
@@ -32,16 +34,31 @@ export type Listening = HttpsRules & {
   readonly to: string;
 };
 
-/** Takes the keys under which updates are delivered. Keeps from a world what a delivery needs, and nothing of its kinds. */
-export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
-  const { operatorOf, cluster } = world;
-  const resourceOf = (kind: string) => operatorOf(kind)?.resource;
-  const sink = sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events: eventSink({ cluster, resourceOf }) });
-  const desk = { ...world, resourceOf, ...updatesFor(world, listening), read: readRecord };
+const resourcesOf =
+  ({ operatorOf }: World) =>
+  (kind: string): Resource | undefined =>
+    operatorOf(kind)?.resource;
+
+/**
+ * Takes the keys under which updates are delivered, and hands them to this sink. Keeps from a world what a delivery needs,
+ * and nothing of its kinds.
+ */
+export const deliveryBy = (
+  world: World,
+  listening: Pick<Listening, "to">,
+  sink: Sink,
+): NonNullable<World["deliver"]> => {
+  const desk = { ...world, resourceOf: resourcesOf(world), ...updatesFor(world, listening), read: readRecord };
   return (message) => {
     const { trace } = message;
     return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
   };
+};
+
+/** The same to all that can be listeners. */
+export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
+  const events = eventSink({ cluster: world.cluster, resourceOf: resourcesOf(world) });
+  return deliveryBy(world, listening, sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events }));
 };
 
 /** Takes a batch and says which of its messages are to be delivered again. */

@@ -1,11 +1,12 @@
-/** Promises of status updates, each removed by one edit: the tests by the names of Mesos' must see it. */
-import type { Tested } from "./mutants.ts";
+/** Promises of status updates, each removed by one edit: the tests by the names of Mesos', or the sweep, must see it. */
+import type { Mutant } from "./mutants.ts";
 
 const cursor = "shared/updates/cursor.ts";
 const outbox = "shared/core/outbox.ts";
+const deliver = "shared/updates/deliver.ts";
 const seen = ["updates/mesos.test.ts", "updates/cursor.test.ts"] as const;
 
-export const updateMutants: readonly Tested[] = [
+export const updateMutants: readonly Mutant[] = [
   {
     name: "update-acknowledged-unsent",
     promise: "U1: only the update that is outstanding can be acknowledged",
@@ -41,7 +42,7 @@ export const updateMutants: readonly Tested[] = [
   {
     name: "update-not-answered-again",
     promise: "who waits for the last acknowledgement is told of it, also by a delivery that comes after it",
-    file: "shared/updates/deliver.ts",
+    file: deliver,
     find: "if (outbox.leftAt !== undefined)",
     replace: "if (outbox.leftAt === 0)",
     tests: ["updates/mesos.test.ts", "updates/crash.test.ts"],
@@ -57,9 +58,63 @@ export const updateMutants: readonly Tested[] = [
   {
     name: "update-sent-unclaimed",
     promise: "U2: of two deliveries at once one sends",
-    file: "shared/updates/deliver.ts",
+    file: deliver,
     find: 'if (claimed === "raced") return { did: "raced" };\n  if (desk',
     replace: "if (desk",
     tests: ["updates/crash.test.ts", "updates/storm.test.ts"],
+  },
+  {
+    name: "update-counted-unheard",
+    promise: "U1: the next one is sent when the one before was acknowledged",
+    file: deliver,
+    find: 'if (sent.did === "acknowledged")\n    return',
+    replace: 'if (sent.did !== "refused")\n    return',
+    scenarios: ["told-failing"],
+    fault: "crash-after",
+  },
+  {
+    name: "update-outstanding-forgotten",
+    promise: "what was outstanding when a host died is sent again by the next one",
+    file: "shared/wiring/resync.ts",
+    find: "if (scope.updates === true) due.push",
+    replace: "if (scope.now === undefined) due.push",
+    scenarios: ["told-hanging"],
+    fault: "host-crash-after",
+  },
+  {
+    name: "update-not-asked-again",
+    promise: "an update whose sender died before he asked for its delivery waits for no resync",
+    file: "shared/engine/outbox.ts",
+    find: "if (isOld && !isDoubtful(run, after)) return;",
+    replace: "if (isOld) return;",
+    scenarios: ["told"],
+    fault: "crash-after",
+  },
+  {
+    name: "update-begun-anew",
+    promise: "U3: one odd answer does not make a stream forgotten: what was acknowledged is never sent again",
+    file: deliver,
+    find: "const isBack = own.version !== undefined && (await desk.checkpoints.load(key)) !== undefined;",
+    replace: "const isBack = own.version === undefined && key === undefined;",
+    scenarios: ["told"],
+    fault: "404-named",
+  },
+  {
+    name: "update-race-not-followed",
+    promise: "a delivery that lost a race comes back",
+    file: deliver,
+    find: "await desk.queue.sendLater({ ...asked, reason }, id, 1_000);",
+    replace: "if (id === reason) await desk.queue.sendLater({ ...asked, reason }, id, 1_000);",
+    scenarios: ["told"],
+    fault: "409",
+  },
+  {
+    name: "update-without-the-latest",
+    promise: "an update that comes late carries the latest state along",
+    file: "shared/updates/envelope.ts",
+    find: "latest: standing(latest)",
+    replace: "latest: standing(latest.sequence > 0 ? update : latest)",
+    scenarios: ["told-failing"],
+    fault: "crash-after",
   },
 ];

@@ -5,14 +5,18 @@ import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
+import type { Sent, Sink } from "../../shared/core/sink.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
 import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { noticing } from "../../shared/forward/notice.ts";
+import { deliveryBy } from "../../shared/wiring/delivering.ts";
 import { openRecall } from "../../shared/wiring/recalling.ts";
+import { updatesFor } from "../../shared/wiring/updating.ts";
 import { silence, wordsFor } from "./door.ts";
 import type { Call, Verdict } from "./fault.ts";
 import type { Post } from "./journal.ts";
+import { attend, longestPatienceMs, unanswered } from "./listeners.ts";
 import type { Stage } from "./stage.ts";
 import { staleAnswer } from "./stale.ts";
 
@@ -24,6 +28,8 @@ export type Flight = {
   /** The queue that it was called from. */
   readonly post: Post;
   dead: boolean;
+  /** Since when it looks at the world, epoch ms; what it reads of the past may be from long before. */
+  lookedAt: number;
 };
 
 const latencyMs = 3;
@@ -123,8 +129,9 @@ const sending =
     stage.meanwhile();
     const effect = (): HttpResponse => {
       if (verdict.do === "answer") return verdict.response(stage.now());
-      if (verdict.do === "stale") return staleAnswer(stage.theatre.simulator, request, verdict.back);
-      return stage.perform(request);
+      if (verdict.do !== "stale") return stage.perform(request);
+      flight.lookedAt = 0;
+      return staleAnswer(stage.theatre.simulator, request, verdict.back);
     };
     const reason = verdict.do === "break" ? verdict.reason : "Timeout";
     return carry(verdict, { stage, flight, n, effect, lost: () => silence(request, reason) });
@@ -151,6 +158,24 @@ export const passing = (stage: Stage, flight: Flight): Passing => ({
       posting(stage, flight, "later", () => stage.send(flight, message, id, ms)),
   },
 });
+
+/** The way to whoever listens. Silence lasts as long as a sender waits. */
+const listening =
+  (stage: Stage, flight: Flight): Sink =>
+  async (to, { body, key, id }) => {
+    if (flight.dead) return never();
+    const verdict = stage.register(flight, { via: "listener", what: "tell", write: true });
+    const n = stage.count.calls;
+    stage.theatre.simulator.clock.advanceTo(stage.now() + latencyMs);
+    stage.meanwhile();
+    const parcel = { to, body, key, id, sentAt: stage.now(), lookedAt: flight.lookedAt };
+    const effect = (): Sent | "silence" => (verdict.do === "answer" ? unanswered : attend(stage, parcel));
+    const carried = carry(verdict, { stage, flight, n, effect, lost: () => new Error("no answer") });
+    const sent = await carried.catch(() => unanswered);
+    if (sent !== "silence") return sent;
+    await lasting(stage, longestPatienceMs);
+    return unlessDead(flight, () => unanswered);
+  };
 
 const reporting =
   (stage: Stage): Report =>
@@ -186,6 +211,13 @@ const recallOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>
   return { recall: openRecall({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
 };
 
+/** Where somebody listens, a step learns of it, and a delivery reaches it. */
+const telling = (stage: Stage, flight: Flight, world: World): Pick<World, "updates" | "deliver"> => {
+  if (stage.theatre.scenario.listeners === undefined) return {};
+  const nobodyElse = { to: "" };
+  return { updates: updatesFor(world, nobodyElse), deliver: deliveryBy(world, nobodyElse, listening(stage, flight)) };
+};
+
 /** The world of a fresh invocation: nothing is shared with any other but what stands outside, or what their host knows. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
@@ -204,5 +236,5 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     ...recallOf(stage, operators),
     ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
-  return { ...world, notice: noticing({ ...world, namespaces: [] }) };
+  return { ...world, ...telling(stage, flight, world), notice: noticing({ ...world, namespaces: [] }) };
 };

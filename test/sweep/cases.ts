@@ -3,7 +3,19 @@ import { type Case, firsts, isSeries, latest, type Making, type Sized, sceneFor 
 import { openChance } from "./chance.ts";
 import { doublesOf } from "./doubles.ts";
 import type { Call } from "./fault.ts";
-import { atCall, atMessage, deafDuring, deaths, fates, outage, outages, pauses, stale, troubles } from "./faults.ts";
+import {
+  atCall,
+  atMessage,
+  deafDuring,
+  deafness,
+  deaths,
+  fates,
+  outage,
+  outages,
+  pauses,
+  stale,
+  troubles,
+} from "./faults.ts";
 import { seriesOf } from "./interleavings.ts";
 import type { Rehearsal } from "./player.ts";
 import type { Scenario } from "./plot.ts";
@@ -49,7 +61,7 @@ const atCalls = (making: Making): readonly Case[] => {
   const brief: ReadonlySet<string> = new Set(
     breadth === "whole" ? [] : [...troubles, ...pauses].map(({ name: family }) => family),
   );
-  const kinds = [...deaths, ...troubles, ...pauses].filter((kind) => !without.includes(kind.name));
+  const kinds = [...deaths, ...troubles, ...deafness, ...pauses].filter((kind) => !without.includes(kind.name));
   const named = kinds.flatMap(({ name: family, applies, verdict }) =>
     (brief.has(family) ? firsts(calls.filter(applies)) : calls.filter(applies)).map(
       (call): Case => ({
@@ -61,7 +73,7 @@ const atCalls = (making: Making): readonly Case[] => {
       }),
     ),
   );
-  const reads = calls.filter((call) => call.via === "api" && !call.write && call.by === "step" && isStored(call));
+  const reads = calls.filter((call) => call.via === "api" && !call.write && call.by !== "resync" && isStored(call));
   const behind = reads.flatMap((call) =>
     (breadth === "whole" ? behindBy : fewBehindBy).map(
       (back): Case => ({

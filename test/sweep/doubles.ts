@@ -6,10 +6,16 @@ import type { Case, Making } from "./case.ts";
 import { sceneFor, twofold } from "./case.ts";
 import { openChance } from "./chance.ts";
 import type { Call, Fault } from "./fault.ts";
-import { deaths, type Named, pauses, troubles } from "./faults.ts";
+import { deafness, deaths, type Named, pauses, troubles } from "./faults.ts";
 
 /** What may come twice. */
 const kinds: readonly Named[] = [...deaths, ...troubles, ...pauses];
+
+/** The same, where somebody is told. */
+const withListeners: readonly Named[] = [...kinds, ...deafness];
+
+const kindsIn = ({ rehearsal }: Making): readonly Named[] =>
+  rehearsal.calls.some(({ via }) => via === "listener") ? withListeners : kinds;
 
 /** The second comes at most so many calls after the first, and while the run without a fault would still go on. */
 const furthest = 20;
@@ -66,11 +72,12 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
   const chance = openChance(`${seed} ${making.name}`);
   const drawn = new Map<string, Case>();
   const many = howMany(making);
+  const usual = kindsIn(making);
   for (let tries = 0; drawn.size < many && tries < 4 * many; tries++) {
     const call = chance.pick(calls);
-    const first = chance.pick(kinds);
+    const first = chance.pick(usual);
     const gap = 1 + chance.below(Math.max(1, Math.min(furthest, making.rehearsal.length - call.n)));
-    const second = chance.pick(kinds);
+    const second = chance.pick(usual);
     if (!first.applies(call) || isRefusal({ first, gap, second })) continue;
     const one = caseFor(making, call, { n: call.n, first, gap, second });
     drawn.set(one.id, one);
@@ -82,7 +89,7 @@ export const doublesOf = (making: Making, seed: number): readonly Case[] => {
 export const doubleNamed = (making: Making, id: string): Case | undefined => {
   const [, , n, first, gap, second] = id.split("/");
   const call = making.rehearsal.calls.find((one) => one.n === Number(n));
-  const [a, b] = [first, second].map((name) => kinds.find((kind) => kind.name === name));
+  const [a, b] = [first, second].map((name) => withListeners.find((kind) => kind.name === name));
   if (call === undefined || a === undefined || b === undefined) return undefined;
   return caseFor(making, call, { n: call.n, first: a, gap: Number(gap), second: b });
 };

@@ -16,12 +16,16 @@ const container = /containerd:\/\/[0-9a-f]{64}/g;
 const keptAs = /"kept":"[0-9a-f]+"/g;
 const drawnKey = /"ZHJhd24[A-Za-z0-9+/=]*"/g;
 
+/** Derived from the time at which a stream of updates was begun. */
+const streamId = /(?<=(?:"stream":"|updates":"))[0-9a-f]{16}/g;
+
 /** What a text must hold for it to be worth a search, what is sought, and what stands for it. */
 const drawnByServer: readonly (readonly [sign: string, pattern: RegExp, name: string])[] = [
   ["10.244.", address, "<ip>"],
   ["containerd://", container, "<container>"],
   ["kube-api-access-", projected, "kube-api-access"],
   ['"kept":"', keptAs, '"kept":"<digest>"'],
+  ['"stream":"', streamId, "<stream>"],
   ['"ZHJhd24', drawnKey, '"<key>"'],
 ];
 

@@ -28,6 +28,11 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in a JobFlow's status",
     reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
   },
+  {
+    what: "a checkpoint's spec.outbox, spec.acknowledged and annotation rekindle.dev/updates, how far its memory says a stream came",
+    reason:
+      "a late step finds a state passed, and tells one less; that what was saved is told, and acknowledged, is judged by L1–L8",
+  },
   { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
   {
     what: "ids and hashes of a schedule's run",
@@ -78,6 +83,7 @@ const partsOf = (identities: Identities): readonly (readonly [string, string])[]
       ];
     });
 
+const progress = "metadata.annotations.rekindle.dev/updates";
 const seal = "metadata.annotations.rekindle.dev/seal";
 
 /** Names of executors under ids from 1001 on, by their order: those that stand, and those that a status tells of. */
@@ -114,6 +120,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.commands",
     "spec.memory.untold",
     "spec.memory.allotment",
+    ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,
   ]),
 };

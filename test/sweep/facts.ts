@@ -17,6 +17,18 @@ export type Pod = {
   began?: number | undefined;
 };
 
+/** A status update as a listener took it. Instants in epoch ms. */
+export type Told = {
+  readonly to: string;
+  /** A CloudEvent in JSON. */
+  readonly body: string;
+  /** When the listener acknowledges it; undefined: not at all. */
+  readonly acknowledgedAt: number | undefined;
+  /** When it left its sender, and when that one began to look. */
+  readonly sentAt: number;
+  readonly lookedAt: number;
+};
+
 export type Facts = {
   violations: string[];
   uid: string | undefined;
@@ -34,6 +46,8 @@ export type Facts = {
   plannedAt: number | undefined;
   plannedSeenAt: number;
   recorded: boolean;
+  /** UID of the object that the record is of: it may go over to the next of the name, with what was not yet told. */
+  recordOf: string | undefined;
   /** The cluster that the record was made in. */
   cluster: string | undefined;
   /** The attempt whose driver the record knows; a body of any other is a stray, to be ended and never counted. */
@@ -63,6 +77,7 @@ export const fresh = (): Facts => ({
   plannedAt: undefined,
   plannedSeenAt: 0,
   recorded: false,
+  recordOf: undefined,
   cluster: undefined,
   driverAttempt: undefined,
   pods: new Map(),

@@ -6,12 +6,12 @@ import type { Message } from "../../shared/core/key.ts";
 export type Call = {
   readonly n: number;
   readonly invocation: number;
-  /** A step of a key, or a resync. */
-  readonly by: "step" | "resync";
+  /** A step of a key, a delivery of its updates, or a resync. */
+  readonly by: "step" | "delivery" | "resync";
   /** Name of the application that the step is about. */
   readonly key: string | undefined;
-  readonly via: "api" | "queue";
-  /** `POST pods`, `LIST services`, `PATCH sparkapplications/status`, `send`, `later`, `acknowledge`. */
+  readonly via: "api" | "queue" | "listener";
+  /** `POST pods`, `LIST services`, `PATCH sparkapplications/status`, `send`, `later`, `acknowledge`, `tell`. */
   readonly what: string;
   readonly write: boolean;
   /** The application's state as its status shows it. */
@@ -40,7 +40,7 @@ export type Verdict =
 /** A message on its way into the queue. Numbered over the whole run. */
 export type Posted = {
   readonly n: number;
-  readonly by: "forwarder" | "step" | "resync";
+  readonly by: "forwarder" | "listener" | Call["by"];
   readonly message: Message;
   readonly id: string;
   readonly ms: number | undefined;

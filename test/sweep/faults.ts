@@ -118,6 +118,19 @@ export const troubles: readonly Named[] = [
   { name: "queue-mute", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(true, 0, "") },
 ];
 
+const isTelling = ({ via }: Call): boolean => via === "listener";
+
+/** B, of whoever listens to updates: it says that it failed, or nothing; or it acknowledges, and nobody hears of it. */
+export const deafness: readonly Named[] = [
+  {
+    name: "listener-500",
+    applies: isTelling,
+    verdict: answers({ code: 500, reason: "InternalError", message: "it fails" }),
+  },
+  { name: "listener-away", applies: isTelling, verdict: breaks(false, 2_000, "") },
+  { name: "listener-mute", applies: isTelling, verdict: breaks(true, 2_000, "") },
+];
+
 type Outage = {
   readonly name: string;
   readonly lastsMs: number;
@@ -184,7 +197,7 @@ export const pauses: readonly Named[] = [
   },
   {
     name: "frozen",
-    applies: (call) => !isCreate(call),
+    applies: (call) => !isCreate(call) && !isTelling(call),
     verdict: () => ({ do: "hold", when: "before", until: { afterMs: 600_000 }, freeMs: 0 }),
   },
 ];
@@ -195,17 +208,17 @@ export const pauses: readonly Named[] = [
  */
 export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: () => boolean } => {
   let first: number | undefined;
+  let by: Call["by"] | undefined;
   let second: number | undefined;
   let held: number | undefined;
   let seen = 0;
   return {
     call: (call, levers) => {
       if (call.n === i) {
-        first = call.invocation;
+        ({ invocation: first, by } = call);
         return { do: "hold", when: "before", until: "released", freeMs };
       }
-      if (first === undefined || call.by !== "step" || call.invocation === first || held !== undefined)
-        return undefined;
+      if (first === undefined || call.by !== by || call.invocation === first || held !== undefined) return undefined;
       second ??= call.invocation;
       if (call.invocation !== second) return undefined;
       seen += 1;

@@ -30,7 +30,7 @@ const acting: ReadonlySet<string> = new Set([
 export const seriesOf = (making: Making): readonly Series[] => {
   const { rehearsal, name, breadth } = making;
   const { calls } = rehearsal;
-  const all = calls.filter(({ by }) => by === "step");
+  const all = calls.filter(({ by }) => by !== "resync");
   const steps = breadth === "part" ? firsts(all) : all;
   const [seconds, ways] = breadth === "part" ? [upTo(60, 1, 5), fewArrivals] : [upTo(60), arrivals];
   const make = (family: string, call: Call, ks: readonly number[], faultFor: (k: number) => Fault): Series => ({

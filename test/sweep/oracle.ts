@@ -18,9 +18,10 @@
 import { textOf } from "../../shared/simulator/read.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, checkPlace, isClosing } from "./crew.ts";
-import { type Facts, fresh, type Pod } from "./facts.ts";
+import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
+import { isDelivery, isOver, isSameButStatus, plannedIn, runOf } from "./objects.ts";
 
 export type Actor = "engine" | "user" | "cluster";
 
@@ -41,6 +42,8 @@ export type Oracle = {
   permits(change: Change): boolean;
   /** A line of a report or a message, as text. */
   said(text: string, where: string): void;
+  /** Where somebody listens to its updates: a request that came there. */
+  told?(told: Told, now: number): void;
   /** The run is over: the last word on what is there. */
   end(objects: readonly { readonly table: string; readonly object: Change["object"] }[], now: number): void;
   violations(): readonly string[];
@@ -62,15 +65,6 @@ const accompanying: ReadonlySet<string> = new Set([
   ...["ingresses.networking.k8s.io", "poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
 
-/** What a run depends on, as text. */
-const runOf = (object: Change["object"]): string =>
-  JSON.stringify({ ...Object(object["spec"]), suspend: undefined, timeToLiveSeconds: undefined });
-
-const isOver = (object: unknown): boolean => {
-  const phase = textAt(object, "status", "phase");
-  return phase === "Succeeded" || phase === "Failed";
-};
-
 export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => {
   const blame = (what: string): void => {
     if (!facts.violations.includes(what)) facts.violations.push(what);
@@ -79,6 +73,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     object.metadata.namespace === subject.namespace && object.metadata.name === subject.name;
   const isRecord = (object: Change["object"]): boolean =>
     object.metadata.namespace === subject.namespace && object.metadata.name === `sparkapplication.${subject.name}`;
+  const isKept = (object: Change["object"]): boolean => isRecord(object) || isDelivery(object, subject);
   const checkSecret = (text: string, where: string): void => {
     if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
   };
@@ -140,18 +135,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
       return;
     }
     if (actor === "engine") checkRecord(object);
-    const cluster = textAt(object, "spec", "cluster");
+    const { cluster, uid, attempt, generation, plannedAt, driverAttempt } = plannedIn(object);
     const moved = cluster !== facts.cluster;
-    const memory = at(object, "spec", "memory");
-    const attempt = numberAt(memory, "attempt") ?? 0;
-    const generation = numberAt(memory, "generation") ?? 0;
-    const plannedAt = numberAt(memory, "plannedAt");
-    if (facts.recorded && attempt < facts.attempt) blame(`I4: attempt went back from ${facts.attempt} to ${attempt}`);
-    if (facts.recorded && !moved && generation < facts.recordGeneration)
-      blame("I4: the checkpoint's generation went back");
+    const isSame = facts.recorded && uid === facts.recordOf;
+    if (isSame && attempt < facts.attempt) blame(`I4: attempt went back from ${facts.attempt} to ${attempt}`);
+    if (isSame && !moved && generation < facts.recordGeneration) blame("I4: the checkpoint's generation went back");
     if (plannedAt !== facts.plannedAt || attempt !== facts.attempt) facts.plannedSeenAt = now;
-    const driverAttempt = numberAt(memory, "driver", "attempt");
-    Object.assign(facts, { recorded: true, cluster, attempt, recordGeneration: generation, plannedAt, driverAttempt });
+    Object.assign(facts, { recorded: true, recordOf: uid, cluster, attempt, driverAttempt });
+    Object.assign(facts, { recordGeneration: generation, plannedAt });
   };
 
   const bodies = (attempt: number): Facts["born"] =>
@@ -235,20 +226,14 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
   const isOwned = (object: Change["object"]): boolean =>
     ownersOf(object).some((owner) => owner === facts.uid || facts.pods.get(owner)?.role === "driver");
 
-  const sameButStatus = ({ object, before }: Change): boolean => {
-    const bare = (one: Change["object"] | undefined): string =>
-      JSON.stringify({ ...one, status: undefined, metadata: { ...one?.metadata, resourceVersion: "" } });
-    return bare(object) === bare(before);
-  };
-
   const isExpired = (object: Change["object"]): boolean =>
     final.has(facts.phase) && numberAt(object, "spec", "timeToLiveSeconds") !== undefined;
 
   const permitted = (change: Change): boolean => {
     const { type, table, object, before } = change;
-    if (table === checkpoints) return isRecord(object);
+    if (table === checkpoints) return isKept(object);
     if (table === apps && type === "DELETED") return isSubject(object) && isExpired(object);
-    if (table === apps) return isSubject(object) && type === "MODIFIED" && sameButStatus(change);
+    if (table === apps) return isSubject(object) && type === "MODIFIED" && isSameButStatus(change);
     if (table === "events") return type === "ADDED" && textAt(object, "involvedObject", "uid") === facts.uid;
     if (!accompanying.has(table)) return isClosing(change);
     return isOwned(before ?? object);

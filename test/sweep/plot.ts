@@ -56,6 +56,11 @@ export type Act = {
     | { readonly act: "queue"; readonly queue: string; readonly state: string };
 };
 
+/** What a listener does with an update: see `listeners.ts`. */
+export type Mood = "acknowledges" | "fails" | "hangs" | "mute" | "later";
+/** By the number of the request; the last goes for all later ones. */
+export type Listeners = Readonly<Record<string, readonly Mood[]>>;
+
 export type Scenario = {
   readonly name: string;
   /** What the application under test is; a SparkApplication unless it says so. */
@@ -83,6 +88,8 @@ export type Scenario = {
   readonly gang?: "here";
   /** Its steps are a host's, which goes by what it watches and remembers. */
   readonly hosted?: true;
+  /** Who may be told of its updates, by URL: what each does with what comes to all of them, one after the other. */
+  readonly listeners?: Listeners;
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
   /** Families of faults that outlast its own times: what they change is meant. */

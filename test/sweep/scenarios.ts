@@ -8,6 +8,7 @@ import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from 
 import { recoveries } from "./recoveries.ts";
 import { scaling } from "./scaling.ts";
 import { strands } from "./strands.ts";
+import { tellings } from "./tellings.ts";
 import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
@@ -226,7 +227,7 @@ const first: readonly Scenario[] = [
 
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...crews, ...strands],
-  ...[...scaling, ...recoveries, ...upstreamBugs],
+  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings],
 ];
 
 const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing];

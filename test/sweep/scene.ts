@@ -5,7 +5,7 @@ import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
 
 /** How many there were before this moment. */
-export type Count = { calls: number; messages: number; events: number; invocations: number };
+export type Count = { calls: number; messages: number; events: number; invocations: number; told: number };
 
 export const copyOf = ({ kept, made, firm, latest }: Mind): Mind => ({
   kept: new Map(kept),

@@ -2,11 +2,17 @@
 import { allowances } from "./allowances.ts";
 import type { Kind } from "./case.ts";
 import type { Call } from "./fault.ts";
-import { deaths, outages, pauses, troubles } from "./faults.ts";
+import { deafness, deaths, outages, pauses, troubles } from "./faults.ts";
 import type { Allowed } from "./player.ts";
 import { type Outcome, type Played, siteOf } from "./units.ts";
 
-const reaching = [...deaths, ...troubles, ...pauses, ...outages.map(({ name, hits }) => ({ name, applies: hits }))];
+const reaching = [
+  ...deaths,
+  ...troubles,
+  ...deafness,
+  ...pauses,
+  ...outages.map(({ name, hits }) => ({ name, applies: hits })),
+];
 
 type Tally = { cases: number; readonly of: Record<Kind, number>; violations: number; readonly invocations: number[] };
 

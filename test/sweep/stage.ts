@@ -4,7 +4,7 @@
  */
 import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
 import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
-import type { Message } from "../../shared/core/key.ts";
+import { type Message, subjectOf } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import { take } from "../../shared/engine/batch.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
@@ -163,15 +163,15 @@ export class Stage {
   }
 
   /** A message on its way into the queue. */
-  send(from: Flight | "forwarder", message: Message, id: string, ms?: number): void {
-    const by = from === "forwarder" ? from : from.by;
+  send(from: Flight | "forwarder" | "listener", message: Message, id: string, ms?: number): void {
+    const by = typeof from === "string" ? from : from.by;
     this.count.messages += 1;
     const posted: Posted = { n: this.count.messages, by, message, id, ms };
     this.messages.push(posted);
     this.oracle.said(JSON.stringify(message), "a message");
     const when = ms === undefined ? "" : ` in ${ms} ms`;
     this.log(() => `message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
-    this.mail.put(from === "forwarder" ? this.post : from.post, posted, this.fault.message?.(posted));
+    this.mail.put(typeof from === "string" ? this.post : from.post, posted, this.fault.message?.(posted));
   }
 
   /** The invocation is no more. With its host goes all that the host held in memory. */
@@ -206,7 +206,7 @@ export class Stage {
 
   flight(by: Flight["by"], delivery: Delivery | undefined): Flight {
     this.count.invocations += 1;
-    const flight: Flight = { id: this.count.invocations, by, delivery, post: this.post, dead: false };
+    const flight = { id: this.count.invocations, by, delivery, post: this.post, dead: false, lookedAt: this.now() };
     this.flights.add(flight);
     return flight;
   }
@@ -214,7 +214,7 @@ export class Stage {
   async deliver(delivery: Delivery): Promise<void> {
     const messages = delivery.messages.filter((message) => message.cluster === cluster);
     if (messages.length === 0) return this.post.acknowledge(delivery);
-    const flight = this.flight("step", delivery);
+    const flight = this.flight(messages.some(subjectOf) ? "delivery" : "step", delivery);
     this.log(() => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
     const { takes = take } = this.theatre;
     takes(worldFor(this, flight), messages).then(
@@ -231,7 +231,7 @@ export class Stage {
     this.log(`invocation ${flight.id}: resync`);
     const scope = {
       ...{ ...passing(this, flight), cluster, namespaces: [], selector: undefined },
-      ...{ operators: this.operators, now: () => this.now() },
+      ...{ operators: this.operators, now: () => this.now(), updates: this.theatre.scenario.listeners !== undefined },
     };
     resync(scope, String(this.now())).then(
       (sent) => this.finish(flight, true, { sent }),

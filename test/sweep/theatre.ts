@@ -8,6 +8,7 @@ import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { openMind } from "../../shared/wiring/recalling.ts";
 import { identityOf } from "./ending.ts";
+import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
@@ -189,7 +190,7 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
       simulator: state,
       journal: [],
       oracle,
-      count: { calls: 0, messages: 0, events: 0, invocations: 0 },
+      count: { calls: 0, messages: 0, events: 0, invocations: 0, told: 0 },
       nextSweep: start + 300_000,
       mind: openMind(),
       identities,
@@ -221,6 +222,7 @@ export const openTheatre = (scenario: Scenario): Theatre => {
     for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
-  const oracle = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
+  const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
+  const oracle = scenario.listeners === undefined ? judge : attended(judge);
   return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
 };

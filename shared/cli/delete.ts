@@ -2,6 +2,7 @@
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
+import { mayBelongTo } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { exits, Refused } from "./failure.ts";
 import { objectOf } from "./hold.ts";
@@ -58,7 +59,7 @@ const isLeft = async ({ transport }: Session, { target, uid }: Going): Promise<b
   const labels = kind.podLabels(key.name);
   if (!Object.values(labels).every(isLabelValue)) return false;
   const { value: pods } = await cluster.list({ do: "list", resource: podResource, namespace: key.namespace, labels });
-  return pods.length > 0;
+  return pods.some((pod) => mayBelongTo(pod, kind.resource.kind, uid));
 };
 
 const againMs = 1_000;

@@ -1,7 +1,7 @@
 /** The pods of an application as log and forward need them: the main one, an executor by its id. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
-import { inOrder, labelOf } from "../kube/pods.ts";
+import { inOrder, labelOf, mayBelongTo } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
 import type { Standing } from "./kinds/kind.ts";
@@ -19,7 +19,11 @@ export const lifeOf = async ({ transport }: Session, { kind, key }: Target): Pro
   const labels = kind.podLabels(name);
   const query = { do: "list", resource: podResource, namespace, labels } as const;
   const { value } = Object.values(labels).every(isLabelValue) ? await cluster.list(query) : { value: [] };
-  return { object, standing: kind.standingOf(object), pods: inOrder(value) };
+  return {
+    object,
+    standing: kind.standingOf(object),
+    pods: inOrder(value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid))),
+  };
 };
 
 const byAge = (a: Stored, b: Stored): number =>

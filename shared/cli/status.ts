@@ -3,7 +3,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { deliveryKey } from "../core/key.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
-import { podStatus, waitingReason } from "../kube/pods.ts";
+import { mayBelongTo, podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
 import { historyOf, historyText } from "./history.ts";
@@ -225,7 +225,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
     standing: kind.standingOf(object),
     found,
     delivery: await deliveryOf(source, target, found),
-    pods: pods.value,
+    pods: pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid)),
     now: Number.isNaN(date) ? now : date,
   };
 };

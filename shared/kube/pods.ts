@@ -83,6 +83,10 @@ export const waitingReason = (pod: PodStatus): string | undefined => {
 export const ownedBy = (object: Obj, uid: string): boolean =>
   object.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
+/** For people, who see pods by their labels: not what nobody owns, nor what another object of this kind does. */
+export const mayBelongTo = ({ metadata: { ownerReferences = [] } }: Obj, kind: string, own: string): boolean =>
+  ownerReferences.some((owner) => owner.kind !== kind || owner.uid === own);
+
 /** By name: the same order for everybody who looks. */
 export const inOrder = (objects: readonly Stored[]): readonly Stored[] =>
   [...objects].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

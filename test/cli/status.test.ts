@@ -20,6 +20,7 @@ const driver = (name: string, status: Readonly<Record<string, unknown>>): Obj =>
     name: `${name}-driver`,
     namespace: "default",
     labels: { "sparkoperator.k8s.io/app-name": name, "spark-role": "driver" },
+    ownerReferences: [{ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name, uid: "" }],
   },
   spec: { containers: [{ name: "spark-kubernetes-driver", image: "example/spark:1" }] },
   status,

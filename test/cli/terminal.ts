@@ -134,8 +134,18 @@ const pathOf = ({ kind, metadata }: Obj): string =>
 
 /** Creates objects, and writes the status of those that have one. */
 export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {
+  /** Owners without a UID are those of that name who were made before. */
+  const owned = async (object: Obj): Promise<Obj> => {
+    const { namespace = "default", ownerReferences = [] } = object.metadata;
+    const owners = ownerReferences.map(async (owner) => {
+      const path = `${pathOf({ ...owner, metadata: { name: owner.name, namespace } })}/${owner.name}`;
+      const { metadata } = JSON.parse(JSON.stringify(await request(transport, "GET", path)));
+      return { ...owner, uid: owner.uid === "" ? metadata.uid : owner.uid };
+    });
+    return { ...object, metadata: { ...object.metadata, ownerReferences: await Promise.all(owners) } };
+  };
   for (const object of objects) {
-    await request(transport, "POST", pathOf(object), object);
+    await request(transport, "POST", pathOf(object), await owned(object));
     if (object["status"] === undefined) continue;
     const path = `${pathOf(object)}/${object.metadata.name}`;
     const made = await request(transport, "GET", path);

@@ -17,6 +17,7 @@ import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
 import { held, invalid, payingPlan, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
+import { againOf } from "./removed.ts";
 import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
 import { endsAll, taken } from "./taking.ts";
 import { owed } from "./telling.ts";
@@ -149,7 +150,8 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   if (unseen.length > 0) return { look: unseen };
   const spec = claimed(read.spec, key, view.uid);
   const queue = queueIn(view, read.spec);
-  const members = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
+  const crew = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
+  const again = againOf(crew, memory);
   const orders = ordersFor(object, jobs, answerTo(view, commandsIn(key.namespace)) ?? []);
   const bare: Scene = {
     key,
@@ -157,7 +159,8 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
     object,
     spec,
     memory,
-    members,
+    members: crew.filter((member) => !again.includes(member)),
+    again,
     group: groupIn(key, view),
     orders,
     ...wishesOf(object, spec),

@@ -26,7 +26,16 @@ export const removedIn = (scene: Known): readonly Counting[] =>
 
 const stays = ({ memory }: Known, member: Member): boolean => hasFinished(member) && !isOver(member, memory);
 
-/** The ordinals that are done, as far as a step sees or has seen: one that is there again and has not succeeded is not. */
+/**
+ * Pods of ordinals that are done, and that have not succeeded: a creation that was under way for long, or a look from
+ * before. Nothing comes of what they do, and they are ended as they stand.
+ */
+export const againOf = (pods: readonly Member[], { done }: Memory): readonly Member[] => {
+  const known = new Map(Object.keys(done).map((task) => [task, ofTask(done, task)]));
+  return pods.filter(({ task, index, phase }) => phase !== "Succeeded" && known.get(task)?.has(index) === true);
+};
+
+/** The ordinals that are done, as far as a step sees or has seen. */
 export const doneIn = (scene: Known): Memory["done"] =>
   changed(
     new Map(

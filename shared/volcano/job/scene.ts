@@ -26,6 +26,8 @@ export type Scene = {
   readonly spec: JobSpec;
   readonly memory: Memory;
   readonly members: readonly Member[];
+  /** Pods that are none of them: what they are for is done. */
+  readonly again: readonly Member[];
   /** The group that the job stands in now. */
   readonly group: Stored | undefined;
   /** Commands for it, the oldest first, those that were taken already among them. */

@@ -101,7 +101,8 @@ export const podEffects = (scene: Scene, ready: boolean): Pods => {
     : [];
   const ended = (member: Member): Effect =>
     isOverByRight(member, scene.memory) ? removal(pods, member.pod) : dismissal(member);
-  const ends = [...over.map(ended), ...excess.map(dismissal)];
+  const again = scene.again.filter(({ ending }) => !ending);
+  const ends = [...over.map(ended), ...excess.map(dismissal), ...again.map(dismissal)];
   const made = madeIn(scene);
   const wanted = (isKept(scene) && ready && isAdmitted(scene) && !isHeld(scene) ? missing(scene) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(scene).name, nameOf(task), index)),

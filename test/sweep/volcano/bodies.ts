@@ -1,12 +1,13 @@
 /**
  * What must hold of a job's pods, judged from objects alone.
  *
- * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first, or the version
- *     is past: who saved it and was slow may still make one within fence and timeout, and it is a stray.
+ * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first, or none is
+ *     wanted any more, for the version is past, the job is over, or what it was for is done: who saved it and was slow may
+ *     still make one within fence and timeout, and it is a stray.
  * V2. No body comes before its version was saved, before its group was let in, or before what its task comes after.
  * V3. No step ends a pod that is of the newest version, within its task's size, and that nothing has doomed.
  * V4. What has finished is kept where the record says that it is kept.
- * V13. A stray comes no later than 16 s after its version was past, and is ended within 3 s.
+ * V13. A stray comes no later than 16 s after it was wanted no more, and is ended within 3 s.
  * V14. Where a restart waits, no body of its version comes before the wait is over.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
@@ -58,10 +59,11 @@ const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "st
     : names.every(isReady);
 };
 
-/** Since when no body of a version is wanted any more; undefined while it is. */
-const pastSince = ({ record, movedAt, gone, uid, earlier }: Facts, version: number): number | undefined => {
+/** Since when a body is wanted no more; undefined while it is. */
+const pastSince = (facts: Facts, body: Omit<Body, "strayAt">): number | undefined => {
+  const { record, movedAt, overAt, gone, uid, earlier, done } = facts;
   if (gone) return earlier.get(uid ?? "");
-  return record !== undefined && version < record.version ? movedAt : undefined;
+  return (record !== undefined && body.version < record.version ? movedAt : overAt) ?? done.get(idOf(body));
 };
 
 /** V14. */
@@ -77,7 +79,7 @@ const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void
   if (!isKnown && !facts.gone) blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
   const name = pod.metadata.annotations?.["scheduling.k8s.io/group-name"];
   const group = [...facts.groups.values()].find((one) => one.name === name);
-  const pastAt = pastSince(facts, body.version);
+  const pastAt = pastSince(facts, body);
   const isOld = pastAt !== undefined;
   if (!isOld && ["", "Pending"].includes(group?.phase ?? ""))
     blame(`V2: ${body.name} comes before its group is let in`);
@@ -86,7 +88,7 @@ const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void
   const id = idOf(body);
   if (facts.born.has(id) && !facts.freed.has(id) && !isOld) blame(`V1: a second body of ${body.name} (${id})`);
   if (isOld && now - pastAt > longestArrivalMs)
-    blame(`V13: ${body.name} comes ${now - pastAt} ms after its version was past`);
+    blame(`V13: ${body.name} comes ${now - pastAt} ms after it was wanted no more`);
   facts.freed.delete(id);
   facts.born.add(id);
   facts.pods.set(pod.metadata.uid, { ...body, strayAt: isOld ? now : undefined });
@@ -96,7 +98,7 @@ const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void
 export const checkStrays = ({ pods }: Facts, now: number, blame: Blame): void => {
   for (const { name, live, ending, strayAt } of pods.values())
     if (live && !ending && strayAt !== undefined && now - strayAt > longestStrayMs)
-      blame(`V13: ${name} of a version that is past is let run`);
+      blame(`V13: ${name}, which is wanted no more, is let run`);
 };
 
 const isExcess = ({ replicas }: Facts, { task, index }: Body): boolean => index >= (replicas.get(task) ?? 0);
@@ -107,6 +109,7 @@ const reasonFor = (facts: Facts, uid: string, body: Body): string | undefined =>
   if (facts.gone || record === undefined || body.job !== facts.uid) return "its job is gone";
   if (record.doomed.includes(uid)) return "doomed";
   if (isExcess(facts, body)) return "too many";
+  if (body.strayAt !== undefined && facts.done.has(idOf(body))) return "done before";
   if (!body.live) return body.version < record.version && !record.keeps ? "of an earlier version" : undefined;
   if (body.version < record.version) return "of an earlier version";
   return keepsPods(record.phase) ? undefined : "nothing goes on";
@@ -120,12 +123,14 @@ const checkEnd = (facts: Facts, uid: string, body: Body, blame: Blame): void => 
 };
 
 /** Somebody asks for the end of a pod, or takes it at once. */
-const hearEnd = (facts: Facts, { object }: Change, { actor, blame }: Hearing, body: Body): void => {
+const hearEnd = (facts: Facts, { object }: Change, { actor, blame, now }: Hearing, body: Body): void => {
   if (body.ending) return;
   body.ending = true;
   if (actor === "engine") checkEnd(facts, object.metadata.uid, body, blame);
   else facts.freed.add(idOf(body));
-  if (actor === "user" && body.phase === "Succeeded") facts.removed += 1;
+  if (actor !== "user" || body.phase !== "Succeeded") return;
+  facts.removed += 1;
+  facts.done.set(idOf(body), now);
 };
 
 export type Hearing = {

@@ -13,7 +13,7 @@ export type Body = {
   phase: string;
   /** Somebody has asked for its end. */
   ending: boolean;
-  /** When it came, of a version that was past by then. */
+  /** When it came, if it was wanted no more by then, epoch ms. */
   readonly strayAt: number | undefined;
 };
 
@@ -39,6 +39,8 @@ export type Facts = {
   earlier: Map<string, number>;
   /** When the record's version last moved. */
   movedAt: number;
+  /** When the record came to a phase in which nothing goes on; undefined in all others. */
+  overAt: number | undefined;
   /** As the status shows it. */
   phase: string;
   /** Pods that the job asks for, by task: the most that it ever did, and what it does now. */
@@ -51,6 +53,8 @@ export type Facts = {
   freed: Set<string>;
   /** Pods that succeeded and that a user removed: they did what they were for. */
   removed: number;
+  /** The same, as `born` names them, and since when, epoch ms: nobody makes them again, but who was slow. */
+  done: Map<string, number>;
   /** The job's ssh key, and whose it is. */
   key: { readonly job: string; readonly text: string } | undefined;
   /** Of what pods share: what came when the job was over, from a step that was slow. */
@@ -66,6 +70,7 @@ export const fresh = (): Facts => ({
   gone: false,
   earlier: new Map(),
   movedAt: 0,
+  overAt: undefined,
   phase: "",
   replicas: new Map(),
   record: undefined,
@@ -73,6 +78,7 @@ export const fresh = (): Facts => ({
   born: new Set(),
   freed: new Set(),
   removed: 0,
+  done: new Map(),
   key: undefined,
   late: new Set(),
   groups: new Map(),

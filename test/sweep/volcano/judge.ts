@@ -74,6 +74,12 @@ const checkMove = (before: Saved, after: Saved, job: Item | undefined, blame: Bl
     blame(`V6: the version moves by ${versions} on the way from ${before.phase} to ${after.phase}`);
 };
 
+/** Since when what the record says has been so. */
+const noteTimes = (facts: Facts, { version, phase }: Saved, now: number): void => {
+  if (facts.record?.version !== version) facts.movedAt = now;
+  facts.overAt = isOver(phase) ? (facts.overAt ?? now) : undefined;
+};
+
 const sameButStatus = ({ object, before }: Change): boolean => {
   const bare = (one: Item | undefined): string =>
     JSON.stringify({ ...one, status: undefined, metadata: { ...one?.metadata, resourceVersion: "" } });
@@ -128,7 +134,7 @@ export const openJobOracle = (
       facts.earlier.set(uid, now);
       return;
     }
-    if (facts.uid !== uid) Object.assign(facts, { uid, gone: false, phase: "", removed: 0 });
+    if (facts.uid !== uid) Object.assign(facts, { uid, gone: false, phase: "", removed: 0, overAt: undefined });
     const phase = textAt(object, "status", "state", "phase") ?? "";
     if (!follows(facts.phase, phase)) blame(`V5: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
     Object.assign(facts, { phase, replicas: replicasIn(object) });
@@ -149,7 +155,7 @@ export const openJobOracle = (
     const { record: before } = facts;
     const record = recordOf(object);
     if (before?.job === record.job) checkMove(before, record, seen.job, blame);
-    if (before?.version !== record.version) facts.movedAt = now;
+    noteTimes(facts, record, now);
     facts.record = record;
   };
 

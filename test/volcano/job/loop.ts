@@ -95,6 +95,12 @@ export class Loop {
     return job;
   }
 
+  pod(name: string): Stored {
+    const pod = this.objects.get(idOf("pods", name));
+    if (pod === undefined) throw new Error(`no pod ${name}`);
+    return pod;
+  }
+
   names(plural: string): readonly string[] {
     return [...this.objects.keys()]
       .filter((id) => id.startsWith(`${plural}/`))

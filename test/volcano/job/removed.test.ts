@@ -36,6 +36,20 @@ describe("a pod that succeeded and was removed", () => {
     assert.equal(phaseOf(loop), "Terminated");
   });
 
+  for (const phase of ["Pending", "Running", "Failed"])
+    test(`that comes again, and is ${phase}, is ended, and nothing comes of it`, () => {
+      const loop = running({ policies: [{ event: "PodFailed", action: "RestartJob" }] });
+      loop.pods("Succeeded", ["j-w-0"]);
+      loop.run();
+      const late = loop.pod("j-w-0");
+      loop.remove("pods", "j-w-0");
+      loop.run();
+      loop.put("pods", { ...late, status: { phase } });
+      loop.run();
+      assert.deepEqual([loop.names("pods"), loop.status()["succeeded"]], [["j-w-1"], 1]);
+      assert.deepEqual([phaseOf(loop), loop.memory?.retryCount], ["Running", 0]);
+    });
+
   const restarts = [
     ["RestartTask", ["j-w-0", "j-w-1"]],
     ["RestartJob", ["j-w-0", "j-w-1"]],

@@ -59,7 +59,25 @@ const listed = (confs: Map<string, string>, program: Program): void => {
   confs.set("spark.submit.pyFiles", listOf(confs.get("spark.submit.pyFiles")).join(","));
 };
 
+const shells = ["spark-shell", "pyspark-shell", "sparkr-shell"];
+
+/** Classes that Spark's client runs beside its user only, and what to do instead. */
+const attended: Readonly<Record<string, string>> = {
+  "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver": "Spark SQL shell: run a program instead",
+  "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2":
+    "Spark Thrift server: start it from a class of your own, by its startWithContext",
+  "org.apache.spark.sql.connect.service.SparkConnectServer": "Spark Connect server: create a SparkConnect instead",
+};
+
+/** What is meant for somebody who sits before it. */
+const unattendable = ({ resource, mainClass = "" }: CommandLine): string | undefined => {
+  const what = shells.includes(resource) ? "Spark shells: run a program instead" : attended[mainClass];
+  return what === undefined ? undefined : `Cluster deploy mode is not applicable to ${what}`;
+};
+
 export const prepare = (line: CommandLine): Prepared => {
+  const beside = unattendable(line);
+  if (beside !== undefined) return { refused: beside };
   const program = programOf(line);
   if (program === undefined) {
     return { refused: `${line.resource} does not say which class to run: set spec.mainClass` };

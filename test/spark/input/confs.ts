@@ -98,6 +98,12 @@ const clients: readonly Row[] = [
     conf("spark.kubernetes.driver.pod.featureSteps", "org.example.Step"),
     /names the class org\.example\.Step, and no JVM runs here/,
   ),
+  warns(
+    "B14 a Connect server as an application",
+    { mainClass: "org.apache.spark.sql.connect.service.SparkConnectServer", mainApplicationFile: "spark-internal" },
+    /^(its submission will fail: )?Cluster deploy mode is not applicable to Spark Connect server: create a SparkConnect instead$/,
+  ),
+  warns("B14 a shell", { mainApplicationFile: "spark-shell" }, /not applicable to Spark shells: run a program instead/),
   warns("B14 no class to run", { mainClass: undefined }, /does not say which class to run: set spec\.mainClass/),
   warns("B14 client mode", { mode: "client" }, /spec\.mode: in client mode the driver would run inside the operator/),
 ];

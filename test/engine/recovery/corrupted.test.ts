@@ -3,8 +3,13 @@
  * can be seen, and touches nobody else. F75, F80.
  */
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
+import { readRecord } from "../../../shared/engine/record.ts";
+import { timing } from "../../../shared/engine/settings.ts";
+import { readCursor } from "../../../shared/updates/cursor.ts";
+import { operatorsFor } from "../../../shared/wiring/operators.ts";
 import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../../host/objects.ts";
 import { at, textAt } from "../../sweep/fields.ts";
 import { cutOff, type Spoil, spoilsOf } from "./spoils.ts";
@@ -145,4 +150,32 @@ describe("a record that was not saved like that", () => {
       assert.deepEqual(stateOf(ward), before, says);
     }
   });
+});
+
+describe("of every record that was ever released", () => {
+  const folder = new URL("released/", import.meta.url);
+  const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
+  /** What is wrong with it, in words; undefined when it can be gone on with. */
+  const complaint = (kind: string, stored: unknown): string | undefined => {
+    const read = readRecord(stored);
+    if (!read.ok) return read.error;
+    const memory = parsers.get(kind)?.(read.record.memory);
+    if (memory !== undefined) return memory.ok ? undefined : memory.error;
+    return readCursor(read.record.memory) === undefined ? "no cursor" : undefined;
+  };
+  /** It is kept, and never read. */
+  const isUnread = ({ path }: Spoil): boolean => path.join(".").startsWith("recovered.was");
+
+  for (const file of readdirSync(folder).sort())
+    test(`${file}: no field is taken for what it cannot be, and none makes reading fail`, () => {
+      const { kind, spec } = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
+      const spoils = spoilsOf(spec, undefined);
+      const absurd = spoils.filter((spoil) => spoil.absurd && !isUnread(spoil));
+      assert.ok(absurd.length > 5);
+      for (const { record } of spoils) complaint(kind, record);
+      assert.deepEqual(
+        absurd.filter(({ record }) => complaint(kind, record) === undefined).map(({ says }) => says),
+        [],
+      );
+    });
 });

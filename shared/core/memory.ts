@@ -1,4 +1,5 @@
 /** Stored memories read by the schema of their kind: whole, or field by field where a part of them is wrong. */
+import { oncePerObject } from "./once.ts";
 import type { Parsed } from "./operator.ts";
 import { type Issue, problemsIn, withoutBad } from "./recovery.ts";
 
@@ -17,13 +18,14 @@ export type Salvaged<Memory> = {
   readonly problems: readonly string[];
 };
 
-/** Reads a stored memory of a kind; what does not fit is told field by field. */
-export const readMemory = <Memory>(kind: string, shape: Shape<Memory>, stored: unknown): Parsed<Memory> => {
-  const parsed = shape.safeParse(stored);
-  if (parsed.success) return { ok: true, memory: parsed.data };
-  const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  return { ok: false, error: `memory of a ${kind} cannot be read (${where.join("; ")})` };
-};
+/** How memories of a kind are read: what does not fit is told field by field. A step asks for the same one several times. */
+export const readerOf = <Memory>(kind: string, shape: Shape<Memory>): ((stored: unknown) => Parsed<Memory>) =>
+  oncePerObject((stored) => {
+    const parsed = shape.safeParse(stored);
+    if (parsed.success) return { ok: true, memory: parsed.data };
+    const where = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    return { ok: false, error: `memory of a ${kind} cannot be read (${where.join("; ")})` };
+  });
 
 /** Keeps what can be read: `partial` is `shape` with every field optional. */
 export const salvage = <Memory>(

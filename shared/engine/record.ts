@@ -1,5 +1,6 @@
 /** The checkpoint record's door: what is stored is parsed before anything of it is believed, and what parses can be told apart. */
 import * as z from "zod";
+import { oncePerObject } from "../core/once.ts";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
 import { instant, outboxShape, positionShape } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
@@ -90,11 +91,11 @@ export type Salvaged = { readonly [F in keyof CheckpointRecord]?: CheckpointReco
 const partial = shape.partial();
 
 /** Reads a stored record; what does not parse is told field by field, and what does is given all the same. */
-export const readRecord = (stored: unknown): ReadRecord => {
+export const readRecord = oncePerObject((stored): ReadRecord => {
   const parsed = shape.safeParse(stored);
   if (parsed.success) return { ok: true, record: parsed.data };
   const { issues } = parsed.error;
   const problems = problemsIn(issues, "record");
   const error = `checkpoint cannot be read (${problems.join("; ")})`;
   return { ok: false, error, problems, rest: partial.safeParse(withoutBad(stored, issues)).data ?? {} };
-};
+});

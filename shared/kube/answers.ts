@@ -26,10 +26,10 @@ export const isStored = (value: unknown): value is Stored =>
 const badAnswer = (where: string, what: string, cause?: unknown): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `${where}: the answer is not ${what}`, cause });
 
-const parse = ({ json, body }: HttpResponse): unknown => {
-  if (json !== undefined) return json();
+const parse = (response: HttpResponse): unknown => {
+  if (response.json !== undefined) return response.json();
   try {
-    return JSON.parse(body);
+    return JSON.parse(response.body);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** GET and LIST: which revision is read, which part of it, and how it is written down. */
+import { oncePer } from "../core/once.ts";
 import { isFields, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";
@@ -23,16 +24,18 @@ export const textOf = (item: Item): string => {
   return text;
 };
 
-const values = new WeakMap<Item, unknown>();
-
-/** What a client reads of an object, once per state. */
-export const readOf = (item: Item): unknown => {
-  const known = values.get(item);
-  if (known !== undefined) return known;
-  const value = parsed(textOf(item));
-  values.set(item, value);
-  return value;
+/** True where JSON leaves nothing out. */
+const isWhole = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return value !== undefined;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) if (!isWhole(item)) return false;
+  return true;
 };
+
+/** What a client reads of an object: itself, where all of it is written. */
+export const readOf = oncePer((item: Item): object => {
+  const isWritten = item.metadata.resourceVersion !== "" && isWhole(item);
+  return isWritten ? item : Object(parsed(textOf(item)));
+});
 
 /** An object in the version that was asked for. */
 export const inVersion = (kind: Kind, item: Item): Item => {

@@ -153,7 +153,7 @@ const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] =
 };
 
 /** So many of the single faults are drawn where not all are played. */
-const share = 0.02;
+const share = 0.01;
 /** Of those about messages and events there are fewer. */
 const eventShare = 0.1;
 

@@ -22,10 +22,10 @@ const furthest = 20;
 
 /** How many are drawn: fewer where a run is long, for each plays the rest of it. */
 const manyFor: Readonly<Record<Making["breadth"], number>> = {
-  whole: 8_000_000,
-  part: 6_000_000,
-  thin: 7_400_000,
-  sparse: 1_600_000,
+  whole: 7_000_000,
+  part: 5_000_000,
+  thin: 5_900_000,
+  sparse: 1_300_000,
 };
 const most = 2_600;
 

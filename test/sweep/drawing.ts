@@ -1,6 +1,6 @@
 /**
  * Which single faults a sweep of all plays outside of the scenarios that are played whole. A fault at a place (who calls
- * what, in which phase) is played in the first scenarios that have it, so that each is met somewhere, and in some of the
+ * what, in which phase) is played in the first scenario that has it, so that each is met somewhere, and in some of the
  * others as a seed draws them. A death after a call is played at each place of every scenario.
  */
 import { type Case, isSeries, type Sized } from "./case.ts";
@@ -12,10 +12,10 @@ import { siteOf } from "./units.ts";
 /** Goes through the scenarios in their order: which cases of a batch are played, by their places in it. */
 export type Drawing = (scenario: Scenario, sized: Sized) => readonly number[];
 
-/** Each fault at each place is played in so many scenarios at least, where so many have it. */
-const atLeast = 2;
+/** Each fault at each place is played in so many scenarios at least. */
+const atLeast = 1;
 /** Of all further ones so many are played. */
-const share = 0.1;
+const share = 0.05;
 const everywhere = "crash-after";
 
 const every = (batch: readonly Case[]): readonly number[] => [...batch.keys()];

@@ -2,6 +2,7 @@
 import { digestOf } from "../../core/json.ts";
 import { digest, type Key } from "../../core/key.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
+import { oncePerObject } from "../../core/once.ts";
 import { positionOf, positionText } from "../../core/outbox.ts";
 import type { CheckpointRecord } from "../../engine/ports.ts";
 
@@ -57,7 +58,7 @@ export const progressOf = ({ outbox, acknowledged }: CheckpointRecord): string |
 };
 
 /** Tells a record that was edited from one that was saved: no secret, for who may write it may write its seal, too. */
-export const sealOf = (record: unknown): string => digestOf(record).slice(0, 32);
+export const sealOf = oncePerObject((record) => digestOf(record).slice(0, 32));
 
 /** False for what carries no seal: an earlier version saved it. */
 export const isEdited = ({ metadata: { annotations = {} }, spec }: Obj): boolean => {

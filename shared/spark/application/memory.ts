@@ -1,7 +1,6 @@
 /** What a SparkApplication's steps remember of each other: what nobody could read off the objects again. */
 import * as z from "zod";
-import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
-import type { Parsed } from "../../core/operator.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
 import { rareNames } from "../companions/retinue.ts";
 import { allotment } from "../executors/allotment.ts";
@@ -102,7 +101,7 @@ export type Driver = z.infer<typeof driver>;
 export type Untold = z.infer<typeof untold>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("SparkApplication", memory, stored);
+export const parseMemory = readerOf("SparkApplication", memory);
 
 /** What of a stored memory can be read, field by field, and what was wrong with the rest. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

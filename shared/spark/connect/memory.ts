@@ -1,7 +1,6 @@
 /** What a SparkConnect's steps remember of each other: how often in a row its server has ended, and when it may come again. */
 import * as z from "zod";
-import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
-import type { Parsed } from "../../core/operator.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
 
 const memory = z.object({
@@ -13,7 +12,7 @@ const memory = z.object({
 
 export type Memory = z.infer<typeof memory>;
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("SparkConnect", memory, stored);
+export const parseMemory = readerOf("SparkConnect", memory);
 
 /** What of a stored memory can be read, field by field, and what was wrong with the rest. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

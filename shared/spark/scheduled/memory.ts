@@ -1,8 +1,7 @@
 /** What a schedule's steps remember of each other: which time is next, and which run was decided on. */
 import * as z from "zod";
-import { readMemory, type Salvaged, salvage } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 
@@ -30,7 +29,7 @@ const memory = z.object({
 export type Memory = z.infer<typeof memory>;
 
 /** Reads a stored memory; what does not fit is told field by field. */
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("ScheduledSparkApplication", memory, stored);
+export const parseMemory = readerOf("ScheduledSparkApplication", memory);
 
 /** What of a stored memory can be read, field by field, and what was wrong with the rest. */
 export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);

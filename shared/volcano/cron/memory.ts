@@ -1,8 +1,7 @@
 /** What a CronJob's steps remember of each other: up to which time all is taken, and which job was decided on. */
 import * as z from "zod";
-import { readMemory } from "../../core/memory.ts";
+import { readerOf } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
@@ -23,7 +22,7 @@ const memory = z.object({
 
 export type Memory = z.infer<typeof memory>;
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("CronJob", memory, stored);
+export const parseMemory = readerOf("CronJob", memory);
 
 export type Status = z.infer<typeof cronStatusSchema>;
 

@@ -1,8 +1,7 @@
 /** What a JobFlow's steps remember of each other: its phase, which jobs were complete, and when each came to what. */
 import * as z from "zod";
-import { readMemory } from "../../core/memory.ts";
+import { readerOf } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
@@ -21,7 +20,7 @@ const memory = z.object({
 export type Memory = z.infer<typeof memory>;
 export type History = Memory["histories"][string];
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("JobFlow", memory, stored);
+export const parseMemory = readerOf("JobFlow", memory);
 
 export type Status = z.infer<typeof flowStatusSchema>;
 

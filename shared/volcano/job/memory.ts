@@ -3,10 +3,9 @@
  * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
  */
 import * as z from "zod";
-import { readMemory } from "../../core/memory.ts";
+import { readerOf } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { oncePer } from "../../core/once.ts";
-import type { Parsed } from "../../core/operator.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
@@ -96,7 +95,7 @@ export type Memory = z.infer<typeof memory>;
 export type Delay = z.infer<typeof delay>;
 export type Untold = z.infer<typeof untold>;
 
-export const parseMemory = (stored: unknown): Parsed<Memory> => readMemory("Job", memory, stored);
+export const parseMemory = readerOf("Job", memory);
 
 const shown = z.looseObject({
   state: z

@@ -1,7 +1,6 @@
 /** What a queue's steps remember of each other beyond what the queue shows. */
 import * as z from "zod";
-import { readMemory } from "../../core/memory.ts";
-import type { Parsed } from "../../core/operator.ts";
+import { readerOf } from "../../core/memory.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({
@@ -17,4 +16,4 @@ const memory = z.object({
 
 export type QueueMemory = z.infer<typeof memory>;
 
-export const parseQueueMemory = (stored: unknown): Parsed<QueueMemory> => readMemory("Queue", memory, stored);
+export const parseQueueMemory = readerOf("Queue", memory);

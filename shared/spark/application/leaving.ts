@@ -10,6 +10,7 @@ import { timeText } from "../../core/time.ts";
 import { leavingAt } from "../../kube/leaving.ts";
 import { isEnding, nodeNameOf } from "../../kube/pods.ts";
 import { nodes } from "../../kube/resources.ts";
+import { goingAt } from "../executors/avoid.ts";
 import { isLiving, type Member, membersOf } from "../executors/census.ts";
 import { endingOf, executorId } from "../executors/losses.ts";
 import { peekNode } from "../executors/nodes.ts";
@@ -46,7 +47,7 @@ type Leaver = { readonly pod: Stored; readonly at: number };
 const doomOf = ({ pod, at }: Leaver): Doom => ({
   pod,
   reason: "node",
-  why: `its node goes at ${timeText(at)}`,
+  why: goingAt(at),
   forced: false,
 });
 

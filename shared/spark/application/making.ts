@@ -45,6 +45,7 @@ export const executorsFor = (
     .flatMap((one) => ("refused" in one ? [] : [one]));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
   const going = leavingNodes(seenPods(scene)?.executors ?? []);
-  const nodes = [...new Set([...going, ...avoidedNodes(scene.memory.executors?.losses ?? [], scene.view.now)])];
+  const { losses = [], doomed = [] } = scene.memory.executors ?? {};
+  const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
   return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];
 };

@@ -241,6 +241,20 @@ describe("an executor of Rekindle's own on a node that goes", () => {
     const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
     assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
   });
+
+  for (const kept of ["doomed", "losses"] as const)
+    test(`has it put elsewhere also when it is gone itself (${kept})`, () => {
+      const why = `its node goes at ${goes}`;
+      const loss = { id: 1001, uid: "u", reason: "node", node: "node-1", why, at: at("07:59:50") } as const;
+      const ledger = { ...living([1002, 1003], { over: kept === "losses" ? "1001" : "" }), [kept]: [loss] };
+      const { plan, before } = decided({
+        object: app,
+        memory: { ...memory, executors: ledger, allotment: { ...allotment, alive: "1002-1003" } },
+        pods: [pod(), own(1002), own(1003)],
+      });
+      const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
+      assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
+    });
 });
 
 test("a notice is news, and urgent once", () => {

@@ -1,7 +1,7 @@
 /** Which nodes are avoided for how long, and how an executor's pod says so. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { avoidedNodes, placedElsewhere } from "../../../shared/spark/executors/avoid.ts";
+import { avoidedNodes, goingAt, placedElsewhere } from "../../../shared/spark/executors/avoid.ts";
 import type { Loss } from "../../../shared/spark/executors/ledger.ts";
 import { at } from "../../support/at.ts";
 
@@ -21,6 +21,8 @@ describe("a node is avoided", () => {
   const rows: readonly (readonly [why: string, losses: readonly Loss[], nodes: readonly string[]])[] = [
     ["not for two losses", lost("a", 2), []],
     ["for three", lost("a", 3), ["a"]],
+    ["for one that was ended because the node goes", lost("a", 1, { reason: "node", why: goingAt(now) }), ["a"]],
+    ["not for one that was lost with it", lost("a", 1, { reason: "node", why: "its node is gone" }), []],
     ["not when they are spread", [...lost("a", 2), ...lost("b", 2)], []],
     ["the worst first", [...lost("a", 3), ...lost("b", 5)], ["b", "a"]],
     ["for ten minutes", lost("a", 3, { at: now - 600_000 }), []],

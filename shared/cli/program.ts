@@ -160,8 +160,11 @@ const upstreams: readonly string[] = ["controller", "webhook"];
 const closed = ({ name }: Row): Command => new Command(name);
 
 const opened = async (row: Row, tools: Tools): Promise<Command> => {
-  const all = (): Promise<readonly Command[]> =>
-    Promise.all(rows.filter((one) => one !== row).map((one) => opened(one, tools)));
+  const all = async (): Promise<readonly Command[]> => [
+    ...(await Promise.all(rows.filter((one) => one !== row).map((one) => opened(one, tools)))),
+    ...["demo", "host"].map((name) => new Command(name)),
+    closed(row),
+  ];
   return (await row.open(all))(tools).summary(row.summary);
 };
 

@@ -19,6 +19,8 @@ const offered = (text: string, ...words: readonly string[]): readonly string[] =
 describe("rekindle completion", () => {
   const lines: readonly (readonly [readonly string[], readonly string[]])[] = [
     [["sta"], ["status"]],
+    [["h"], ["host"]],
+    [["com"], ["completion"]],
     [["list", "--outp"], ["--output"]],
     [
       ["list", "-o", ""],

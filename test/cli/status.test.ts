@@ -1,6 +1,7 @@
 /** list, status, plan, pause: read from objects, checkpoints and pods alone, as if host and queue were down. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { parse } from "yaml";
 import type { Obj } from "../../shared/core/object.ts";
 import { application, make, openTerminal } from "./terminal.ts";
 
@@ -246,9 +247,10 @@ test("the table of timeouts and policies is printed for people and for machines"
     /^KIND +ANNOTATION +DEFAULT +RANGE +MEANING\nSparkApplication +rekindle.dev\/driver-start-timeout +off +10s to 1d /,
   );
   const rows = JSON.parse((await terminal.run("annotations", "-o", "json")).out);
+  assert.deepEqual(parse((await terminal.run("annotations", "-o", "yaml")).out), rows);
   assert.deepEqual(
     [code, rows.length, Object.keys(rows[0])],
-    [0, 24, ["kind", "annotation", "default", "range", "meaning"]],
+    [0, 25, ["kind", "annotation", "default", "range", "meaning"]],
   );
 });
 

@@ -1,0 +1,42 @@
+/** Two applications that claim one name: who was there first keeps it, the other is told, and neither touches what is not its own. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { application, home, statusOf } from "./objects.ts";
+import { onStand, type Stand } from "./stand.ts";
+
+const stateOf = (stand: Stand, name: string): unknown =>
+  Object(statusOf(stand.get("SparkApplication", name), "applicationState") ?? {}).state;
+
+const toldOf = (stand: Stand, name: string): string =>
+  `${Object(statusOf(stand.get("SparkApplication", name), "applicationState") ?? {}).errorMessage}`;
+
+const driversNamed = (stand: Stand, name: string): readonly (string | undefined)[] =>
+  stand
+    .all("Pod")
+    .filter(({ metadata }) => metadata.name === name)
+    .map(({ metadata }) => metadata.uid);
+
+describe("two applications that claim one driver pod's name", () => {
+  it(
+    "the first runs on, the second says whose it is, and runs when it is mended",
+    onStand(async (stand) => {
+      await stand.host();
+      await stand.create(home);
+      await stand.create(application("first", { spec: { driver: { podName: "same", cores: 1, memory: "512m" } } }));
+      await stand.until("the first runs", () => stateOf(stand, "first") === "RUNNING");
+      const [uid] = driversNamed(stand, "same");
+      await stand.create(application("second", { spec: { driver: { podName: "same", cores: 1, memory: "512m" } } }));
+      await stand.until("the second is told", () => /same/.test(toldOf(stand, "second")), 60_000);
+      assert.match(
+        toldOf(stand, "second"),
+        /^pods default\/same exists and belongs to somebody else; delete it or choose another name$/,
+      );
+      assert.deepEqual([stateOf(stand, "first"), driversNamed(stand, "same")], ["RUNNING", [uid]]);
+      await stand.until("the first is done", () => stateOf(stand, "first") === "COMPLETED", 120_000);
+      assert.deepEqual(driversNamed(stand, "same"), [uid]);
+      await stand.patch("SparkApplication", "second", { spec: { driver: { podName: "own" } } });
+      await stand.until("the second is done", () => stateOf(stand, "second") === "COMPLETED", 120_000);
+      assert.deepEqual(driversNamed(stand, "same"), [uid]);
+    }),
+  );
+});

@@ -79,7 +79,7 @@ const mute: readonly (readonly [conf: string, value: string])[] = [
 
 const times = [spans.registrationMs, spans.stallMs, spans.silenceMs].map(({ annotation }) => annotation);
 
-/** A run in which nothing happens, and whose user has set times, or whose node goes, is looked at again so soon, ms. */
+/** A run in which nothing happens, and whose user has set times, or whose node goes or is not seen, is looked at again so soon, ms. */
 const againMs = 15_000;
 
 /** The user has said when to worry: then that is found out in time, and not when a resync passes by. */
@@ -230,6 +230,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
   const question = questionAt(scene, driver, body, { ledger, findings });
   const asksAgain = question !== undefined && question <= scene.view.now;
   const busy = unclear > 0 || mended.dooms.length === mostDeletions;
+  const again = asksAgain || leave.again || mended.again;
   const isEmpty = Object.keys(ledger).length === 1;
   const { executors: _, ...bare } = scene.memory;
   return {
@@ -242,7 +243,7 @@ export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored
     told: lossEvents(scene, toTell),
     untold: [...untoldIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
-    ...(busy ? { pollMs: 1_000 } : asksAgain || leave.again ? { pollMs: againMs } : {}),
+    ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),
   };

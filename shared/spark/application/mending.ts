@@ -70,11 +70,16 @@ export type Mending = {
   readonly wakeAt: number | undefined;
   /** Executors that wait for a dead node, as a person would say it. */
   readonly bound: number;
+  /** A node could not be looked at: that is tried again, and nobody remembers it. */
+  readonly again: boolean;
 };
 
-type Part = { readonly dooms: readonly Doom[]; readonly until: readonly number[]; readonly bound?: number };
+type Part = Pick<Mending, "dooms"> & { readonly until: readonly number[] };
 
-const onDeadNodes = ({ view, policies }: Scene, { executors, nodes }: Evidence): Part => {
+const onDeadNodes = (
+  { view, policies }: Scene,
+  { executors, nodes }: Evidence,
+): Part & Pick<Mending, "bound" | "again"> => {
   const bearing = {
     now: view.now,
     graceMs: policies.nodeGraceMs,
@@ -90,6 +95,7 @@ const onDeadNodes = ({ view, policies }: Scene, { executors, nodes }: Evidence):
     ),
     until: fates.flatMap(({ fate }) => (fate.is === "wait" ? [fate.until] : [])),
     bound: fates.filter(({ fate }) => fate.is === "bound").length,
+    again: fates.some(({ fate }) => fate.is === "ask"),
   };
 };
 
@@ -143,7 +149,8 @@ export const mending = (scene: Scene, evidence: Evidence, care: Ledger["care"]):
     dooms: [...dooms.values()].slice(0, mostDeletions),
     stuck: stuckAfter(executors, late, care?.stuck),
     wakeAt: until.length === 0 ? undefined : until.reduce((a, b) => Math.min(a, b)),
-    bound: dead.bound ?? 0,
+    bound: dead.bound,
+    again: dead.again,
   };
 };
 

@@ -73,7 +73,17 @@ export const holdsClaims = (pod: Stored): boolean => {
 export type Fate =
   | { readonly is: "free"; readonly why: string }
   | { readonly is: "wait"; readonly until: number }
+  /** Nobody was let look at the node, for now or for good: it is asked for again. */
+  | { readonly is: "ask" }
   | { readonly is: "bound" | "none" };
+
+/** So long after a pod went silent its node is asked for though it is hidden: after that whoever keeps the nodes has given it up, ms. */
+const askedMs = 600_000;
+
+const isNews = (pod: Stored, now: number): boolean => {
+  const since = instantOf(conditionOf(podStatus(pod), "Ready")?.lastTransitionTime);
+  return isSuspect(pod) && since !== undefined && now < since + askedMs;
+};
 
 type Bearing = { readonly now: number; readonly graceMs: number; readonly waits: boolean };
 
@@ -85,7 +95,8 @@ export const fateOf = (pod: Stored, state: NodeState, { now, graceMs, waits }: B
     case "gone":
       return { is: "free", why: "its node is gone" };
     case "hidden":
-      return isGivenUp(pod, now) ? { is: "free", why: "its node was given up, and did not end it" } : { is: "none" };
+      if (isGivenUp(pod, now)) return { is: "free", why: "its node was given up, and did not end it" };
+      return { is: isNews(pod, now) ? "ask" : "none" };
     case "silent":
       if (waits || holdsClaims(pod)) return { is: "bound" };
       if (now < state.since + graceMs) return { is: "wait", until: state.since + graceMs };

@@ -190,12 +190,13 @@ const mended: readonly Row[] = [
     does: [],
   },
   {
-    why: "where nodes are hidden, one that is not ready proves nothing",
+    why: "where nodes are hidden, one that is not ready proves nothing, and its node is asked for again",
     ledger: living([1, 2]),
     executors: [...both.slice(0, 1), { ...both[1], id: 2, ...unready }],
     hears: { "node-1": hidden },
     looks: [look],
     does: [],
+    pollMs: 15_000,
   },
   {
     why: "but one that was taken from its node, and not ended in its grace, does",

@@ -44,6 +44,7 @@ const stage = async () => {
       name: "one-exec-1",
       labels: { "sparkoperator.k8s.io/app-name": "one", "spark-role": "executor", "spark-exec-id": "1" },
       annotations: { "rekindle.dev/leaving": "2026-11-02T08:02:00Z" },
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "one-driver", uid: "driver-1" }],
     },
     spec: { schedulingGates: [{ name: "x" }], containers: [{ name: "c", image: "i" }] },
   });

@@ -1,7 +1,7 @@
 /** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
 import type { Change } from "../../shared/simulator/store.ts";
 import { at } from "./fields.ts";
-import { type Act, appName, base, executorRuns, type Scenario } from "./plot.ts";
+import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./plot.ts";
 
 /** What happens to the record, and a moment later something that a host hears of. */
 const inTheMiddle = (says: string, what: Act["do"], when = executorRuns): readonly Act[] => [
@@ -18,6 +18,10 @@ const inTheMiddle = (says: string, what: Act["do"], when = executorRuns): readon
 const executorsTold = ({ table, object }: Change): boolean =>
   table === "sparkapplications.sparkoperator.k8s.io" &&
   Object.values(Object(at(object, "status", "executorState"))).filter((state) => state === "RUNNING").length === 2;
+
+/** The status tells of a run of ours, whatever has become of it. */
+const isTold = ({ table, object }: Change): boolean =>
+  table === "sparkapplications.sparkoperator.k8s.io" && at(object, "status", "submissionID") !== undefined;
 
 const twice = { [appName]: [{ hangs: true }, { jobMs: 2_000 }] };
 const damage = { memory: { state: { phase: "NONSENSE" }, history: 7 }, runs: "none", trouble: 1 };
@@ -77,5 +81,35 @@ export const recoveries: readonly Scenario[] = [
     acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, executorsTold),
     ends: "FAILED",
     breadth: "thin",
+  },
+  {
+    name: "reconfigured",
+    what: "its record was made under a shorter fence: it runs on, and the next write takes the longer one in",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: inTheMiddle("deployed with other settings", {
+      act: "record",
+      spec: { made: { fenceMs: 5_000, requestTimeoutMs: 5_000 } },
+    }),
+    ends: "COMPLETED",
+    breadth: "sparse",
+  },
+  {
+    name: "older-status",
+    what: "an older writer's status comes after ours: it is set right from the record",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: inTheMiddle(
+      "counts from before",
+      {
+        act: "write",
+        method: "PATCH",
+        path: `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications/${appName}/status`,
+        body: { status: { driverInfo: {}, submissionAttempts: 7, executionAttempts: 7 } },
+      },
+      isTold,
+    ),
+    ends: "COMPLETED",
+    breadth: "sparse",
   },
 ];

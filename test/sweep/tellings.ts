@@ -16,7 +16,7 @@ const times = (count: number, mood: Mood): readonly Mood[] => Array.from({ lengt
 const deleted: Act = { says: "kubectl delete", when: executorRuns, afterMs: 1_500, do: { act: "delete" } };
 
 type Way = Pick<Scenario, "name" | "what"> &
-  Partial<Pick<Scenario, "spec" | "scripts" | "acts" | "ends" | "listeners" | "also">>;
+  Partial<Pick<Scenario, "spec" | "scripts" | "acts" | "ends" | "listeners" | "annotations" | "also">>;
 
 const ways: readonly Way[] = [
   {
@@ -77,6 +77,20 @@ const ways: readonly Way[] = [
     ],
   },
   {
+    name: "told-late",
+    what: "a listener is named while it runs: a stream begins where there was a record without one",
+    annotations: {},
+    listeners: { [hook]: ["acknowledges"] },
+    acts: [
+      {
+        says: "kubectl annotate: a listener",
+        when: executorRuns,
+        afterMs: 500,
+        do: { act: "annotate", annotations: { "rekindle.dev/updates-to": hook } },
+      },
+    ],
+  },
+  {
     name: "told-heir",
     what: "deleted and applied again while its listener is ill: the stream goes on with what was not acknowledged",
     listeners: { [hook]: [...times(4, "fails"), "acknowledges"] },
@@ -97,8 +111,8 @@ export const tellings: readonly Scenario[] = ways.map(
     acts: [],
     ends: "COMPLETED",
     breadth: "sparse",
-    ...way,
     annotations: { "rekindle.dev/updates-to": hook },
+    ...way,
     also: ["listener-500", "listener-away", "listener-mute", ...also],
   }),
 );

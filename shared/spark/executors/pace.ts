@@ -17,22 +17,30 @@ const countIn = (confs: Texts, key: string): number | undefined => {
   return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
 };
 
-const factors: Readonly<Record<string, number>> = { ms: 1, "": 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
+/** Spark's units in ms; as JavaUtils.timeStringAs, whatever their case. */
+const factors: Readonly<Record<string, number>> = {
+  ...{ us: 0.001, ms: 1, "": 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
+};
 
 /** A time as Spark reads one; without a unit it counts milliseconds. */
 const msIn = (confs: Texts, key: string): number | undefined => {
-  const [, amount, unit = ""] = /^(\d{1,9})(ms|s|min|m|h)?$/.exec(confs[key]?.trim() ?? "") ?? [];
+  const [, amount, unit = ""] = /^(\d{1,9})(us|ms|s|min|m|h|d)?$/.exec(confs[key]?.trim().toLowerCase() ?? "") ?? [];
   const ms = Number(amount) * (factors[unit] ?? 1);
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 };
+
+/** A run of ours has one resource profile, so both limits are about all of its executors. */
+const pendingIn = (confs: Texts): number =>
+  Math.min(
+    ...["maxPendingPods", "maxPendingPodsPerRp"].map(
+      (name) => countIn(confs, `spark.kubernetes.allocation.${name}`) ?? Number.POSITIVE_INFINITY,
+    ),
+  );
 
 /** `confs` are the user's own. */
 export const paceOf = (asked: Asked, confs: Texts): Pace => ({
   batch: asked.executorBatch ?? countIn(confs, "spark.kubernetes.allocation.batch.size") ?? defaultBatch,
   intervalMs: asked.executorIntervalMs ?? msIn(confs, "spark.kubernetes.allocation.batch.delay") ?? defaultIntervalMs,
-  maxPending:
-    asked.executorMaxPending ??
-    countIn(confs, "spark.kubernetes.allocation.maxPendingPods") ??
-    Number.POSITIVE_INFINITY,
+  maxPending: asked.executorMaxPending ?? pendingIn(confs),
   registrationMs: asked.registrationMs,
 });

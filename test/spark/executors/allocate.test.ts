@@ -237,9 +237,21 @@ describe("the pace", () => {
     [{ executorBatch: 7 }, { "spark.kubernetes.allocation.batch.size": "20" }, { batch: 7 }],
     [{}, { "spark.kubernetes.allocation.batch.delay": "3s" }, { intervalMs: 3_000 }],
     [{}, { "spark.kubernetes.allocation.batch.delay": "250" }, { intervalMs: 250 }],
+    [{}, { "spark.kubernetes.allocation.batch.delay": " 2Min " }, { intervalMs: 120_000 }],
+    [{}, { "spark.kubernetes.allocation.batch.delay": "1d" }, { intervalMs: 86_400_000 }],
+    [{}, { "spark.kubernetes.allocation.batch.delay": "500000us" }, { intervalMs: 500 }],
     [{}, { "spark.kubernetes.allocation.batch.delay": "soon" }, { intervalMs: 1_000 }],
     [{ executorIntervalMs: 9_000 }, { "spark.kubernetes.allocation.batch.delay": "3s" }, { intervalMs: 9_000 }],
     [{}, { "spark.kubernetes.allocation.maxPendingPods": "15" }, { maxPending: 15 }],
+    [{}, { "spark.kubernetes.allocation.maxPendingPodsPerRp": "4" }, { maxPending: 4 }],
+    [
+      {},
+      {
+        "spark.kubernetes.allocation.maxPendingPods": "15",
+        "spark.kubernetes.allocation.maxPendingPodsPerRp": "40",
+      },
+      { maxPending: 15 },
+    ],
     [{ executorMaxPending: 2 }, { "spark.kubernetes.allocation.maxPendingPods": "15" }, { maxPending: 2 }],
     [{}, { "spark.kubernetes.allocation.batch.size": "0" }, { batch: 500 }],
   ];

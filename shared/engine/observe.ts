@@ -2,9 +2,8 @@
 import { ApiError } from "../core/errors.ts";
 import { same } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
-import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
+import type { Ref, Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
-import { type Hearing, type Query, queryId } from "../core/plan.ts";
 import type { Returning } from "../core/recovery.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
@@ -179,68 +178,4 @@ const unrecorded = (
     see: "sight",
     sight: { object, successor: false, uid, record: undefined, version, memory: undefined, now, ...how },
   };
-};
-
-/** No object carries what is no label, and the server refuses to look for it. */
-const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
-
-/** A look at objects as they are. */
-export type Looking = Extract<Query, { do: "get" | "list" }>;
-
-/** What was watched may answer it, where the step allows that. */
-const isContent = (query: Query): query is Looking =>
-  (query.do === "list" && query.again !== true) || (query.do === "get" && query.known !== undefined);
-
-const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
-
-const listed = async (cluster: Cluster, query: Extract<Query, { do: "list" }>): Promise<readonly Stored[]> => {
-  if (!isAskable(query.labels)) return [];
-  try {
-    return (await cluster.list(query)).value;
-  } catch (cause) {
-    if (query.spared === true && isUnserved(cause)) return [];
-    throw cause;
-  }
-};
-
-const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]> => {
-  if (query.do === "list") return await listed(cluster, query);
-  const { value } = await cluster.get(query.ref);
-  return value === undefined ? [] : [value];
-};
-
-/**
- * What is hidden from us by rights is no trouble here; everything else that is no answer is. What is not there is asked for
- * again: absence ends things, so one answer is not enough for it.
- */
-const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
-  try {
-    const value = (await cluster.get(ref)).value ?? (await cluster.get(ref)).value;
-    return { heard: true, value };
-  } catch (cause) {
-    if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
-    return { heard: false, why: "forbidden", message: cause.message };
-  }
-};
-
-export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, Hearing> };
-
-export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
-
-/** Answers what a decision wants to know into `answers`: live, but for looks that `known` has an answer to. */
-export const learn = async (
-  cluster: Cluster,
-  query: Query,
-  { seen, heard }: Answers,
-  known?: (query: Looking) => readonly Stored[] | undefined,
-): Promise<void> => {
-  const id = queryId(query);
-  const watched = isContent(query) ? known?.(query) : undefined;
-  if (watched !== undefined) {
-    seen.set(id, watched);
-    return;
-  }
-  if (query.do === "ask") heard.set(id, await cluster.ask(query));
-  else if (query.do === "peek") heard.set(id, await peek(cluster, query.ref));
-  else seen.set(id, await look(cluster, query));
 };

@@ -8,7 +8,7 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { type Answers, type Looking, learn, noAnswers } from "./observe.ts";
+import { type Answers, type Looking, learn, noAnswers } from "./learn.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";

@@ -8,7 +8,7 @@ import { same } from "../core/json.ts";
 import { type Key, textOf } from "../core/key.ts";
 import type { Ref, Resource, Stored } from "../core/object.ts";
 import type { Epoch } from "../core/time.ts";
-import type { Looking } from "../engine/observe.ts";
+import type { Looking } from "../engine/learn.ts";
 import type { Recall, Recollection } from "../engine/recall.ts";
 import type { Forwarder } from "../forward/start.ts";
 import { labelOf } from "../kube/pods.ts";

@@ -1,7 +1,8 @@
-/** Questions that may stay without an answer: evidence for the decision, never trouble for the step. */
+/** What a step learns: questions that may stay without an answer are evidence for the decision, never trouble for the step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Hearing, queryId } from "../../shared/core/plan.ts";
+import { learn, noAnswers } from "../../shared/engine/learn.ts";
 import { step } from "../../shared/engine/step.ts";
 import { failing, message, parts, refOf, type Stage, stage } from "./fakes.ts";
 
@@ -71,4 +72,27 @@ test("what a pod says reaches the decision under the question", async () => {
   const { world, heard } = curious();
   await step(world.world, message);
   assert.deepEqual(heard[1], { heard: true, value: { said: "arm" } });
+});
+
+describe("a look at a kind that clusters may do without", () => {
+  const spared = { do: "list", resource: parts, namespace: "", labels: {}, spared: true } as const;
+
+  /** What is answered when so many looks are told that the kind is not served. */
+  const foundAfter = async (denials: number): Promise<readonly string[] | undefined> => {
+    const { world } = curious();
+    world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
+    let left = denials;
+    world.before = (call) => {
+      if (call === "list parts" && left-- > 0) throw failing(404, "NotFound");
+    };
+    const answers = noAnswers();
+    await learn(world.world.cluster, spared, answers);
+    return answers.seen.get(queryId(spared))?.map(({ metadata: { name } }) => name);
+  };
+
+  const rows = [
+    ["is asked again when a server that has just begun says that it serves none", 1, ["arm"]],
+    ["finds none where none is served", 2, []],
+  ] as const;
+  for (const [what, denials, found] of rows) test(what, async () => assert.deepEqual(await foundAfter(denials), found));
 });

@@ -4,7 +4,7 @@ import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { queryId, type Seen } from "../../core/plan.ts";
 import type { Estate } from "../../core/recovery.ts";
-import { learn, noAnswers } from "../observe.ts";
+import { learn, noAnswers } from "../learn.ts";
 import type { Cluster } from "../ports.ts";
 
 export type Piece = { readonly ref: Ref; readonly object: Stored };

@@ -145,10 +145,15 @@ const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
   }
 };
 
-/** Whoever keeps a record only for its updates is told that there are none left. */
-const rested = async ({ desk, key, outbox }: Scene): Promise<Delivered> => {
-  if (outbox.leftAt !== undefined)
-    await desk.queue.send({ ...key, reason: "acknowledged" }, dedupe.timer(key, `acknowledged ${outbox.stream}`));
+/**
+ * Whoever keeps a record only for its updates is told that there are none left, and whose record names another listener
+ * that there is one: the message of the change may have been lost.
+ */
+const rested = async ({ desk, key, outbox, to }: Scene): Promise<Delivered> => {
+  const left = outbox.leftAt !== undefined;
+  const reason = left ? "acknowledged" : "another listener";
+  if (left || outbox.to !== to)
+    await desk.queue.send({ ...key, reason }, dedupe.timer(key, `${reason} ${outbox.stream} ${to}`));
   return nothing("all is acknowledged");
 };
 

@@ -121,6 +121,16 @@ describe("a listener", () => {
     );
   });
 
+  test("is known to the record although the message of its change was lost", async () => {
+    const street = openStreet();
+    street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
+    await street.enter("RUNNING");
+    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    await street.pass(hour);
+    assert.deepEqual(told(street), ["1 RUNNING"]);
+    assert.equal(street.stage.record()?.outbox?.to, "https://new.example/");
+  });
+
   test("that may not be one is told as an event, once, and holds up nothing", async () => {
     const street = openStreet();
     street.answer = () => ({ did: "refused", error: "host inside leads to 10.0.0.1" });

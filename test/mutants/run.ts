@@ -5,19 +5,9 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
-import { makerMutants } from "./makers.ts";
-import { mutants as engineMutants, type Mutant, type Swept, type Tested } from "./mutants.ts";
-import { updateMutants } from "./updates.ts";
-import { upstreamMutants } from "./upstream.ts";
-import { volcanoMutants } from "./volcano.ts";
+import { mutants } from "./all.ts";
+import type { Mutant, Swept, Tested } from "./mutants.ts";
 
-const mutants: readonly Mutant[] = [
-  ...engineMutants,
-  ...upstreamMutants,
-  ...updateMutants,
-  ...volcanoMutants,
-  ...makerMutants,
-];
 const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
 
 const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]

@@ -6,7 +6,7 @@ import { play } from "./player.ts";
 import { scenarios } from "./scenarios.ts";
 import { type Played, prepare } from "./units.ts";
 
-const perScenario = { whole: 36, part: 24, thin: 5, sparse: 3 } as const;
+const perScenario = { whole: 36, part: 24, thin: 4, sparse: 2 } as const;
 
 /** One case of every series, all of the lists; of these so many, evenly. */
 const slice = ({ batches }: Played, many: number): readonly Case[] => {

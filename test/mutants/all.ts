@@ -1,0 +1,14 @@
+/** Every mutant, of whatever room. */
+import { makerMutants } from "./makers.ts";
+import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { updateMutants } from "./updates.ts";
+import { upstreamMutants } from "./upstream.ts";
+import { volcanoMutants } from "./volcano.ts";
+
+export const mutants: readonly Mutant[] = [
+  ...engineMutants,
+  ...upstreamMutants,
+  ...updateMutants,
+  ...volcanoMutants,
+  ...makerMutants,
+];

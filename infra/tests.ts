@@ -77,13 +77,13 @@ export type Choice = { readonly files: readonly string[]; readonly names?: reado
 /** What Node has compiled for one file, the next need not: hundreds of processes load the same modules. */
 const compiled = join("node_modules", ".cache", "node");
 
-/** Runs the files, two at a time, and prints as it goes. */
+/** Runs the files, one more at a time than there are cores (three at most), for many of them wait; prints as it goes. */
 export const runTests = async ({ files, names }: Choice): Promise<TestResult> => {
   const collector = new Collector();
   process.env["NODE_COMPILE_CACHE"] ??= join(process.cwd(), compiled);
   const stream = run({
     files: [...files],
-    concurrency: Math.min(2, availableParallelism()),
+    concurrency: Math.min(3, availableParallelism() + 1),
     timeout: 180_000,
     ...(names === undefined ? {} : { testNamePatterns: [...names] }),
   });

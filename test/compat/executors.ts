@@ -89,13 +89,16 @@ const inPlaceOf = (shared: Shared, theirs: Json, pods: readonly Json[]): Json | 
   return made.claims.find((claim) => same(record(normal(claim)["metadata"])["name"], name)) ?? {};
 };
 
-/** Of a set only the pods' template is an executor's. */
-const comparable = (theirs: Json): Json => (theirs["kind"] === "StatefulSet" ? podIn(theirs) : theirs);
+/** Allocators of these kinds let a controller make the pods; only the template is an executor's. */
+const isSet = ({ kind }: Json): boolean => kind === "StatefulSet" || kind === "Deployment";
+
+/** What is compared of a recorded object. */
+const comparable = (theirs: Json): Json => (isSet(theirs) ? podIn(theirs) : theirs);
 
 const compared = (input: Input, recorded: readonly Json[]): readonly Difference[] => {
   const shared = sharedOf(input);
   if ("refused" in shared) return refusedAlike(input, shared.refused);
-  const pods = recorded.filter(({ kind }) => kind === "Pod" || kind === "StatefulSet");
+  const pods = recorded.filter((object) => object["kind"] === "Pod" || isSet(object));
   const asked = recorded.length > 0 ? recorded : [{ kind: "Pod", metadata: { labels: { "spark-exec-id": "7" } } }];
   return asked.flatMap((theirs) => {
     const ours = inPlaceOf(shared, theirs, pods);

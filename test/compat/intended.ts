@@ -72,17 +72,30 @@ const rules: readonly Rule[] = [
       path === "refused" && ours === "accepted" && /VolcanoFeatureStep/.test(`${theirs}`),
   },
   {
-    reason: "a field that no pod has: the API server would drop it",
-    kinds: calls,
-    covers: ({ path, ours }) => ours === undefined && /^Pod \S+\/(?!apiVersion|kind|metadata|spec)[^/]+$/.test(path),
-  },
-  {
     reason: "Spark draws the order of scratch folders by lot",
     kinds: ["client", "executor", "operator", "webhook"],
     covers: ({ path, ours, theirs }) =>
       /\/volumeMounts\/spark-local-dir-\d+@/.test(path) ||
       (/\/SPARK_LOCAL_DIRS\/value$/.test(path) &&
         `${ours}`.split(",").sort().join() === `${theirs}`.split(",").sort().join()),
+  },
+  {
+    reason:
+      "the cost of a pod's deletion tells a Deployment's controller which pod to end; Rekindle's pods belong to none",
+    kinds: ["executor"],
+    covers: ({ path, ours }) => ours === undefined && /^Deployment [^/]+\/metadata\/annotations$/.test(path),
+  },
+  {
+    reason: "a Deployment's template has a placeholder where a pod has an id, and a host name cannot have capitals",
+    kinds: ["executor"],
+    covers: ({ path, ours, theirs }) =>
+      /^Deployment [^/]+\/spec\/hostname$/.test(path) && `${ours}`.replace(/EXECID$/, "execid") === theirs,
+  },
+  {
+    reason: "a field that no pod has: the API server would drop it",
+    kinds: calls,
+    covers: ({ path, ours }) =>
+      ours === undefined && /^Pod [^/\s]+\/(?!apiVersion|kind|metadata|spec)[^/]+$/.test(path),
   },
   {
     reason: "several claims are numbered by the names of their volumes, Spark's by a hash table",

@@ -79,7 +79,7 @@ const forms: readonly Form[] = [
       "spark.kubernetes.driver.service.publishNotReadyAddresses",
     ],
     ...flag,
-    read: ({ shielded }) => shielded,
+    read: ({ securityContext }) => securityContext,
   },
   {
     keys: ["spark.kubernetes.configMap.maxSize"],

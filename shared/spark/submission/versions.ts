@@ -15,8 +15,10 @@ export type Rules = {
   readonly excludableSteps: boolean;
   /** Executors take their grace period from a conf and overwrite the template's. */
   readonly executorGraceConf: boolean;
-  /** Executors are shielded by a NetworkPolicy, both roles' containers by their security context. */
-  readonly shielded: boolean;
+  /** Executors take connections from their own application alone: the submission creates a NetworkPolicy. */
+  readonly networkPolicy: boolean;
+  /** Both roles' containers get `allowPrivilegeEscalation`, and the driver's service `publishNotReadyAddresses`. */
+  readonly securityContext: boolean;
   /** Claims are for one node at a time, unless a conf says otherwise; later for one pod. */
   readonly claimsPerNode: boolean;
   /** Sizes may be written with `Ki`, `Mi` and so on. */
@@ -70,7 +72,8 @@ const spark35: Rules = {
   minOverheadConf: false,
   excludableSteps: false,
   executorGraceConf: false,
-  shielded: false,
+  networkPolicy: false,
+  securityContext: false,
   claimsPerNode: true,
   binaryUnits: false,
   executors: {
@@ -105,15 +108,13 @@ const spark41: Rules = {
   },
 };
 
-const spark43: Rules = {
+const spark42: Rules = {
   ...spark41,
   connectPort: "named",
-  shielded: true,
+  networkPolicy: true,
   binaryUnits: true,
   executors: {
-    callPodIp: true,
-    told: true,
-    limited: true,
+    ...spark41.executors,
     resizable: true,
     javaOptions: [
       ...[lenient, vectors, ...opened, reflective, ...netty],
@@ -122,8 +123,15 @@ const spark43: Rules = {
   },
 };
 
+const spark43: Rules = {
+  ...spark42,
+  securityContext: true,
+  executors: { ...spark42.executors, callPodIp: true },
+};
+
 const known: readonly { readonly from: readonly [number, number]; readonly rules: Rules }[] = [
   { from: [4, 3], rules: spark43 },
+  { from: [4, 2], rules: spark42 },
   { from: [4, 1], rules: spark41 },
   { from: [4, 0], rules: spark40 },
   { from: [3, 5], rules: spark35 },

@@ -122,10 +122,11 @@ describe("an executor", () => {
     ],
     ["says nothing of it before 4.1", {}, "pod.spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
     [
-      "calls the driver by its service",
+      "calls the driver by its service before 4.3",
       {},
       `${variable("SPARK_DRIVER_URL")}.value`,
       "spark://CoarseGrainedScheduler@pi-svc.default.svc:7078",
+      "4.2.1",
     ],
     [
       "by its pod where asked",
@@ -144,11 +145,11 @@ describe("an executor", () => {
     ["but none that are none", { "spark.executorEnv.1A": "1" }, variable("1A"), undefined],
     ["has a class path", { "spark.executor.extraClassPath": "/a" }, `${variable("SPARK_CLASSPATH")}.value`, "/a"],
     [
-      "has a library path from 4.3 on",
+      "has a library path from 4.2 on",
       { "spark.executor.extraLibraryPath": "/l" },
       `${variable("SPARK_EXECUTOR_LIBRARY_PATH")}.value`,
       "/l",
-      "4.3.0",
+      "4.2.0",
     ],
     ["shares the driver's scratch folders", {}, `${variable("SPARK_LOCAL_DIRS")}.value`, "/var/data/spark-x"],
     ["mounts the shared map", {}, "pod.spec.volumes.0.configMap.name", "spark-exec-1-conf-map"],
@@ -205,7 +206,8 @@ describe("an executor", () => {
       `${variable("A")}.valueFrom.secretKeyRef.key`,
       "k",
     ],
-    ["may be resized from 4.3 on", {}, "pod.spec.containers.0.resizePolicy.0.resourceName", "cpu", "4.3.0"],
+    ["may be resized from 4.2 on", {}, "pod.spec.containers.0.resizePolicy.0.resourceName", "cpu", "4.2.0"],
+    ["keeps its privileges before 4.3", {}, "pod.spec.containers.0.securityContext", undefined, "4.2.1"],
     [
       "gains no privileges from 4.3 on",
       {},

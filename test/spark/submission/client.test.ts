@@ -50,10 +50,25 @@ describe("objects by version", () => {
     assert.deepEqual(portsOf("4.1.1"), ["driver-rpc-port", "blockmanager", "spark-ui", "spark-connect"]);
   });
 
-  test("from 4.3 on executors are shielded", () => {
+  test("from 4.2 on a NetworkPolicy lets only pods of the same application reach executors", () => {
     assert.deepEqual(kinds("4.1.1"), ["Service", "ConfigMap"]);
+    assert.deepEqual(kinds("4.2.0"), ["Service", "NetworkPolicy", "ConfigMap"]);
     assert.deepEqual(kinds("4.3.0"), ["Service", "NetworkPolicy", "ConfigMap"]);
-    assert.deepEqual(built({}, "java", "4.3.0").pod.container.securityContext, { allowPrivilegeEscalation: false });
+  });
+
+  test("from 4.2 on the step of the NetworkPolicy can be excluded", () => {
+    const step = "org.apache.spark.deploy.k8s.features.NetworkPolicyFeatureStep";
+    const excluded = { "spark.kubernetes.driver.pod.excludedFeatureSteps": step };
+    assert.deepEqual(
+      built(excluded, "java", "4.2.1").objects.map(({ kind }) => kind),
+      ["Service", "ConfigMap"],
+    );
+  });
+
+  test("from 4.3 on the driver's container gains no privileges", () => {
+    const contextOf = (version: string): unknown => built({}, "java", version).pod.container.securityContext;
+    assert.equal(contextOf("4.2.1"), undefined);
+    assert.deepEqual(contextOf("4.3.0"), { allowPrivilegeEscalation: false });
   });
 });
 

@@ -83,7 +83,7 @@ export const shieldOf = (
   role: Role,
   { securityContext }: Container,
 ): Pick<Container, "securityContext"> => {
-  if (!rules.shielded) return {};
+  if (!rules.securityContext) return {};
   const end = "securityContext.allowPrivilegeEscalation";
   const own = `spark.kubernetes.${role}.${end}`;
   const allowPrivilegeEscalation = flagOf(conf, conf.has(own) ? own : `spark.kubernetes.${end}`);

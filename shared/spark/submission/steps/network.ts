@@ -2,7 +2,7 @@
 import type { Context, Contribution } from "./step.ts";
 
 export const network = (context: Context): Contribution => {
-  if (!context.rules.shielded) return {};
+  if (!context.rules.networkPolicy) return {};
   const own = { "spark-app-selector": context.applicationId };
   return {
     objects: [

@@ -20,7 +20,7 @@ const specOf = (context: Context): Json => ({
   clusterIP: "None",
   ipFamilyPolicy: context.conf.get("spark.kubernetes.driver.service.ipFamilyPolicy") ?? "SingleStack",
   ipFamilies: (context.conf.get("spark.kubernetes.driver.service.ipFamilies") ?? "IPv4").split(","),
-  ...(context.rules.shielded
+  ...(context.rules.securityContext
     ? { publishNotReadyAddresses: flagOf(context.conf, "spark.kubernetes.driver.service.publishNotReadyAddresses") }
     : {}),
   selector: context.labels,

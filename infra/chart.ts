@@ -2,9 +2,9 @@
  * The generated part of `infra/helm/rekindle`: the objects of an installation as `rekindle manifests` makes them, with marks
  * where the chart fills in; the schema of the values; and which values of others' charts mean nothing here, and why.
  */
-import { stringify } from "yaml";
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
+import { yamlText } from "../shared/cli/yaml.ts";
 import { plain } from "./kustomize.ts";
 
 type File = { readonly path: string; readonly text: string };
@@ -191,8 +191,6 @@ const schema = (): object => {
   return { $schema: "http://json-schema.org/draft-07/schema#", ...schemaOf(tree) };
 };
 
-const yaml = (value: unknown): string => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
-
 const told = (): Readonly<Record<string, string>> => ({
   ...unneeded,
   ...Object.fromEntries(Object.entries(elsewhere).map(([path, other]) => [path, `here it is called ${other}`])),
@@ -203,7 +201,7 @@ const folder = "helm/rekindle";
 export const chartFiles = (version: string): readonly File[] => [
   {
     path: `${folder}/Chart.yaml`,
-    text: yaml({
+    text: yamlText({
       apiVersion: "v2",
       name: "rekindle",
       description:
@@ -215,6 +213,6 @@ export const chartFiles = (version: string): readonly File[] => [
     }),
   },
   { path: `${folder}/values.schema.json`, text: `${JSON.stringify(schema(), null, 2)}\n` },
-  { path: `${folder}/files/unneeded.yaml`, text: yaml(told()) },
-  ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yaml(made) })),
+  { path: `${folder}/files/unneeded.yaml`, text: yamlText(told()) },
+  ...Object.entries(objects).map(([name, made]) => ({ path: `${folder}/files/${name}.yaml`, text: yamlText(made) })),
 ];

@@ -1,9 +1,10 @@
 /** Everything in this folder that is made from code: CRDs, kustomizations, the table of settings. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
 import { policiesText } from "../shared/cli/manifests.ts";
+import { yamlText } from "../shared/cli/yaml.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
 import { chartFiles } from "./chart.ts";
 import { crdFiles } from "./definitions.ts";
@@ -15,7 +16,7 @@ export type Generated = { readonly path: string; readonly text: string };
 const crds = (): readonly Generated[] =>
   crdFiles().map(({ file, object }) => ({
     path: `crds/${file}`,
-    text: stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }),
+    text: yamlText(object),
   }));
 
 const version = (): string => {

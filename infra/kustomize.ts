@@ -1,6 +1,6 @@
 /** `infra/kubernetes` as kustomize reads it: definitions, a base, and an overlay for each way to run Rekindle. */
-import { stringify } from "yaml";
 import { driverGrants, type Installation, namespaceOf, objectsOf } from "../shared/cli/installation/objects.ts";
+import { yamlStream, yamlText } from "../shared/cli/yaml.ts";
 import type { Obj } from "../shared/core/object.ts";
 import { besideLambda, onKnative } from "./workloads.ts";
 
@@ -14,10 +14,6 @@ export const plain = (image: string): Installation => ({
   ...{ host: true, admission: false },
 });
 
-const text = (object: object): string => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
-
-const stream = (objects: readonly Obj[]): string => objects.map((object) => `---\n${text(object)}`).join("");
-
 type Folder = {
   readonly folder: string;
   /** Other folders, from here. */
@@ -29,7 +25,7 @@ type Folder = {
 const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[] => [
   {
     path: `kubernetes/${folder}/kustomization.yaml`,
-    text: text({
+    text: yamlText({
       apiVersion: "kustomize.config.k8s.io/v1beta1",
       kind: "Kustomization",
       ...more,
@@ -38,7 +34,7 @@ const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[]
   },
   ...Object.entries(files).map(([name, objects]) => ({
     path: `kubernetes/${folder}/${name}`,
-    text: stream(objects),
+    text: yamlStream(objects),
   })),
 ];
 

@@ -1,6 +1,4 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
-import { stringify } from "yaml";
-import type { Obj } from "../core/object.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
 import { functionGrants, functionNames } from "./installation/functions.ts";
@@ -8,6 +6,7 @@ import { type Installation, namespaceOf, objectsOf } from "./installation/object
 import type { Places } from "./installation/places.ts";
 import { policyObjects } from "./installation/policies.ts";
 import { webhookConfigurations } from "./installation/webhooks.ts";
+import { yamlText } from "./yaml.ts";
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -23,13 +22,11 @@ const checked = (installation: Installation): Installation => {
   return installation;
 };
 
-const textOf = (object: Obj): string => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
-
 const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
 
 /** All documents as one YAML stream. `crds` are texts, printed as they are. */
 export const manifestsText = (installation: Installation, crds: readonly string[]): string =>
-  stream([...crds, ...objectsOf(checked(installation)).map(textOf)]);
+  stream([...crds, ...objectsOf(checked(installation)).map(yamlText)]);
 
 /** Names and labels cannot be said together here, and nobody stands behind it to tell them apart. */
 const oneWay = (places: Places): Places => {
@@ -40,7 +37,7 @@ const oneWay = (places: Places): Places => {
 };
 
 /** Admission's rules without a webhook. */
-export const policiesText = (places: Places): string => stream(policyObjects(oneWay(places)).map(textOf));
+export const policiesText = (places: Places): string => stream(policyObjects(oneWay(places)).map(yamlText));
 
 type Functions = {
   readonly namespace: string;
@@ -54,11 +51,13 @@ export const functionsText = ({ functions, ...where }: Functions): string => {
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)
     throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
-  return stream([namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted })].map(textOf));
+  return stream([namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted })].map(yamlText));
 };
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
 export const webhooksText = (url: string, places: Places): string => {
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
-  return stream(webhookConfigurations({ reach: { url }, ca: undefined, volcano: true, ...oneWay(places) }).map(textOf));
+  return stream(
+    webhookConfigurations({ reach: { url }, ca: undefined, volcano: true, ...oneWay(places) }).map(yamlText),
+  );
 };

@@ -1,15 +1,13 @@
 /** What commands print for machines: rows and objects as JSON, YAML or names. */
-import { stringify } from "yaml";
 import type { Resource } from "../core/object.ts";
+import { yamlStream, yamlText } from "./yaml.ts";
 
 export const asJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
-export const asYaml = (value: unknown): string =>
-  stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd();
+export const asYaml = (value: unknown): string => yamlText(value).trimEnd();
 
 /** Several objects as one YAML stream. */
-export const asDocuments = (objects: readonly unknown[]): string =>
-  objects.map((object) => `---\n${asYaml(object)}`).join("\n");
+export const asDocuments = (objects: readonly unknown[]): string => yamlStream(objects).trimEnd();
 
 /** As kubectl names things: `sparkapplication.sparkoperator.k8s.io/NAME`. */
 export const nameText = ({ kind, group }: Pick<Resource, "kind" | "group">, name: string): string =>

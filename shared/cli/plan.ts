@@ -1,11 +1,11 @@
 /** `rekindle plan`: what is seen, what is remembered, and what the next step would do, without doing it. */
-import { stringify } from "yaml";
 import { refText } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
 import { podStatus } from "../kube/pods.ts";
 import type { Seen } from "./status.ts";
 import { whenText } from "./text.ts";
 import type { Preview } from "./tools.ts";
+import { yamlText } from "./yaml.ts";
 
 const indent = (text: string): string =>
   text
@@ -14,7 +14,7 @@ const indent = (text: string): string =>
     .map((line) => `  ${line}`)
     .join("\n");
 
-const yaml = (value: unknown): string => indent(stringify(value, { lineWidth: 0 }));
+const yaml = (value: unknown): string => indent(yamlText(value));
 
 const effectText = (effect: Effect): string => {
   switch (effect.do) {

@@ -151,7 +151,7 @@ describe("rekindle submit", () => {
     assert.deepEqual(parse(out), {
       apiVersion: "sparkoperator.k8s.io/v1beta2",
       kind: "SparkApplication",
-      metadata: { namespace: "default", generateName: "spark-pi-" },
+      metadata: { namespace: "default", name: "spark-pi-9a3e1cc7" },
       spec: {
         ...{ type: "Scala", mode: "cluster", sparkVersion: "4.1.1", image: "apache/spark:4.1.1" },
         ...{ mainApplicationFile: "local:///pi.jar", mainClass: "org.example.Pi", arguments: ["10", "--class", "x"] },
@@ -161,6 +161,23 @@ describe("rekindle submit", () => {
         sparkConf: { "spark.x": "a=b" },
       },
     });
+  });
+
+  test("what -o yaml prints is a file for kubectl apply: named whole, and read alike by YAML 1.1", async () => {
+    const confs = ["on", "off", "yes", "no", "y", "n", "0755", "1e3", "1:30"].flatMap((value, at) => [
+      ...["-c", `spark.${at}=${value}`],
+    ]);
+    const typed = async (...more: readonly string[]) =>
+      (await openTerminal().run(...line, ...confs, ...more, "-o", "yaml", "local:///pi.jar")).out;
+    const [printed, again, other] = [await typed(), await typed(), await typed("--executor-memory", "2g")];
+    assert.deepEqual(parse(printed, { version: "1.1" }), parse(printed));
+    assert.match(printed, /^ {2}name: spark-pi-[\da-f]{8}$/m);
+    assert.doesNotMatch(printed, /generateName/);
+    assert.equal(again, printed);
+    assert.notEqual(parse(other).metadata.name, parse(printed).metadata.name);
+    const kept = file("kept.yaml", parse(printed));
+    const { code, err } = await openTerminal().run("create", "-f", kept);
+    assert.equal(code, 0, err);
   });
 
   test("flags win over confs, and confs over the file", async () => {

@@ -4,6 +4,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import { knativeServices } from "../setup/knative.ts";
 import { type Check, install, objections } from "./accepted.ts";
 import { chartChecks } from "./chart.ts";
+import { yamlChecks } from "./yaml.ts";
 
 /** What people apply, by its folder. */
 const folders = ["overlays/host", "overlays/lambda", "overlays/knative", "drivers"] as const;
@@ -38,5 +39,6 @@ export const kubernetesChecks = (cluster: Cluster): readonly Check[] => [
     name: "a real API server takes the policies",
     run: async () => await objections(cluster, await readFile("infra/kubernetes/policies.yaml", "utf8")),
   },
+  ...yamlChecks(cluster),
   ...chartChecks(cluster),
 ];

@@ -1,6 +1,7 @@
 /** `rekindle submit` as people type it: spark-submit's flags, and an application on Kubernetes. */
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { digest } from "../../core/key.ts";
 import type { Obj } from "../../core/object.ts";
 import { create } from "../create.ts";
 import { exits, Refused } from "../failure.ts";
@@ -69,6 +70,15 @@ const send = async (tools: Tools, object: Obj, options: Options): Promise<void> 
   });
 };
 
+/** The file to keep. `kubectl apply` takes no name that the server completes: the same command line always gives the same name. */
+const namedWhole = (object: Obj): object => {
+  const { name, ...metadata } = object.metadata;
+  if (!("generateName" in metadata)) return object;
+  const { generateName, ...rest } = metadata;
+  const whole = `${generateName}${digest(JSON.stringify(object)).slice(0, 8)}`;
+  return { ...object, metadata: { name: name || whole, ...rest } };
+};
+
 const act = async (tools: Tools, file: string, given: readonly string[], options: Options): Promise<void> => {
   const path = options.propertiesFile;
   const properties =
@@ -78,10 +88,8 @@ const act = async (tools: Tools, file: string, given: readonly string[], options
           throw new Refused(`--properties-file ${path}: cannot be read`, { cause });
         });
   const object = applicationOf({ options, file, arguments: given, properties });
-  const { name, ...metadata } = object.metadata;
-  const shown = name === "" ? { ...object, metadata } : object;
-  if (options.output === "yaml") return tools.print(asDocuments([shown]));
-  if (options.output === "json") return tools.print(asJson(shown));
+  if (options.output === "yaml") return tools.print(asDocuments([namedWhole(object)]));
+  if (options.output === "json") return tools.print(asJson(namedWhole(object)));
   await send(tools, object, options);
 };
 

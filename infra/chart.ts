@@ -60,7 +60,7 @@ const list = z.array(map);
 const many = z.union([text, z.number()]);
 
 /** Every value that is used, by its path: most have the names that they have in the chart of kubeflow's operator. */
-const used: Readonly<Record<string, z.ZodType>> = {
+export const usedValues: Readonly<Record<string, z.ZodType>> = {
   commonLabels: z.record(z.string(), text),
   ...{ "image.registry": text, "image.repository": text, "image.tag": many },
   ...{ "image.pullPolicy": z.enum(["Always", "IfNotPresent", "Never"]), "image.pullSecrets": list },
@@ -69,27 +69,34 @@ const used: Readonly<Record<string, z.ZodType>> = {
   "controller.maxTrackedExecutorPerApp": z.int().min(1).nullable(),
   ...{ "controller.uiService.enable": flag, "controller.uiIngress.enable": flag },
   ...{ "controller.uiIngress.urlFormat": text, "controller.uiIngress.ingressClassName": text },
+  ...{ "controller.uiIngress.tls": list, "controller.uiIngress.annotations": z.record(z.string(), text) },
+  // Only Kubeflow's development version has it: a switch, or a group with a switch.
+  "controller.driverPodDisruptionBudget": z.union([flag, z.looseObject({ enable: flag })]).nullable(),
+  "controller.defaultTimeToLiveSeconds": z.int().min(0).nullable(),
   ...{ "controller.batchScheduler.enable": flag, "controller.batchScheduler.kubeSchedulerNames": names },
   "controller.batchScheduler.default": text,
   ...{ "controller.serviceAccount.create": flag, "controller.serviceAccount.name": text },
-  "controller.serviceAccount.annotations": map,
+  ...{ "controller.serviceAccount.annotations": map, "controller.serviceAccount.automountServiceAccountToken": flag },
   ...{ "controller.rbac.create": flag, "controller.rbac.annotations": map, "controller.rbac.nodes": flag },
   ...{ "controller.labels": map, "controller.annotations": map, "controller.volumes": list },
   ...{ "controller.nodeSelector": map, "controller.affinity": map, "controller.tolerations": list },
   ...{ "controller.priorityClassName": text, "controller.podSecurityContext": map },
   ...{ "controller.topologySpreadConstraints": list, "controller.env": list, "controller.envFrom": list },
   ...{ "controller.volumeMounts": list, "controller.resources": map, "controller.securityContext": map },
-  "controller.sidecars": list,
+  ...{ "controller.sidecars": list, "controller.dnsConfig": map, "controller.hostUsers": flag.nullable() },
+  "controller.revisionHistoryLimit": z.int().min(0).nullable(),
+  "controller.featureGates": z.array(z.looseObject({ name: text, enabled: flag })),
   ...{ "webhook.enable": flag, "webhook.resourceQuotaEnforcement.enable": flag },
   ...{ "spark.jobNamespaces": names, "spark.jobNamespaceSelector": text },
   ...{
     "spark.serviceAccount.create": flag,
     "spark.serviceAccount.name": text,
     "spark.serviceAccount.annotations": map,
+    "spark.serviceAccount.automountServiceAccountToken": flag,
   },
   ...{ "spark.rbac.create": flag, "spark.rbac.annotations": map },
   ...{ "prometheus.metrics.enable": flag, "prometheus.metrics.prefix": text, "prometheus.metrics.labels": text },
-  "prometheus.metrics.jobStartLatencyBuckets": text,
+  ...{ "prometheus.metrics.jobStartLatencyBuckets": text, "prometheus.metrics.jobSubmitLatencyBuckets": text },
   ...{ "prometheus.podMonitor.create": flag, "prometheus.podMonitor.labels": map },
   ...{ "prometheus.podMonitor.jobLabel": text, "prometheus.podMonitor.podMetricsEndpoint": map },
   "networkPolicy.enable": flag,
@@ -97,12 +104,20 @@ const used: Readonly<Record<string, z.ZodType>> = {
 
 const ofHost = "the host serves admission itself, so what holds for controller holds for it";
 const fixed = "names are rekindle, in whatever namespace: one installation is all that a cluster needs";
+const byKubectl =
+  "Helm leaves definitions as they are: rekindle manifests --crds-only | kubectl apply --server-side -f - upgrades them";
 const none = "there is no such limit: the API server's own answers (429) are obeyed";
 
 /** Values of kubeflow's chart and of Volcano's that change nothing here, and why, or what does. */
-const unneeded: Readonly<Record<string, string>> = {
+export const unneededValues: Readonly<Record<string, string>> = {
   ...{ nameOverride: fixed, fullnameOverride: fixed },
-  "hook.upgradeCrds": "helm leaves definitions as they are: kubectl apply --server-side -f crds/ upgrades them",
+  ...Object.fromEntries(
+    ["upgradeCrd", "upgradeCrds", "image", "nodeSelector", "affinity", "tolerations"].map((name) => [
+      `hook.${name}`,
+      byKubectl,
+    ]),
+  ),
+  submitter: "submissions are made in the host's process, without a service or a JVM",
   "controller.leaderElection": "nobody leads: every write carries its fence, and two hosts at once harm nothing",
   "controller.logEncoder": "lines are JSON",
   "controller.podDisruptionBudget": "a host that is away loses nothing; the next one goes on",
@@ -111,6 +126,8 @@ const unneeded: Readonly<Record<string, string>> = {
   "controller.driverPodCreationGracePeriod": "a missing driver is read again, live, instead of waited for",
   "controller.kubeAPIQPS": none,
   "controller.kubeAPIBurst": none,
+  "controller.scheduledSparkApplicationTimestampPrecision":
+    "a run is named after the time that it was due at, as finely as its name has room for",
   ...Object.fromEntries(
     [
       ...[
@@ -126,7 +143,8 @@ const unneeded: Readonly<Record<string, string>> = {
       ],
       ...["annotations", "sidecars", "volumes", "nodeSelector", "affinity", "tolerations", "priorityClassName"],
       ...["podSecurityContext", "topologySpreadConstraints", "env", "envFrom", "volumeMounts", "resources"],
-      ...["securityContext", "podDisruptionBudget"],
+      ...["securityContext", "podDisruptionBudget", "dnsConfig", "hostUsers", "revisionHistoryLimit"],
+      ...["kubeAPIQPS", "kubeAPIBurst"],
     ].map((name) => [`webhook.${name}`, ofHost]),
   ),
   "webhook.failurePolicy": "always Ignore: reconcile keeps the same rules, so admission blocks nobody",
@@ -182,8 +200,8 @@ const leafOf = (shape: z.ZodType): object => {
 
 const schema = (): object => {
   const leaves: readonly (readonly [string, object])[] = [
-    ...Object.entries(used).map(([path, shape]) => [path, leafOf(shape)] as const),
-    ...Object.keys(unneeded).map((path) => [path, { [box]: {} }] as const),
+    ...Object.entries(usedValues).map(([path, shape]) => [path, leafOf(shape)] as const),
+    ...Object.keys(unneededValues).map((path) => [path, { [box]: {} }] as const),
     ...["basic", "custom", "service", "global"].map((path) => [path, { [box]: { type: "object" } }] as const),
   ];
   let tree: Node = {};
@@ -192,7 +210,7 @@ const schema = (): object => {
 };
 
 const told = (): Readonly<Record<string, string>> => ({
-  ...unneeded,
+  ...unneededValues,
   ...Object.fromEntries(Object.entries(elsewhere).map(([path, other]) => [path, `here it is called ${other}`])),
 });
 

@@ -3,13 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { stringify } from "yaml";
+import { unneededValues } from "../../infra/chart.ts";
 import { plain } from "../../infra/kustomize.ts";
 import { type Installation, objectsOf } from "../../shared/cli/installation/objects.ts";
+import { yamlText } from "../../shared/cli/yaml.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { helmProgram } from "../setup/helm.ts";
 import { command } from "../setup/part.ts";
 import { type Check, install, type Manifest, objections, objectsIn } from "./accepted.ts";
+import { kubeflowValues, treeOf } from "./kubeflow-values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -18,7 +20,7 @@ const rendered = async (values: Values, namespace: string): Promise<string> => {
   const dir = await mkdtemp(join(tmpdir(), "rekindle-chart-"));
   try {
     const file = join(dir, "values.yaml");
-    await writeFile(file, stringify(values));
+    await writeFile(file, yamlText(values));
     return await command(await helmProgram(), ["infra/helm/rekindle", "batch", namespace, file]);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -143,6 +145,10 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
   [{ spark: { jobNamespaces: "default" } }, /spark\/jobNamespaces': got string, want array/],
   [{ controller: { logLevel: "loud" } }, /controller\/logLevel': value must be one of/],
   [{ controller: { uiIngress: { enable: true } } }, /controller\.uiIngress\.urlFormat: is needed/],
+  [
+    { controller: { featureGates: [{ name: "PartialRestart", enabled: true }] } },
+    /controller\.featureGates: PartialRestart is not here/,
+  ],
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],
 ];
 
@@ -159,6 +165,72 @@ const said = async (values: Values): Promise<string> =>
   await rendered(values, "rekindle").catch((cause: unknown) =>
     cause instanceof Error ? cause.message : String(cause),
   );
+
+/** Values of kubeflow's chart as its users change them, and what the objects then have. */
+const effective: readonly (readonly [values: Values, has: RegExp])[] = [
+  [
+    { controller: { uiIngress: { enable: true, urlFormat: "x", tls: [{ hosts: ["a"], secretName: "b" }] } } },
+    /REKINDLE_INGRESS_TLS\n\s+value: '\[\{"hosts":\["a"\],"secretName":"b"\}\]'/,
+  ],
+  [
+    { controller: { uiIngress: { enable: true, urlFormat: "x", annotations: { a: "on" } } } },
+    /REKINDLE_INGRESS_ANNOTATIONS\n\s+value: '\{"a":"on"\}'/,
+  ],
+  [{ controller: { driverPodDisruptionBudget: true } }, /REKINDLE_ENABLE_DRIVER_PDB\n\s+value: "true"/],
+  [{ controller: { driverPodDisruptionBudget: { enable: true } } }, /REKINDLE_ENABLE_DRIVER_PDB\n\s+value: "true"/],
+  [{ controller: { defaultTimeToLiveSeconds: 60 } }, /REKINDLE_DEFAULT_TIME_TO_LIVE_SECONDS\n\s+value: "60"/],
+  [
+    { controller: { serviceAccount: { automountServiceAccountToken: false } } },
+    /^automountServiceAccountToken: false$/m,
+  ],
+  [
+    { spark: { jobNamespaces: ["a"], serviceAccount: { automountServiceAccountToken: false } } },
+    /^automountServiceAccountToken: false$/m,
+  ],
+  [{ controller: { revisionHistoryLimit: 3 } }, /^ {2}revisionHistoryLimit: 3$/m],
+  [{ controller: { hostUsers: false } }, /^ {6}hostUsers: false$/m],
+  [{ controller: { dnsConfig: { nameservers: ["10.0.0.1"] } } }, /dnsConfig:\n\s+nameservers:\n\s+- 10\.0\.0\.1$/m],
+  [
+    { prometheus: { metrics: { jobSubmitLatencyBuckets: "1,2" } } },
+    /REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS\n\s+value: 1,2/,
+  ],
+  [{ controller: { featureGates: [{ name: "DefaultTimeToLive", enabled: true }] } }, /kind: Deployment/],
+];
+
+const effects: Check = {
+  name: "values of kubeflow's chart that mean something here take effect",
+  run: async () => {
+    const wrong: string[] = [];
+    for (const [values, has] of effective) {
+      const text = await said(values);
+      if (!has.test(text)) wrong.push(`${JSON.stringify(values)}: ${has} is not in ${text.slice(0, 2_000)}`);
+    }
+    return wrong;
+  },
+};
+
+/** The values file of a release as it is: a real server takes what comes of it, and the notes name what changed nothing. */
+const release = (cluster: Cluster, version: string): Check => ({
+  name: `the values of kubeflow's chart ${version} install, and what means nothing here is told`,
+  run: async () => {
+    const rows = kubeflowValues[version] ?? [];
+    const text = await rendered(treeOf(rows), "rekindle");
+    const idle = Object.keys(unneededValues).filter((path) =>
+      rows.some(([row, value]) => value !== null && (row === path || row.startsWith(`${path}.`))),
+    );
+    const untold = idle.filter((path) => !text.includes(`#   ${path}: `));
+    const objects = withoutDefinitions(text);
+    const images = JSON.stringify(objects).match(/"image":"[^"]*"/g) ?? [];
+    return [
+      ...untold.map((path) => `the notes do not name ${path}`),
+      ...images.filter((image) => image !== '"image":"rekindle:0.1.0"').map((image) => `${image} cannot run here`),
+      ...(text.includes("#   image.repository: ghcr.io/kubeflow/spark-operator/controller is kubeflow's")
+        ? []
+        : ["image"]),
+      ...(await objections(cluster, objects.map((one) => JSON.stringify(one)).join("\n---\n"))),
+    ];
+  },
+});
 
 const words: Check = {
   name: "the chart says what is wrong with values, and which of others' charts change nothing",
@@ -183,5 +255,7 @@ export const chartChecks = (cluster: Cluster): readonly Check[] => [
     "rekindle",
   ),
   taken(cluster, "what users of kubeflow's set, in a namespace of theirs", rich, "spark-operator"),
+  ...Object.keys(kubeflowValues).map((version) => release(cluster, version)),
+  effects,
   words,
 ];

@@ -10,19 +10,27 @@
 - name: REKINDLE_NAMESPACE_SELECTOR
   value: {{ . | quote }}
 {{- end }}
+{{- $budget := $values.controller.driverPodDisruptionBudget -}}
+{{- if kindIs "map" $budget }}{{ $budget = $budget.enable }}{{ end -}}
+{{- $ingress := $values.controller.uiIngress -}}
 {{- range $name, $value := dict
   "REKINDLE_CONCURRENCY" $values.controller.workers
   "REKINDLE_MAX_TRACKED_EXECUTOR_PER_APP" $values.controller.maxTrackedExecutorPerApp
   "REKINDLE_LOG_LEVEL" (eq $values.controller.logLevel "info" | ternary "" $values.controller.logLevel)
   "REKINDLE_ENABLE_UI_SERVICE" ($values.controller.uiService.enable | ternary "" "false")
-  "REKINDLE_INGRESS_URL_FORMAT" ($values.controller.uiIngress.enable | ternary $values.controller.uiIngress.urlFormat "")
-  "REKINDLE_INGRESS_CLASS_NAME" ($values.controller.uiIngress.enable | ternary $values.controller.uiIngress.ingressClassName "")
+  "REKINDLE_INGRESS_URL_FORMAT" ($ingress.enable | ternary $ingress.urlFormat "")
+  "REKINDLE_INGRESS_CLASS_NAME" ($ingress.enable | ternary $ingress.ingressClassName "")
+  "REKINDLE_INGRESS_TLS" (and $ingress.enable (not (empty $ingress.tls)) | ternary (toJson $ingress.tls) "")
+  "REKINDLE_INGRESS_ANNOTATIONS" (and $ingress.enable (not (empty $ingress.annotations)) | ternary (toJson $ingress.annotations) "")
+  "REKINDLE_ENABLE_DRIVER_PDB" (not (empty $budget) | ternary "true" "")
+  "REKINDLE_DEFAULT_TIME_TO_LIVE_SECONDS" $values.controller.defaultTimeToLiveSeconds
   "REKINDLE_ENABLE_BATCH_SCHEDULER" ($values.controller.batchScheduler.enable | ternary "true" "")
   "REKINDLE_KUBE_SCHEDULER_NAMES" (join "," $values.controller.batchScheduler.kubeSchedulerNames)
   "REKINDLE_DEFAULT_BATCH_SCHEDULER" $values.controller.batchScheduler.default
   "REKINDLE_METRICS_PREFIX" $values.prometheus.metrics.prefix
   "REKINDLE_METRICS_LABELS" $values.prometheus.metrics.labels
   "REKINDLE_METRICS_JOB_START_LATENCY_BUCKETS" $values.prometheus.metrics.jobStartLatencyBuckets
+  "REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS" $values.prometheus.metrics.jobSubmitLatencyBuckets
 }}
 {{- if $value }}
 - name: {{ $name }}
@@ -39,6 +47,7 @@
 {{- $values := .root.Values.controller -}}
 {{- $spec := get .object "spec" -}}
 {{- $_ := set $spec "replicas" (int $values.replicas) -}}
+{{- if not (kindIs "invalid" $values.revisionHistoryLimit) }}{{ $_ := set $spec "revisionHistoryLimit" (int $values.revisionHistoryLimit) }}{{ end -}}
 {{- $template := get $spec "template" -}}
 {{- $metadata := get $template "metadata" -}}
 {{- $_ := set $metadata "labels" (merge (get $metadata "labels") $values.labels .root.Values.commonLabels) -}}
@@ -46,9 +55,11 @@
 {{- $pod := get $template "spec" -}}
 {{- $_ := set $pod "serviceAccountName" (include "rekindle.account" .root) -}}
 {{- with .root.Values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
-{{- range $name := list "volumes" "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" -}}
+{{- range $name := list "volumes" "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" "dnsConfig" -}}
 {{- with get $values $name }}{{ $_ := set $pod $name . }}{{ end -}}
 {{- end -}}
+{{- if kindIs "bool" $values.hostUsers }}{{ $_ := set $pod "hostUsers" $values.hostUsers }}{{ end -}}
+{{- if not $values.serviceAccount.automountServiceAccountToken }}{{ $_ := set $pod "automountServiceAccountToken" false }}{{ end -}}
 {{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
 {{- $container := index (get $pod "containers") 0 -}}
 {{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}

@@ -1,7 +1,17 @@
+{{/* Not empty: the values name the image of kubeflow's operator, as the values of its chart do. It cannot run here. */}}
+{{- define "rekindle.otherImage" -}}
+{{- if regexMatch "(^|/)spark-operator(/|$)" .Values.image.repository -}}
+{{- with .Values.image.registry -}}{{ . }}/{{- end -}}{{ .Values.image.repository }}
+{{- end -}}
+{{- end -}}
+
 {{/* The image by its parts. */}}
 {{- define "rekindle.image" -}}
+{{- if include "rekindle.otherImage" . -}}rekindle:{{ .Chart.AppVersion }}
+{{- else -}}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
 {{- if .Values.image.registry -}}{{ .Values.image.registry }}/{{- end -}}{{ .Values.image.repository }}:{{ $tag }}
+{{- end -}}
 {{- end -}}
 
 {{/* Whose rights the host has. */}}

@@ -141,7 +141,12 @@ const following = (
       const error = cause instanceof Error ? cause.message : String(cause);
       const isNews = told.isNews(error) && !(spared && troubled);
       troubled = true;
-      if (spared) listed(0);
+      if (spared) {
+        listed(0);
+        // A cluster may do without this kind. The watch goes on asking, and begins when the CRD is installed.
+        report(isNews ? "info" : "debug", "not served here: it is watched as soon as its CRD is installed", what);
+        return;
+      }
       report(isNews ? "warn" : "debug", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
     },
   };

@@ -1,6 +1,7 @@
 /** Looking for other controllers of the kinds that this process runs: two of one kind would undo each other's work. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { pages } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Stored } from "../core/object.ts";
 import { timing } from "../engine/settings.ts";
@@ -24,8 +25,13 @@ const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: read
     for (const { resource } of theirs) {
       for (const namespace of places) {
         const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
-        for await (const page of pages(transport, paging))
-          yield page.items.filter((item) => within(item.metadata.namespace ?? ""));
+        try {
+          for await (const page of pages(transport, paging))
+            yield page.items.filter((item) => within(item.metadata.namespace ?? ""));
+        } catch (cause) {
+          // A kind that is not served has no objects, and the others are still to be looked at.
+          if (!(cause instanceof ApiError) || cause.status !== 404) throw cause;
+        }
       }
     }
   };

@@ -63,4 +63,9 @@ const watches: readonly Watch[] = [
 ];
 
 /** A SparkApplication as a forwarder knows it. */
-export const applicationWatcher = { kind: sparkApplications.kind, resource: sparkApplications, watches } as const;
+export const applicationWatcher = {
+  kind: sparkApplications.kind,
+  resource: sparkApplications,
+  optional: true,
+  watches,
+} as const;

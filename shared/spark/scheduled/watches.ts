@@ -18,6 +18,7 @@ const watches: readonly Watch[] = [
   { resource: scheduledSparkApplications, ownerName: (object) => object.metadata.name, matters: changed },
   {
     resource: sparkApplications,
+    optional: true,
     trim: trimRun,
     ownerName: (run) => labelOf(run, scheduleLabel),
     matters: runChanged,

@@ -1,4 +1,5 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
+import { type Family, families } from "../kube/families.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
 import { functionGrants, functionNames } from "./installation/functions.ts";
@@ -36,14 +37,18 @@ const oneWay = (places: Places): Places => {
   );
 };
 
+/** Absent: all families. */
+type Chosen = { readonly families?: readonly Family[] | undefined };
+
 /** Admission's rules without a webhook. */
-export const policiesText = (places: Places): string => stream(policyObjects(oneWay(places)).map(yamlText));
+export const policiesText = ({ families: chosen = families, ...places }: Places & Chosen): string =>
+  stream(policyObjects(oneWay(places), chosen).map(yamlText));
 
 type Functions = {
   readonly namespace: string;
   readonly functions: true | readonly string[];
   readonly namespaceSelector?: string | undefined;
-};
+} & Chosen;
 
 /** Accounts and roles of functions; that of `host` is `manifestsText`'s. */
 export const functionsText = ({ functions, ...where }: Functions): string => {
@@ -55,9 +60,9 @@ export const functionsText = ({ functions, ...where }: Functions): string => {
 };
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
-export const webhooksText = (url: string, places: Places): string => {
+export const webhooksText = (url: string, { families: chosen = families, ...places }: Places & Chosen): string => {
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
   return stream(
-    webhookConfigurations({ reach: { url }, ca: undefined, volcano: true, ...oneWay(places) }).map(yamlText),
+    webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, ...oneWay(places) }).map(yamlText),
   );
 };

@@ -8,12 +8,12 @@ import { findLacking } from "./granted.ts";
 /** False where the account may not do what every host does. A dry run writes nothing, and needs less. */
 export const mayBegin = async (
   warn: (line: string) => void,
-  { namespaces, dryRun }: Pick<Configuration, "namespaces" | "dryRun">,
+  { namespaces, families, dryRun }: Pick<Configuration, "namespaces" | "families" | "dryRun">,
   transport: Transport,
   elsewhere: boolean,
 ): Promise<boolean> => {
   if (dryRun) return true;
-  const { line, fatal } = await findLacking({ transport, namespaces, elsewhere });
+  const { line, fatal } = await findLacking({ transport, namespaces, families, elsewhere });
   if (line !== undefined) warn(`rekindle host: ${line}`);
   return !fatal;
 };

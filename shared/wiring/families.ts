@@ -3,6 +3,7 @@ import type { Operator } from "../core/operator.ts";
 import { type Delivered, longestBody } from "../engine/intake.ts";
 import { readMessage } from "../engine/message.ts";
 import { settledMs, timing } from "../engine/settings.ts";
+import { type Family, families, runs } from "../kube/families.ts";
 import { pods } from "../kube/resources.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
@@ -43,16 +44,22 @@ export type Families = {
   prepare(delivered: readonly Delivered[]): Promise<void>;
 };
 
-/** `gang`: who lets groups of pods in. */
-export const openFamilies = (first: readonly Operator<unknown>[], gang: GangMode = "auto"): Families => {
+/** `gang`: who lets groups of pods in; `chosen`: the families that are run. */
+export const openFamilies = (
+  first: readonly Operator<unknown>[],
+  gang: GangMode = "auto",
+  chosen: readonly Family[] = families,
+): Families => {
   const later = laterWith(gang);
+  const kinds = [...first, ...places, pod].filter(runs(chosen));
   const known = new Map(first.map((operator) => [operator.kind, operator]));
   const load = async (kind: string): Promise<void> => {
-    const loader = known.has(kind) ? undefined : later[kind];
+    const isRun = kinds.some((one) => one.kind === kind);
+    const loader = known.has(kind) || !isRun ? undefined : later[kind];
     if (loader !== undefined) known.set(kind, await loader());
   };
   return {
-    kinds: [...first, ...places, pod],
+    kinds,
     operatorOf: (kind) => known.get(kind),
     prepare: async (delivered) => {
       const short = delivered.filter(({ body }) => body.length <= longestBody);

@@ -9,6 +9,7 @@ import type { Trail } from "../forward/following.ts";
 import type { Sending, Watcher } from "../forward/keys.ts";
 import type { Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
+import { runs } from "../kube/families.ts";
 import { openAccess } from "./access.ts";
 import type { Scope } from "./charge.ts";
 import { type Environment, functionSettings } from "./function.ts";
@@ -63,7 +64,7 @@ export const openForwarding = async (env: Environment) => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo"] as const),
-    ...(["home", "windowMs", "checkpoints"] as const),
+    ...(["home", "windowMs", "checkpoints", "families"] as const),
   );
   const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
   const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
@@ -75,8 +76,9 @@ export const openForwarding = async (env: Environment) => {
     if (!(await within())(message.namespace)) return;
     await trail.part("forward", () => sender(message, id));
   };
+  const operators = watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
-  const parts = { cluster, selector, records, namespaces, transport, report, send, operators: watchers };
+  const parts = { cluster, selector, records, namespaces, transport, report, send, operators };
   return { windows: await windowsOver(parts), windowMs, report };
 };
 

@@ -3,6 +3,7 @@
  * never at import; the one place where these variables are read.
  */
 import * as z from "zod";
+import { families } from "../kube/families.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { gangModes } from "../volcano/gang/scheduler.ts";
 import { type Access, endpointIn, inCluster } from "./configuration/cluster.ts";
@@ -58,6 +59,14 @@ const variables = {
       .string()
       .default("spark-operator-lock,spark-operator-controller-lock")
       .transform((text) => text.split(",").filter(Boolean)),
+  },
+  families: {
+    variable: "REKINDLE_FAMILIES",
+    shape: z
+      .string()
+      .default(families.join(","))
+      .transform((text) => text.split(","))
+      .pipe(z.array(z.enum(families, { error: `${families.join(", ")} or both are needed` }))),
   },
   gang: {
     variable: "REKINDLE_GANG",

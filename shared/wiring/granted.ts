@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { request } from "../adapters/kubernetes/requests.ts";
-import { hostRules, type Rule } from "../cli/installation/roles.ts";
+import { hostRulesOf, type Rule } from "../cli/installation/roles.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
+import { type Family, families } from "../kube/families.ts";
 
 const names = z.array(z.string()).nullish();
 
@@ -54,13 +55,18 @@ type Asked = {
   readonly transport: Transport;
   /** Empty: everywhere. */
   readonly namespaces: readonly string[];
+  /** Families of kinds that are run; absent: all. */
+  readonly families?: readonly Family[];
   /** Records are kept elsewhere. */
   readonly elsewhere: boolean;
 };
 
 const path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
-const lackingIn = async ({ transport, elsewhere }: Asked, namespace: string): Promise<readonly Right[]> => {
+const lackingIn = async (
+  { transport, families: chosen = families, elsewhere }: Asked,
+  namespace: string,
+): Promise<readonly Right[]> => {
   const answer = await request(transport, "POST", path, {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SelfSubjectRulesReview",
@@ -69,7 +75,7 @@ const lackingIn = async ({ transport, elsewhere }: Asked, namespace: string): Pr
   const { incomplete, resourceRules } = review.parse(answer).status;
   // Other authorizers than roles cannot list what they allow.
   if (incomplete) return [];
-  return rightsIn(hostRules)
+  return rightsIn(hostRulesOf(chosen))
     .filter(({ group }) => !(elsewhere && group === "rekindle.dev"))
     .filter((right) => !isGiven(resourceRules ?? [], right));
 };

@@ -14,6 +14,7 @@ import type { World } from "../engine/world.ts";
 import { type Lookout, type Standing, startAside } from "../forward/aside.ts";
 import { noticing } from "../forward/notice.ts";
 import { type Forwarder, startForwarder } from "../forward/start.ts";
+import type { Family } from "../kube/families.ts";
 import type { Options } from "../spark/companions/options.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { chargeOf } from "./charge.ts";
@@ -47,6 +48,8 @@ export type HostSettings = {
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings;
   readonly spark: Options;
+  /** Families of kinds that are run; absent: all. */
+  readonly families?: readonly Family[];
   /** Who lets Volcano's groups of pods in; absent: whoever is found to. */
   readonly gang?: GangMode;
   /** How figures are called; absent: as upstream without any flag. */
@@ -136,7 +139,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
   const mail = openMail(settings.visibilityMs, metering.timed);
   const queue = trail.queue(mail.queue);
-  const operators = operatorsFor(timing, settings.spark, settings.gang);
+  const operators = operatorsFor(timing, settings.spark, settings.gang, settings.families);
   const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
   const turns = openTurns(settings.maxSubmissions);

@@ -14,6 +14,18 @@ import { type Chosen, openTerritory } from "./territory.ts";
 
 type Scope = Chosen & Pick<Configuration, "selector" | "leases">;
 
+/** A kind that is not served has no objects, and other kinds are still to be looked at. */
+const servedPages = async function* (
+  transport: Transport,
+  paging: Parameters<typeof pages>[1],
+): AsyncIterable<readonly Stored[]> {
+  try {
+    for await (const { items } of pages(transport, paging)) yield items;
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 404) throw cause;
+  }
+};
+
 /** The objects of an upstream's kinds that are ours to look after, page by page, without spec and status. */
 const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
@@ -25,13 +37,8 @@ const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: read
     for (const { resource } of theirs) {
       for (const namespace of places) {
         const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
-        try {
-          for await (const page of pages(transport, paging))
-            yield page.items.filter((item) => within(item.metadata.namespace ?? ""));
-        } catch (cause) {
-          // A kind that is not served has no objects, and the others are still to be looked at.
-          if (!(cause instanceof ApiError) || cause.status !== 404) throw cause;
-        }
+        for await (const page of servedPages(transport, paging))
+          yield page.filter((item) => within(item.metadata.namespace ?? ""));
       }
     }
   };

@@ -171,6 +171,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     selector: selector === "" ? undefined : selector,
     spark: optionsOf(configuration),
     gang: configuration.gang,
+    families: configuration.families,
     naming: namingOf(configuration),
     timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
     place: place.parse(configuration.checkpoints),

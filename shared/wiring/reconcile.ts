@@ -8,6 +8,7 @@ import { promptness, settledMs, timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
+import { runs } from "../kube/families.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
 import { openAccess } from "./access.ts";
 import { chargeOf } from "./charge.ts";
@@ -59,7 +60,7 @@ export const openTaking = (
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "checkpoints"] as const),
+    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "families", "checkpoints"] as const),
   );
   const trail = openLines();
   const { report, within } = trail;
@@ -71,8 +72,8 @@ export const openTaking = (
     prompt: promptness(timing),
     options: sparkOptionsIn(env),
   };
-  const operators = [sparkApplication(spark)];
-  const families = openFamilies(operators, settings.gang);
+  const operators = [sparkApplication(spark)].filter(runs(settings.families));
+  const families = openFamilies(operators, settings.gang, settings.families);
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
   const parts = { ...desk, transport, checkpoints, timing, operators, recovery: recoverySettingsIn(env) };

@@ -3,6 +3,7 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { remainingMsOf, runOf } from "../adapters/lambda/invocation.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Cursors, cursorKey, openCursors } from "../forward/cursors.ts";
+import { runs } from "../kube/families.ts";
 import { openAccess } from "./access.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { openRecords } from "./records.ts";
@@ -45,7 +46,7 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "updates", "home", "checkpoints"] as const),
+    ...(["fifo", "updates", "home", "checkpoints", "families"] as const),
   );
   const { endpoint, home, cluster, selector } = settings;
   const transport = openAccess(endpoint, { userAgent: "rekindle-resync" });
@@ -55,7 +56,7 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const clusterUid = await identify(opened);
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
-  const operators = watchers;
+  const operators = watchers.filter(runs(settings.families));
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings, trail) };
   const updates = settings.updates !== undefined;

@@ -2,81 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
-import { objectsOf } from "../../shared/cli/installation/objects.ts";
 import { hostRules, lookoutRules, nodeRules, type Rule } from "../../shared/cli/installation/roles.ts";
-import { ApiError } from "../../shared/core/errors.ts";
-import type { HttpRequest, Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
 import { findOtherControllers } from "../../shared/forward/lookouts.ts";
-import { wishOf } from "../../shared/simulator/gate.ts";
-import type { Simulator } from "../../shared/simulator/open.ts";
-import { tokenFor } from "../../shared/simulator/people.ts";
-import type { Wish } from "../../shared/simulator/rights.ts";
 import { coschedulingPodGroups } from "../../shared/spark/companions/gangs.ts";
 import { defaultOptions } from "../../shared/spark/companions/options.ts";
 import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
+import { install, type Right, textOf, type Way, wayOf } from "./rights.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
-
-const tables: Readonly<Record<string, string>> = {
-  Namespace: "/api/v1/namespaces",
-  ServiceAccount: "/api/v1/namespaces/NS/serviceaccounts",
-  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
-  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-  Role: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles",
-  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
-};
-
-const installation = objectsOf({
-  ...{ namespace: "rekindle", image: "rekindle:1", namespaces: [], host: false, admission: false },
-  ...{ sparkNamespaces: ["default"], sparkAccounts: ["spark"] },
-});
-
-/** Installs with these rules for the host, and gives the host's token. */
-const install = ({ handle, store }: Simulator, rules: readonly Rule[]): string => {
-  for (const object of installation) {
-    const path = (tables[object.kind] ?? "").replace("NS", object.metadata.namespace ?? "");
-    const own = object.kind === "ClusterRole" ? { ...object, rules } : object;
-    const { status, body } = handle({ method: "POST", path, headers: {}, body: JSON.stringify(own) });
-    assert.equal(status, 201, body);
-  }
-  const account = store.get("serviceaccounts", "rekindle/rekindle");
-  assert.ok(account);
-  return tokenFor(account, Date.UTC(2040, 0, 1) / 1000);
-};
-
-type Way = { readonly transport: Transport; readonly refused: readonly string[] };
-
-/** A host's way to the server under its own token; the answer to the first creation of each resource is lost. */
-const wayOf = ({ transport }: Simulator, token: string): Way => {
-  const refused: string[] = [];
-  const lost = new Set<string>();
-  const signed = (request: HttpRequest): HttpRequest => ({
-    ...request,
-    headers: { ...request.headers, authorization: `Bearer ${token}` },
-  });
-  const note = (request: HttpRequest, status: number): void => {
-    if (status === 403) refused.push(textOf(rightOf(wishOf(request))));
-  };
-  return {
-    refused,
-    transport: {
-      send: async (request) => {
-        const answer = await transport.send(signed(request));
-        note(request, answer.status);
-        const { verb, group, resource } = wishOf(request);
-        const what = `${resource}.${group}`;
-        if (verb !== "create" || lost.has(what)) return answer;
-        lost.add(what);
-        throw new ApiError({ status: 0, reason: "Reset", message: "the connection was reset" });
-      },
-      stream: async (request) => {
-        const answer = await transport.stream(signed(request));
-        note(request, answer.status);
-        return answer;
-      },
-    },
-  };
-};
 
 /** PodGroups of a batch scheduler whose definitions we do not ship. */
 const podGroups = [coschedulingPodGroups].map(
@@ -235,18 +168,9 @@ const options = {
 
 const rules: readonly Rule[] = [...hostRules, ...lookoutRules, ...nodeRules];
 
-type Right = { readonly group: string; readonly resource: string; readonly verb: string };
-
 const rights: readonly Right[] = rules.flatMap(({ apiGroups, resources, verbs }) =>
   apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
 );
-
-const textOf = ({ verb, resource, group }: Right): string => `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
-
-const rightOf = ({ verb, group, resource, sub }: Wish): Right => ({
-  ...{ verb, group },
-  resource: sub === "" ? resource : `${resource}/${sub}`,
-});
 
 /** The rules without one right. */
 const without = (right: Right): readonly Rule[] =>

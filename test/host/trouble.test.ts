@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HttpRequest } from "../../shared/core/http.ts";
-import type { Obj } from "../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
-import { application, errorOf, home, stateOf, statusOf, volcanoJob } from "./objects.ts";
+import { application, errorOf, stateOf, statusOf } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 import { answer, type Fault } from "./way.ts";
 
@@ -244,42 +243,6 @@ describe("a CRD that is missing", () => {
       { crds: crds.filter((crd) => !isMissing(crd)) },
     ),
   );
-});
-
-describe("a family whose CRDs are missing", () => {
-  const app = application("app");
-  const job = volcanoJob("pair", { runMs: 1_000 });
-  const families = [
-    { family: "Spark", named: /\.sparkoperator\.k8s\.io$/, missing: app, there: job },
-    { family: "Volcano", named: /\.volcano\.sh$/, missing: job, there: app },
-  ] as const;
-  const isDone = (stand: Stand, { kind, metadata: { name } }: Obj): boolean =>
-    /"state":"COMPLETED"|"phase":"Completed"/.test(JSON.stringify(stand.get(kind, name)?.["status"] ?? {}));
-  for (const { family, named, missing, there } of families) {
-    const isMissing = ({ metadata }: Obj): boolean => named.test(metadata.name);
-    it(
-      `${family}: the host is ready without a warning, runs the other family, and begins when they are installed`,
-      onStand(
-        async (stand) => {
-          await stand.create(home);
-          const host = await stand.host();
-          await stand.until("it is ready", () => host.ready(), 5_000);
-          await stand.create(there);
-          await stand.until("the other family runs", () => isDone(stand, there), 60_000);
-          await stand.turn(600_000);
-          assert.ok(host.ready());
-          assert.deepEqual(
-            stand.lines.filter(({ level }) => level === "warn" || level === "error"),
-            [],
-          );
-          for (const crd of crds.filter(isMissing)) await stand.create(crd);
-          await stand.create(missing);
-          await stand.until("it runs", () => isDone(stand, missing), 60_000);
-        },
-        { crds: crds.filter((crd) => !isMissing(crd)) },
-      ),
-    );
-  }
 });
 
 describe("a checkpoint that cannot be used", () => {

@@ -1,9 +1,18 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
+import { type Family, families, familyOf } from "../../kube/families.ts";
+import { Refused } from "../failure.ts";
 import { functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
 import type { Tools } from "../tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
+
+const familiesIn = (text: string): readonly Family[] => {
+  const found = namesOf(text).flatMap((name) => families.filter((family) => family === name));
+  if (found.length === 0 || found.length < namesOf(text).length)
+    throw new Refused(`--family ${JSON.stringify(text)}: write ${families.join(" or ")}`);
+  return found;
+};
 
 /** An option that may stand alone: then it means all. */
 const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
@@ -13,6 +22,8 @@ type Options = {
   readonly image: string;
   readonly namespaces: readonly string[];
   readonly namespaceSelector?: string;
+  /** Absent: all. */
+  readonly family?: readonly Family[];
   readonly sparkNamespace: readonly string[];
   readonly sparkAccount: readonly string[];
   /** True: all of them; else of these groups. */
@@ -30,27 +41,31 @@ type Options = {
 const sparkAccounts: readonly string[] = ["spark", "spark-operator-spark"];
 
 /** The CRDs to print: all but those that are there already. */
-const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly }: Options): Promise<readonly string[]> => {
+const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Options): Promise<readonly string[]> => {
   if (withoutCrds === true || rbacOnly === true) return [];
   const crds = await tools.crds();
-  return crds.filter(({ group }) => withoutCrds?.includes(group) !== true).map(({ text }) => text);
+  const isWanted = (group: string): boolean => {
+    const of = familyOf(group);
+    return withoutCrds?.includes(group) !== true && (of === undefined || family?.includes(of) !== false);
+  };
+  return crds.filter(({ group }) => isWanted(group)).map(({ text }) => text);
 };
 
 /** What is printed in the installation's place. */
 const insteadOf = (options: Options): string | undefined => {
-  const { policies, admissionUrl, functions } = options;
-  if (policies === true) return policiesText(options);
-  if (functions !== undefined) return functionsText({ ...options, functions });
-  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, options);
+  const { policies, admissionUrl, functions, family: families } = options;
+  if (policies === true) return policiesText({ ...options, families });
+  if (functions !== undefined) return functionsText({ ...options, functions, families });
+  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, { ...options, families });
 };
 
 const print = async (tools: Tools, options: Options): Promise<void> => {
   const instead = insteadOf(options);
   if (instead !== undefined) return tools.print(instead.trimEnd());
-  const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment } = options;
+  const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment, family: families } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
   const admission = options.admission === true;
-  const installation = { ...options, sparkNamespaces, sparkAccounts: sparkAccount, host, admission };
+  const installation = { ...options, families, sparkNamespaces, sparkAccounts: sparkAccount, host, admission };
   tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
 };
 
@@ -64,6 +79,7 @@ export const manifests = (tools: Tools): Command =>
       "--namespace-selector <selector>",
       "look after namespaces with these labels, too, e.g. spark=enabled: a ClusterRole, and one that lists namespaces",
     )
+    .option("--family <spark|volcano>", "one family only: its CRDs, its rights, and a host that runs it", familiesIn)
     .option(
       "--spark-namespace <a,b>",
       "also accounts with the rights of Spark drivers in these namespaces",

@@ -1,7 +1,8 @@
 /** What an installation needs beside the host when it serves admission: a Service that the API server calls, and rights. */
 import type { Obj } from "../../core/object.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { account, grant, named } from "./grants.ts";
-import { certificateRules, registrationRules } from "./roles.ts";
+import { certificateRules, registrationRulesOf } from "./roles.ts";
 
 /** Name of the Service, and of the Secret with its certificate. */
 const name = "rekindle-admission";
@@ -19,7 +20,12 @@ export const admissionArgs = (namespace: string): readonly string[] => [
   "--admission-quota",
 ];
 
-type Place = { readonly namespace: string; readonly host: boolean };
+type Place = {
+  readonly namespace: string;
+  readonly host: boolean;
+  /** Absent: all. */
+  readonly families?: readonly Family[] | undefined;
+};
 
 const service = ({ namespace, host }: Place): Obj => ({
   apiVersion: "v1",
@@ -36,7 +42,7 @@ export const admissionObjects = (place: Place): readonly Obj[] => {
   const to = [{ name: account, namespace: place.namespace }];
   return [
     service(place),
-    ...grant({ name, within: undefined, rules: registrationRules, to }),
+    ...grant({ name, within: undefined, rules: registrationRulesOf(place.families ?? families), to }),
     ...grant({ name, within: place.namespace, rules: certificateRules, to }),
   ];
 };

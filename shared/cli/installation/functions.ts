@@ -1,13 +1,14 @@
 /** What each function may do in the cluster that it works for, when it does not run within a host. */
 import type { Obj } from "../../core/object.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { type Grantee, grant, named } from "./grants.ts";
 import {
-  hostRules,
+  hostRulesOf,
   identityRules,
   lookoutRules,
   nodeRules,
   type Rule,
-  registrationRules,
+  registrationRulesOf,
   rule,
   selectionRules,
 } from "./roles.ts";
@@ -20,52 +21,71 @@ const isOf = (group: string, resource: string, { apiGroups, resources }: Rule): 
   apiGroups.includes(group) && resources.includes(resource);
 
 /** A step lists and gets, and never watches; records it finds by their names. */
-const ofSteps = hostRules
-  .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
-  .map((one) =>
-    isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
-  );
+const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
+  host
+    .map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== "watch") }))
+    .map((one) =>
+      isOf("rekindle.dev", "checkpoints", one) ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list") } : one,
+    );
 
 /** What the host watches, the forwarder does in its place. */
-const watched = hostRules
-  .filter(({ verbs }) => verbs.includes("watch"))
-  .map((one) => ({ ...one, verbs: ["list", "watch"] }));
+const watched = (host: readonly Rule[]): readonly Rule[] =>
+  host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
 
 const leases = lookoutRules.filter((one) => isOf("coordination.k8s.io", "leases", one));
 
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
-/** What is shown over HTTP, as a list and each by its name. */
-const shown: readonly Rule[] = [
-  kinds("get", "list"),
-  rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
-  rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
-];
-
-/** Its rights by its name; `wake` asks the cluster for nothing. */
-export const functionRules: Readonly<Record<string, readonly Rule[]>> = {
-  forward: [...watched, ...identityRules, records("get", "list", "create", "update")],
-  reconcile: [...ofSteps, ...leases, ...nodeRules],
-  resync: [
-    kinds("list"),
-    rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
-    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
-    rule("scheduling.volcano.sh", ["queues"], ["list"]),
-    rule("bus.volcano.sh", ["commands"], ["list"]),
-    rule("", ["pods"], ["list"]),
-    ...leases,
-    ...identityRules,
-    records("get", "list", "create", "update"),
-  ],
-  deliver: [kinds("get"), whoIsWho, rule("", ["events"], ["create"]), records("get", "create", "update", "delete")],
-  api: [...shown, rule("", ["pods"], ["list"]), records("get")],
-  admission: registrationRules.filter(({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io")),
-  submitter: [
-    rule("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
-    rule("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
-  ],
+/** Rights by the function's name, for functions that run these families; `wake` asks the cluster for nothing. */
+export const functionRulesOf = (chosen: readonly Family[]): Readonly<Record<string, readonly Rule[]>> => {
+  const host = hostRulesOf(chosen);
+  const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
+  const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
+  return {
+    forward: [...watched(host), ...identityRules, records("get", "list", "create", "update")],
+    reconcile: [...ofSteps(host), ...leases, ...nodeRules],
+    resync: [
+      ...spark(kinds("list")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
+        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
+        rule("scheduling.volcano.sh", ["queues"], ["list"]),
+        rule("bus.volcano.sh", ["commands"], ["list"]),
+      ),
+      rule("", ["pods"], ["list"]),
+      ...leases,
+      ...identityRules,
+      records("get", "list", "create", "update"),
+    ],
+    deliver: [
+      ...spark(kinds("get")),
+      whoIsWho,
+      rule("", ["events"], ["create"]),
+      records("get", "create", "update", "delete"),
+    ],
+    // What is shown over HTTP, as a list and each by its name.
+    api: [
+      ...spark(kinds("get", "list")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+        rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+      ),
+      rule("", ["pods"], ["list"]),
+      records("get"),
+    ],
+    admission: registrationRulesOf(chosen).filter(
+      ({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io"),
+    ),
+    submitter: [
+      rule("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
+      rule("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
+    ],
+  };
 };
+
+/** Rights of functions that run all families. */
+export const functionRules = functionRulesOf(families);
 
 export const functionNames: readonly string[] = Object.keys(functionRules);
 
@@ -83,21 +103,30 @@ type Functions = {
   readonly functions: readonly string[];
   /** Namespaces are chosen by labels, too. */
   readonly namespaceSelector?: string | undefined;
+  /** Absent: all. */
+  readonly families?: readonly Family[] | undefined;
 };
 
 const needsNamespaces = (name: string): boolean => ["forward", "reconcile", "resync", "admission"].includes(name);
 
 /** An account, a role and its binding for each function that is named. */
-export const functionGrants = ({ namespace, functions, namespaceSelector = "" }: Functions): readonly Obj[] =>
-  functions.flatMap((name) => {
+export const functionGrants = ({
+  namespace,
+  functions,
+  namespaceSelector = "",
+  families: chosen = families,
+}: Functions): readonly Obj[] => {
+  const rules = functionRulesOf(chosen);
+  return functions.flatMap((name) => {
     const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
     return [
       { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
       ...grant({
         name: accountOf(name),
         within: undefined,
-        rules: [...(functionRules[name] ?? []), ...selection],
+        rules: [...(rules[name] ?? []), ...selection],
         to: granteesOf(name, namespace),
       }),
     ];
   });
+};

@@ -1,11 +1,12 @@
 /** The objects of an installation, as `rekindle manifests` prints them and `rekindle uninstall` finds them. */
 import type { Obj } from "../../core/object.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
 import {
   driverRules,
-  hostRules,
+  hostRulesOf,
   identityRules,
   lookoutRules,
   nodeRules,
@@ -24,6 +25,8 @@ export type Installation = {
   /** Namespaces in which drivers run under the accounts made for them. */
   readonly sparkNamespaces: readonly string[];
   readonly sparkAccounts: readonly string[];
+  /** Families of kinds that it runs; absent: all. */
+  readonly families?: readonly Family[] | undefined;
   /** Whether the host runs in the cluster, too. */
   readonly host: boolean;
   /** Whether it may look for machines that are about to go, and cordon their nodes. */
@@ -43,7 +46,9 @@ const nodeGrants = ({ namespace, nodes = false }: Installation): readonly Obj[] 
       })
     : [];
 
-const hostGrants = ({ namespace, namespaces, namespaceSelector = "" }: Installation): readonly Obj[] => {
+const hostGrants = (installation: Installation): readonly Obj[] => {
+  const { namespace, namespaces, namespaceSelector = "", families: chosen = families } = installation;
+  const hostRules = hostRulesOf(chosen);
   const to = [{ name: account, namespace }];
   if (namespaces.length === 0 || namespaceSelector !== "") {
     const rules = [...hostRules, ...lookoutRules, ...nodeRules];
@@ -81,7 +86,14 @@ export const driverGrants = ({
     ])
     .map(forDrivers);
 
-const container = ({ image, namespaces, namespaceSelector = "", namespace, admission }: Installation) => ({
+const container = ({
+  image,
+  namespaces,
+  namespaceSelector = "",
+  families: chosen,
+  namespace,
+  admission,
+}: Installation) => ({
   name: "host",
   image,
   args: ["host", ...(admission ? admissionArgs(namespace) : [])],
@@ -89,6 +101,7 @@ const container = ({ image, namespaces, namespaceSelector = "", namespace, admis
     { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
     ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),
     ...(namespaceSelector === "" ? [] : [{ name: "REKINDLE_NAMESPACE_SELECTOR", value: namespaceSelector }]),
+    ...(chosen === undefined ? [] : [{ name: "REKINDLE_FAMILIES", value: chosen.join(",") }]),
   ],
   ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
   ...probes,

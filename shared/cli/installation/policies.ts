@@ -3,6 +3,7 @@
  * itself. What CEL cannot say is found by reconcile, as without them.
  */
 import type { Obj } from "../../core/object.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { ours } from "./marks.ts";
 import { expressionsFor, type Places } from "./places.ts";
 import type { Condition, Policy } from "./policies/policy.ts";
@@ -35,24 +36,26 @@ const changed: readonly Condition[] = [
 const group = "admissionregistration.k8s.io/v1";
 
 /** Each policy and its binding. */
-export const policyObjects = (places: Places): readonly Obj[] =>
-  [...sparkPolicies, ...volcanoPolicies].flatMap((policy) => [
-    {
-      apiVersion: group,
-      kind: "ValidatingAdmissionPolicy",
-      metadata: { name: policy.name, labels: ours },
-      spec: {
-        failurePolicy: "Ignore",
-        matchConstraints: matched(policy, places),
-        matchConditions: policy.conditions ?? changed,
-        variables: policy.variables,
-        validations: policy.rules.map((rule) => ({ ...rule, reason: "Invalid" })),
+export const policyObjects = (places: Places, chosen: readonly Family[] = families): readonly Obj[] =>
+  [...(chosen.includes("spark") ? sparkPolicies : []), ...(chosen.includes("volcano") ? volcanoPolicies : [])].flatMap(
+    (policy) => [
+      {
+        apiVersion: group,
+        kind: "ValidatingAdmissionPolicy",
+        metadata: { name: policy.name, labels: ours },
+        spec: {
+          failurePolicy: "Ignore",
+          matchConstraints: matched(policy, places),
+          matchConditions: policy.conditions ?? changed,
+          variables: policy.variables,
+          validations: policy.rules.map((rule) => ({ ...rule, reason: "Invalid" })),
+        },
       },
-    },
-    {
-      apiVersion: group,
-      kind: "ValidatingAdmissionPolicyBinding",
-      metadata: { name: policy.name, labels: ours },
-      spec: { policyName: policy.name, validationActions: ["Deny"] },
-    },
-  ]);
+      {
+        apiVersion: group,
+        kind: "ValidatingAdmissionPolicyBinding",
+        metadata: { name: policy.name, labels: ours },
+        spec: { policyName: policy.name, validationActions: ["Deny"] },
+      },
+    ],
+  );

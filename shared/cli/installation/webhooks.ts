@@ -1,6 +1,7 @@
 /** The webhook configurations of admission: names of our own, our kinds only, and nobody waits for long when nobody answers. */
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
+import type { Family } from "../../kube/families.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { ours } from "./marks.ts";
 import { expressionsFor, type Places } from "./places.ts";
@@ -14,8 +15,8 @@ export type Registration = {
   readonly reach: Reach;
   /** PEM; undefined: the authorities that the API server's machine trusts, or what somebody else fills in. */
   readonly ca: string | undefined;
-  /** Whether the cluster has Volcano's kinds. */
-  readonly volcano: boolean;
+  /** Families that are run here and whose kinds the cluster has. */
+  readonly families: readonly Family[];
 } & Places;
 
 /** The same for both configurations, and the one name that the host may change. */
@@ -111,28 +112,41 @@ const volcanoValidating = (registration: Registration): readonly object[] => [
   }),
 ];
 
-/** Both configurations. */
-export const webhookConfigurations = (registration: Registration): readonly Obj[] => [
-  configuration(mutatingWebhooks, [
-    webhook(registration, "/mutate", {
-      name: "sparkapplications.rekindle.dev",
-      rules: [sparkRule("v1beta2", "sparkapplications")],
-    }),
-    webhook(registration, "/mutate", {
-      name: "executors.rekindle.dev",
-      rules: [pod],
-      objectSelector: { matchExpressions: [{ key: memoryLimitMark, operator: "Exists" }] },
-    }),
-    ...(registration.volcano ? volcanoMutating(registration) : []),
-  ]),
-  configuration(validatingWebhooks, [
-    webhook(registration, "/validate", {
-      name: "spark.rekindle.dev",
-      rules: [
-        sparkRule("v1beta2", "sparkapplications", "scheduledsparkapplications"),
-        sparkRule("v1alpha1", "sparkconnects"),
-      ],
-    }),
-    ...(registration.volcano ? volcanoValidating(registration) : []),
-  ]),
+const sparkMutating = (registration: Registration): readonly object[] => [
+  webhook(registration, "/mutate", {
+    name: "sparkapplications.rekindle.dev",
+    rules: [sparkRule("v1beta2", "sparkapplications")],
+  }),
+  webhook(registration, "/mutate", {
+    name: "executors.rekindle.dev",
+    rules: [pod],
+    objectSelector: { matchExpressions: [{ key: memoryLimitMark, operator: "Exists" }] },
+  }),
 ];
+
+const sparkValidating = (registration: Registration): readonly object[] => [
+  webhook(registration, "/validate", {
+    name: "spark.rekindle.dev",
+    rules: [
+      sparkRule("v1beta2", "sparkapplications", "scheduledsparkapplications"),
+      sparkRule("v1alpha1", "sparkconnects"),
+    ],
+  }),
+];
+
+/** Both configurations. */
+export const webhookConfigurations = (registration: Registration): readonly Obj[] => {
+  const { families: chosen } = registration;
+  const spark = chosen.includes("spark");
+  const volcano = chosen.includes("volcano");
+  return [
+    configuration(mutatingWebhooks, [
+      ...(spark ? sparkMutating(registration) : []),
+      ...(volcano ? volcanoMutating(registration) : []),
+    ]),
+    configuration(validatingWebhooks, [
+      ...(spark ? sparkValidating(registration) : []),
+      ...(volcano ? volcanoValidating(registration) : []),
+    ]),
+  ];
+};

@@ -27,7 +27,7 @@ export const openAdmission = (
   report: Report,
 ): Promise<OpenAdmission> => {
   const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
-  const { namespaces, namespaceSelector } = configuration;
+  const { namespaces, namespaceSelector, families } = configuration;
   const shared = { transport, ...admissionSecret, names: namesOf(reach), now: Date.now };
   const at = admissionListen.lastIndexOf(":");
   return serveAdmission({
@@ -37,7 +37,7 @@ export const openAdmission = (
     },
     certificates:
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
-    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector }),
+    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families }),
     admits: {
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,

@@ -7,7 +7,9 @@ import type { Transport } from "../../core/http.ts";
 import { digestOf } from "../../core/json.ts";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/answers.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
+import { sparkApplications } from "../../spark/application/resource.ts";
 import { jobs } from "../../volcano/resource.ts";
 
 const mark = "rekindle.dev/registration";
@@ -33,10 +35,12 @@ const marked = (object: Obj): Obj => ({
   metadata: { ...object.metadata, annotations: { [mark]: digestOf(object).slice(0, 32) } },
 });
 
+const representatives: Readonly<Record<Family, Resource>> = { spark: sparkApplications, volcano: jobs };
+
 /** Webhooks for kinds that the server does not have would only be in the way of whoever looks at them. */
-const hasVolcano = async (transport: Transport): Promise<boolean> => {
+const isServed = async (transport: Transport, { group, version }: Resource): Promise<boolean> => {
   try {
-    await request(transport, "GET", `/apis/${jobs.group}/${jobs.version}`);
+    await request(transport, "GET", `/apis/${group}/${version}`);
     return true;
   } catch (cause) {
     if (cause instanceof ApiError && cause.status === 404) return false;
@@ -44,12 +48,18 @@ const hasVolcano = async (transport: Transport): Promise<boolean> => {
   }
 };
 
-type Asked = Omit<Registration, "volcano">;
+type Asked = Omit<Registration, "families"> & {
+  /** Families that are run here; absent: all. */
+  readonly families?: readonly Family[];
+};
 
 /** Writes only what differs. Gives how much that was. */
 export const register = async (transport: Transport, asked: Asked): Promise<number> => {
   const cluster = openCluster(transport);
-  const registration = { ...asked, volcano: await hasVolcano(transport) };
+  const served = await Promise.all(
+    (asked.families ?? families).map(async (one) => ((await isServed(transport, representatives[one])) ? [one] : [])),
+  );
+  const registration = { ...asked, families: served.flat() };
   let written = 0;
   for (const wanted of webhookConfigurations(registration).map(marked)) {
     const resource = resources.find(({ kind }) => kind === wanted.kind);

@@ -1,6 +1,7 @@
 /** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
+import { type Family, families } from "../../kube/families.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { gangModes } from "../../volcano/gang/scheduler.ts";
 import { placeText } from "./place.ts";
@@ -16,6 +17,14 @@ const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.tes
 /** Names of namespaces as the API server takes them. */
 const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), {
   error: "write names of namespaces separated by commas",
+});
+
+const isFamily = (name: string): name is Family => families.some((one) => one === name);
+
+const chosenFamilies = list.transform((names, context): readonly Family[] => {
+  if (names.length > 0 && names.every(isFamily)) return names.filter(isFamily);
+  context.addIssue(`write ${families.join(", ")} or both separated by a comma`);
+  return z.NEVER;
 });
 
 const secureUrl = z.url({ protocol: /^https$/ });
@@ -52,6 +61,9 @@ export const keys = {
   namespaceSelector: selector
     .prefault("")
     .describe("look after namespaces with these labels, besides those that are named, e.g. spark=enabled"),
+  families: chosenFamilies
+    .prefault(families.join(","))
+    .describe("families of kinds to run: those whose CRDs and rights rekindle manifests --family installs"),
   selector: selector.prefault("").describe("look after applications with these labels only, e.g. team=data"),
   checkpoints: placeText
     .prefault("kubernetes")

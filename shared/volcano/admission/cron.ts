@@ -8,7 +8,7 @@ import { longestName, readSpec } from "../cron/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 import { qualifiedNameErrors } from "../schema/names.ts";
-import { newJobSaying } from "./job.ts";
+import { jobWarnings, newJobSaying } from "./job.ts";
 
 const shape = cronSpecSchema.partial();
 
@@ -52,8 +52,11 @@ export const cronSaying = (name: string, spec: unknown): string => {
 
 /** What the jobs of a template would be told, which upstream only finds when it makes one. */
 export const templateWarnings = (name: string, template: unknown): readonly string[] => {
-  const saying = newJobSaying(name, isRecord(template) ? template["spec"] : undefined);
-  return saying === "" ? [] : [`its jobs will be refused: ${saying}`];
+  const spec = isRecord(template) ? template["spec"] : undefined;
+  const saying = newJobSaying(name, spec);
+  return saying === ""
+    ? jobWarnings(spec).map((text) => `of its jobs ${text}`)
+    : [`its jobs will be refused: ${saying}`];
 };
 
 /** What upstream stores all the same, and reconcile tells later. */

@@ -6,7 +6,7 @@ import { withoutNulls } from "../schema/absent.ts";
 import { formsDag } from "../schema/dependencies.ts";
 import { flowSpecSchema } from "../schema/flow.ts";
 
-const notDag = "jobflow flow is not dag";
+const notDag = "jobflow Flow is not DAG";
 
 /** Why the flow is refused; empty when it may be stored. */
 export const flowSaying = (spec: unknown): string => {

@@ -1,6 +1,7 @@
 /** A job at the API server's door: reconcile's defaults and rules, said earlier, and what upstream refuses of a change. */
 import { isTooMuch } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
+import { misread } from "../plugins/all.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { defaulted } from "../schema/defaults.ts";
 import { parseSpec, type QueueSaying } from "../schema/parse.ts";
@@ -18,6 +19,9 @@ export const newJobSaying = (name: string, spec: unknown, queueSaying?: QueueSay
   const read = parseSpec(name, spec, queueSaying);
   return read.ok ? "" : read.message;
 };
+
+/** What upstream only logs: flags of plugins that are passed over. */
+export const jobWarnings = (spec: unknown): readonly string[] => misread(typed(spec)?.plugins);
 
 const typed = (spec: unknown): JobSpec | undefined =>
   isTooMuch(spec) ? undefined : specSchema.safeParse(withoutNulls(spec)).data;

@@ -15,7 +15,7 @@ import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
 import { cronSaying, cronWarnings, templateWarnings } from "./cron.ts";
 import { flowSaying, flowWarnings } from "./flow.ts";
 import { hyperNodeSaying } from "./hypernode.ts";
-import { changedJobSaying, jobPatch, newJobSaying } from "./job.ts";
+import { changedJobSaying, jobPatch, jobWarnings, newJobSaying } from "./job.ts";
 import { podSaying } from "./pod.ts";
 import { asksNamespace, type FindQueue, groupPatch, groupSaying } from "./podgroup.ts";
 import { queueChangeSaying, queuePatch, readQueue, viewOf } from "./queue.ts";
@@ -92,7 +92,12 @@ const bare = (name: string): Queue => ({
 
 /** group/kind → what is done about it. */
 const known: Readonly<Record<string, Known>> = {
-  "batch.volcano.sh/Job": { needs: "queues", patched: ({ object }) => jobPatch(object), says: jobSays },
+  "batch.volcano.sh/Job": {
+    needs: "queues",
+    patched: ({ object }) => jobPatch(object),
+    says: jobSays,
+    warns: ({ object }) => jobWarnings(object["spec"]),
+  },
   "batch.volcano.sh/CronJob": {
     needs: "nothing",
     says: (asked) => cronSaying(nameOf(asked), asked.object["spec"]),

@@ -1,14 +1,16 @@
 /** The decision of one step of a Job: what has happened, the one action that it leads to, and the plan of it. Pure. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Query, View } from "../../core/plan.ts";
+import type { Decision, Effect, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
+import type { Json } from "../../kube/answers.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { commandsIn, leftover, ordersFor } from "../command/order.ts";
+import { misread } from "../plugins/all.ts";
 import { claimName } from "../pods/names.ts";
 import { foundedFor } from "../queue/founding.ts";
-import { jobs, queues } from "../resource.ts";
+import { jobs, keys, queues } from "../resource.ts";
 import { specIn } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
@@ -35,19 +37,25 @@ const claimed = (spec: JobSpec, key: Key, uid: string): JobSpec => {
   return { ...spec, volumes: spec.volumes.map(named) };
 };
 
-const hasNamed = ({ volumes = [] }: JobSpec): boolean =>
+const lacksNames = ({ volumes = [] }: JobSpec): boolean =>
   volumes.some(({ volumeClaim, volumeClaimName = "" }) => volumeClaim !== undefined && volumeClaimName === "");
 
-/** The names stand in the job, as upstream writes them, before anything is made under them. */
-const naming = (scene: Scene): Decision<Memory> => {
-  const { object, spec } = scene;
+/**
+ * What upstream writes into the job before anything is made of it: the names of its claims, and that its queue sends
+ * its pods to other clusters. Undefined when it stands there.
+ */
+const lacking = ({ object, spec, memory }: Scene, stored: JobSpec): Json | undefined => {
+  const names = lacksNames(stored) ? { spec: { volumes: spec.volumes } } : {};
+  const shown = object.metadata.annotations?.[keys.forwarding] === "true";
+  const forwarding = memory.forwarding && !shown ? { metadata: { annotations: { [keys.forwarding]: "true" } } } : {};
+  const patch = { ...names, ...forwarding };
+  return Object.keys(patch).length === 0 ? undefined : patch;
+};
+
+const writing = ({ object, memory }: Scene, patch: Json): Decision<Memory> => {
   const { uid, resourceVersion } = object.metadata;
-  const patch = { spec: { volumes: spec.volumes } };
-  return {
-    memory: scene.memory,
-    stages: [[{ do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch }]],
-    again: true,
-  };
+  const effect: Effect = { do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch };
+  return { memory, stages: [[effect]], again: true };
 };
 
 const queueOf = (spec: JobSpec): Query => ({
@@ -131,6 +139,14 @@ const act = (before: Scene): Decision<Memory> => {
   return debt.length > 0 ? payingPlan(next, asked, debt) : planOf(next, asked);
 };
 
+/** What the job's annotations ask for, and what of them and of its plugins' flags is passed over. */
+const askedBy = (object: Stored, spec: JobSpec): Pick<Scene, "wishes" | "problems"> => {
+  const { wishes, problems } = wishesOf(object, spec);
+  const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
+  const unknown = misread(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
+  return { wishes, problems: [...unread, ...unknown] };
+};
+
 const queueIn = (view: View<Memory>, spec: JobSpec): readonly Stored[] | undefined =>
   view.seen.get(queryId(queueOf(spec)));
 
@@ -163,11 +179,12 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
     again,
     group: groupIn(key, view),
     orders,
-    ...wishesOf(object, spec),
+    ...askedBy(object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
   const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding, ...namedAlike(bare) } };
-  if (hasNamed(read.spec)) return naming(scene);
+  const unwritten = lacking(scene, read.spec);
+  if (unwritten !== undefined && view.refused.length === 0) return writing(scene, unwritten);
   if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
   if (view.refused.length > 0) return refusedPlan(scene, view.refused);
   return act(scene);

@@ -15,6 +15,7 @@ import { countingOf, isOver, type Member } from "./crew.ts";
 import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { removedIn } from "./removed.ts";
+import type { Word } from "./status.ts";
 import { type Counting, type Tally, tallyOf } from "./tally.ts";
 import type { Wishes } from "./wishes.ts";
 
@@ -32,9 +33,10 @@ export type Scene = {
   readonly group: Stored | undefined;
   /** Commands for it, the oldest first, those that were taken already among them. */
   readonly orders: readonly Order[];
-  /** What its annotations ask for, and what of them cannot be read. */
+  /** What its annotations ask for. */
   readonly wishes: Wishes;
-  readonly problems: readonly string[];
+  /** Annotations that cannot be read and flags of plugins that are unknown, which are passed over. */
+  readonly problems: readonly Word[];
 };
 
 /** It is not to have its group and its pods yet, or no more. */

@@ -47,18 +47,18 @@ const actionIn = ({ object, memory }: Scene, covered: boolean): readonly Untold[
 export const actionTold = (scene: Scene, covered: boolean): readonly Effect[] =>
   actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
-/** What the state says where nothing is in its way: what led to it, and which annotations are passed over. */
+/** What the state says where nothing is in its way: what led to it, and which annotations and flags are passed over. */
 export const stateWord = ({ memory: { why }, problems }: Scene): Word | undefined => {
-  if (problems.length === 0) return why;
-  const message = [...(why === undefined ? [] : [why.message]), ...problems].join("; ");
-  return { reason: why?.reason ?? "RekindleAnnotationIgnored", message };
+  const words = [...(why === undefined ? [] : [why]), ...problems];
+  const [first] = words;
+  return first && { reason: first.reason, message: words.map(({ message }) => message).join("; ") };
 };
 
-/** Annotations that are passed over, told until the status says so. */
+/** Annotations and flags that are passed over, told until the status says so. */
 export const problemsTold = ({ object, problems }: Scene): readonly Effect[] =>
   problems
-    .filter((message) => !stateShown(object).message.includes(message))
-    .map((message) => told(object, message, { reason: "RekindleAnnotationIgnored", message }));
+    .filter(({ message }) => !stateShown(object).message.includes(message))
+    .map((problem) => told(object, problem.message, problem));
 
 /** Actions that wait from this step on; those of one moment are one event, as upstream's recorder makes one of them. */
 const latersIn = (laters: readonly Later[]): readonly Untold[] => {

@@ -1,5 +1,5 @@
 /** What a server's answers are called in upstream's events: by what could not be done, and to what. */
-import { type Doing, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
+import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { jobs, podGroups } from "../resource.ts";
 import type { Word } from "./status.ts";
@@ -9,12 +9,13 @@ export const longestMessage = 1_000;
 
 type Wording = { readonly reason: string; readonly lead: string };
 
+const ofClaims: Wording = { reason: "PVCError", lead: "Failed to create PVC, err" };
+
 const wordings: Readonly<Record<string, Wording>> = {
   [pods.kind]: { reason: "FailedCreate", lead: "Error creating pods" },
   [podGroups.kind]: { reason: "PodGroupError", lead: "Failed to create PodGroup, err" },
-  [claims.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
-  // Nothing of a job is patched but the names of its claims.
-  [jobs.kind]: { reason: "PVCError", lead: "Failed to create PVC, err" },
+  [claims.kind]: ofClaims,
+  [jobs.kind]: { reason: "JobUpdateError", lead: "Failed to update job, err" },
 };
 
 const deletions: typeof wordings = {
@@ -36,8 +37,13 @@ const said = ({ reason, lead }: Wording, message: string): Word => ({
   message: `${lead}: ${message}`.slice(0, longestMessage),
 });
 
+/** True for a patch of the job itself that names its claims, which upstream counts as making them. */
+const namesClaims = (effect: Effect): boolean =>
+  effect.do === "patch" && effect.ref.resource === jobs && Object.hasOwn(effect.patch, "spec");
+
 /** What a server would not have, by what it was for. */
 export const refusalWord = ([first]: readonly Refusal[]): Word => {
+  if (first !== undefined && namesClaims(first.effect)) return said(ofClaims, first.message);
   const wording = first === undefined ? undefined : wordings[kindOf(first.effect)];
   return said(wording ?? ofPlugins, first?.message ?? "");
 };

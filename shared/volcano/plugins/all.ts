@@ -52,11 +52,11 @@ export const refusedBy = (scope: Scope, asked: Asked = {}): string | undefined =
     .map(({ plugin, args }) => plugin.refuses?.(scope, args))
     .find((saying) => saying !== undefined);
 
-/** Flags that are not understood, by the field that they stand in: upstream's defaults would hold from there on. */
+/** Flags that are passed over, by the field that they stand in. Upstream logs the first of a plugin, and runs the job. */
 export const misread = (asked: Asked = {}): readonly string[] =>
   named(asked).flatMap(({ name, plugin, args }) => {
     const wrong = wrongFlag(args, plugin.flags);
-    return wrong === undefined
-      ? []
-      : [`spec.plugins.${name} holds ${JSON.stringify(wrong)}, which is no flag of this plugin, or no value of it`];
+    if (wrong === undefined) return [];
+    const hint = wrong.near === undefined ? "" : `; did you mean ${wrong.near}?`;
+    return [`spec.plugins.${name}: ${wrong.says}: ignored with all that follows it, as upstream does${hint}`];
   });

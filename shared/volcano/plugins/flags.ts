@@ -1,4 +1,5 @@
 /** Flags of plugins, as Go's `flag` package reads them: `--key=value`, `-key value`, a bare `--key` for a boolean. */
+import { nearTo } from "../../core/near.ts";
 
 export type Flag = string | number | boolean;
 
@@ -34,18 +35,24 @@ const take = (args: readonly string[], at: number, isBoolean: (name: string) => 
   return next === undefined ? undefined : { name, text: next, used: 2 };
 };
 
-/** The flags and, of what could not be read, the first word: reading ends there, as upstream's does, and defaults hold. */
-const parsed = (args: readonly string[], defaults: Readonly<Record<string, Flag>>) => {
+type Parsed = {
+  readonly values: ReadonlyMap<string, Flag>;
+  /** Index of the first argument that could not be read; undefined when all were. */
+  readonly wrong?: number;
+};
+
+/** Reading ends at the first argument that cannot be read, as upstream's does; defaults hold from there on. */
+const parsed = (args: readonly string[], defaults: Readonly<Record<string, Flag>>): Parsed => {
   const values = new Map<string, Flag>();
   for (let at = 0; at < args.length; ) {
     const taken = take(args, at, (name) => typeof defaults[name] === "boolean");
-    const like = taken === undefined ? undefined : defaults[taken.name];
+    const like = taken === undefined || !Object.hasOwn(defaults, taken.name) ? undefined : defaults[taken.name];
     const value = taken === undefined || like === undefined ? undefined : readAs(taken.text, like);
-    if (taken === undefined || value === undefined) return { values, wrong: args[at] };
+    if (taken === undefined || value === undefined) return { values, wrong: at };
     values.set(taken.name, value);
     at += taken.used;
   }
-  return { values, wrong: undefined };
+  return { values };
 };
 
 const isLike = <Defaults extends Readonly<Record<string, Flag>>>(
@@ -63,6 +70,30 @@ export const flagsOf = <Defaults extends Readonly<Record<string, Flag>>>(
   return read;
 };
 
-/** The word that is no flag of the plugin, or holds no value of its kind; undefined when all are read. */
-export const wrongFlag = (args: readonly string[], defaults: Readonly<Record<string, Flag>>): string | undefined =>
-  parsed(args, defaults).wrong;
+const kinds = { string: "a text", number: "a whole number", boolean: "true or false" } as const;
+
+const kindOf = (flag: Flag): string =>
+  typeof flag === "string" ? kinds.string : typeof flag === "number" ? kinds.number : kinds.boolean;
+
+/** A short word of letters and dashes, alone or before its value: a longer one may be a value itself. */
+const nameIn = (argument: string): string | undefined =>
+  /^--?(?<name>[A-Za-z][A-Za-z0-9-]{0,31})(=|$)/.exec(argument)?.groups?.["name"];
+
+/** What is wrong with the first argument that cannot be read, without its value, which may be a key; undefined when all are read. */
+export const wrongFlag = (
+  args: readonly string[],
+  defaults: Readonly<Record<string, Flag>>,
+): { readonly says: string; readonly near?: string } | undefined => {
+  const { wrong } = parsed(args, defaults);
+  if (wrong === undefined) return undefined;
+  const argument = args[wrong] ?? "";
+  const name = nameIn(argument);
+  if (name === undefined)
+    return { says: `argument ${wrong + 1} is ${/^--?[^-=]/.test(argument) ? "an unknown flag" : "no flag"}` };
+  const like = Object.hasOwn(defaults, name) ? defaults[name] : undefined;
+  const [near] = nearTo(name, Object.keys(defaults));
+  if (like === undefined)
+    return { says: `flag --${name} is unknown`, ...(near === undefined ? {} : { near: `--${near}` }) };
+  const lacks = !argument.includes("=") && args[wrong + 1] === undefined;
+  return { says: `flag --${name} needs ${lacks ? "a value" : kindOf(like)}` };
+};

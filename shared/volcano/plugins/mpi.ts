@@ -1,5 +1,5 @@
 /** `mpi`: a port for the daemon in every container, and the list of workers for the master. */
-import { inContainers, withEnv, withPort } from "../pods/draft.ts";
+import { type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { domainsOf } from "../pods/names.ts";
 import { flagsOf } from "./flags.ts";
 import { type Plugin, taskNamed, taskOf } from "./plugin.ts";
@@ -14,9 +14,12 @@ export const mpi: Plugin = {
   noted: true,
   onPod: (draft, scope, args) => {
     const { master, worker, port } = flagsOf(args, flags);
+    const opened = (told: Draft): Draft => inContainers(told, (container) => withPort(container, "mpijob-port", port));
+    if (taskOf(draft) !== master) return opened(draft);
     const workers = taskNamed(scope, worker);
-    const hosts = workers === undefined ? [] : domainsOf(scope.owner.name, workers);
-    const told = taskOf(draft) === master ? withEnv(draft, [{ name: "MPI_HOST", value: hosts.join(",") }]) : draft;
-    return inContainers(told, (container) => withPort(container, "mpijob-port", port));
+    // As upstream's plugin: a master without a task of workers is left as it is, its port included.
+    if (workers === undefined) return draft;
+    const value = domainsOf(scope.owner.name, workers).join(",");
+    return opened(withEnv(draft, [{ name: "MPI_HOST", value }]));
   },
 };

@@ -1,5 +1,4 @@
-/** What upstream leaves to its CRD's schema or to nobody, told by the field: numbers, durations, amounts, names, flags. */
-import { misread } from "../plugins/all.ts";
+/** What upstream leaves to its CRD's schema or to nobody, told by the field: numbers, durations, amounts, names. */
 import { durationMs } from "./duration.ts";
 import { resourcesSaying } from "./resources.ts";
 import type { JobSpec, Policy, Task } from "./spec.ts";
@@ -53,7 +52,6 @@ export const boundsSaying = (job: string, spec: JobSpec): string => {
     ...timeouts("spec.policies", spec.policies),
     ...tasks.flatMap((task, at) => ofTask(job, task, at)),
     ...resourcesSaying(spec),
-    ...misread(spec.plugins),
     ...(total > mostPods ? [`spec.tasks ask for ${total} pods together: at most ${mostPods}`] : []),
   ].join("; ");
 };

@@ -1,6 +1,7 @@
 /** Where settings are written: flags, environment, a file. Each value keeps the words that name its place. */
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { nearTo } from "../../core/near.ts";
 import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
 import {
@@ -27,24 +28,10 @@ const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(
 /** Read by others than the configuration. */
 const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA", ...functionVariables];
 
-/** How many single letters lie between two words. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-};
-
-/** The nearest known name, when it is near enough to be what was meant. */
+/** The nearest known name, when one is near enough to be what was meant. */
 const meant = (unknown: string, known: readonly string[]): string => {
-  const ranked = known.map((name) => ({ name, far: distance(unknown, name) })).sort((a, b) => a.far - b.far);
-  const [best] = ranked;
-  return best !== undefined && best.far <= 3 ? `; did you mean ${best.name}?` : "; --help lists them all";
+  const [best] = nearTo(unknown, known);
+  return best === undefined ? "; --help lists them all" : `; did you mean ${best}?`;
 };
 
 const stringOptions = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;

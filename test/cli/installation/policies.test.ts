@@ -63,8 +63,6 @@ const instead: Readonly<Record<string, string>> = {
     "volcano.sh/jdb-min-available must be a positive integer",
   "jdb-max-unavailable must be a positive integer or a valid percentage which between 1% ~ 99%":
     "volcano.sh/jdb-max-unavailable must be a positive integer",
-  "jobflow Flow is not DAG: vertex is not defined": "jobflow flow is not dag: vertex is not defined",
-  "jobflow Flow is not DAG": "jobflow flow is not dag",
 };
 
 const messagesIn = (object: Obj): readonly string[] => {

@@ -1,14 +1,14 @@
 /**
  * What must hold of a Volcano job after every call and at the end, judged from objects alone: nothing of the engine or
- * of a kind's room is asked. Of its pods, V1–V4, V13 and V14: see `bodies.ts`; at rest, V9–V12: see `rest.ts`.
+ * of a kind's room is asked. Of its pods, V1–V4, V13 and V14: see `bodies.ts`; at rest, V9–V12 and V15: see `rest.ts`.
  *
  * V5. Phases follow upon each other as the table says, in the record and as everybody sees them; an end is an end.
  * V6. The version and the retries never go back. A retry is spent by every way into Restarting, unless the job
  *     asks for some that spend none, and by nothing else; the version moves by one, and only where all pods are ended: always into Aborting, Terminating and Completing.
  * V7. What the pods share, and their group, is not taken away while pods of it live; an ssh key stays as it was made.
  * V8. A command is removed when a record says that it was taken, and not before.
- * I5. Nothing is touched but what this job owns, commands that are for it, what queues say of themselves, and the names of
- *     claims that stand in the job without one. Of a job of
+ * I5. Nothing is touched but what this job owns, commands that are for it, what queues say of themselves, and in the job
+ *     the names of claims that stand there without one, and that its queue forwards it. Of a job of
  *     its name that was deleted, something may still be made within fence and timeout: it goes with its owner (V12).
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
@@ -111,6 +111,17 @@ const isNaming = ({ object, before }: Change): boolean => {
   return same(unnamed(object), unnamed(before)) && claimsOf(before).every((name, i) => ["", names[i]].includes(name));
 };
 
+const forwardingKey = "volcano.sh/job-forwarding";
+
+const unforwarded = (job: Item | undefined): unknown => {
+  const { [forwardingKey]: _, ...annotations } = job?.metadata.annotations ?? {};
+  return { ...job, metadata: { ...job?.metadata, annotations, resourceVersion: "" } };
+};
+
+/** The job says from now on that its queue sends its pods to other clusters. */
+const isForwarding = ({ object, before }: Change): boolean =>
+  object.metadata.annotations?.[forwardingKey] === "true" && same(unforwarded(object), unforwarded(before));
+
 export const openJobOracle = (
   subject: Subject,
   facts: Facts = fresh(),
@@ -195,7 +206,9 @@ export const openJobOracle = (
     [checkpoints]: ({ object }) => isRecord(object) || object.metadata.name.startsWith("queue."),
     [jobs]: (change) =>
       isSubject(change.object) &&
-      (change.type === "DELETED" ? isExpired(change) : sameButStatus(change) || isNaming(change)),
+      (change.type === "DELETED"
+        ? isExpired(change)
+        : sameButStatus(change) || isNaming(change) || isForwarding(change)),
     events: ({ type, object }) =>
       type === "ADDED" &&
       (textAt(object, "involvedObject", "uid") === facts.uid || textAt(object, "involvedObject", "kind") === "Queue"),

@@ -6,6 +6,7 @@
  * V11. A job that goes on has all its pods, and none of an earlier version that has not ended; one that is over has none
  *      that lives, no group, and nothing that pods share but what a slow step made when it was over.
  * V12. Of a job that was deleted nothing is left.
+ * V15. A job of which a pod says that it goes to another cluster says so itself, and so does its group.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "../fields.ts";
@@ -74,6 +75,16 @@ const checkLeft = ({ facts, owned }: AtRest, blame: (what: string) => void): voi
     blame(`V11: ${pods.length} pod(s) where ${wanted} are wanted`);
 };
 
+const forwards = (object: Item): boolean => object.metadata.annotations?.["volcano.sh/job-forwarding"] === "true";
+
+/** V15. */
+const checkForwarding = ({ owned }: AtRest, job: Item, blame: (what: string) => void): void => {
+  if (!owned.some(({ table, object }) => table === "pods" && forwards(object))) return;
+  if (!forwards(job)) blame("V15: its pods are forwarded, and the job does not say so");
+  for (const { table, object } of owned)
+    if (table.startsWith("podgroups.") && !forwards(object)) blame("V15: its pods are forwarded, and its group is not");
+};
+
 export const checkRest = (rest: AtRest, blame: (what: string) => void): void => {
   const { job, owned, facts } = rest;
   if (job === undefined) {
@@ -84,4 +95,5 @@ export const checkRest = (rest: AtRest, blame: (what: string) => void): void => 
   checkCounts(pods, job, facts.removed, blame);
   checkStatus(rest, job, blame);
   checkLeft(rest, blame);
+  checkForwarding(rest, job, blame);
 };

@@ -1,6 +1,7 @@
 /** What runs in the sweep of the Volcano family: every level of policies, and the ways in which a job lives and ends. */
 import type { Scenario } from "../plot.ts";
 import { commands } from "./commands.ts";
+import { forwarding } from "./forwarding.ts";
 import { hostedOf } from "./hosted.ts";
 import {
   applied,
@@ -292,6 +293,7 @@ const shapes: readonly Scenario[] = [
     ],
     ends: "Completed",
   }),
+  forwarding,
 ];
 
 const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...wishes, ...commands, ...volcanoBugs];

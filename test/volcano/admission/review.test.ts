@@ -118,13 +118,29 @@ describe("a pod's budget", () => {
 
 const flow = (name: string, ...targets: readonly string[]) => ({ name, dependsOn: { targets } });
 
+describe("flags of plugins that are unknown", () => {
+  const flagged = { ...good, plugins: { ssh: ["--no-root"], svc: ["--enable-networking"] } };
+  const says =
+    /^warning: spec\.plugins\.svc: flag --enable-networking is unknown: .*\nwarning: spec\.plugins\.ssh: flag --no-root is unknown: /;
+  test("warn the writer of a job, and refuse nothing", () => {
+    assert.match(said(creating("Job", flagged)), says);
+    assert.match(said(updating("Job", good, { ...flagged, minAvailable: 1 })), /./);
+    assert.equal(said(updating("Job", flagged, flagged)), "");
+  });
+  test("warn the writer of a template", () => {
+    const nested = /^warning: of its jobs spec\.plugins\.svc: flag --enable-networking is unknown/;
+    assert.match(said(creating("JobTemplate", flagged)), nested);
+    assert.match(said(creating("CronJob", { schedule: "0 3 * * *", jobTemplate: { spec: flagged } })), nested);
+  });
+});
+
 describe("a JobFlow", () => {
   const rows: readonly (readonly [string, unknown, RegExp])[] = [
     ["one after the other", { flows: [{ name: "a" }, flow("b", "a"), flow("c", "a", "b")] }, /^$/],
     ["of nothing", undefined, /^$/],
-    ["a ring", { flows: [flow("a", "b"), flow("b", "a")] }, /^jobflow flow is not dag$/],
-    ["after itself", { flows: [flow("a", "a")] }, /^jobflow flow is not dag: flow 'a' has self-dependency$/],
-    ["after nobody", { flows: [flow("a", "z")] }, /^jobflow flow is not dag: vertex is not defined: z$/],
+    ["a ring", { flows: [flow("a", "b"), flow("b", "a")] }, /^jobflow Flow is not DAG$/],
+    ["after itself", { flows: [flow("a", "a")] }, /^jobflow Flow is not DAG: flow 'a' has self-dependency$/],
+    ["after nobody", { flows: [flow("a", "z")] }, /^jobflow Flow is not DAG: vertex is not defined: z$/],
     ["of no shape", { flows: {} }, /^spec\.flows must be an array/],
     [
       "one template twice",

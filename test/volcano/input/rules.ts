@@ -71,12 +71,6 @@ const others: readonly Row[] = [
     { plugins: { constructor: [] } },
     /^unable to find job plugin: constructor/,
   ),
-  job("a flag that the plugin lacks", { plugins: { svc: ["--quick=yes"] } }, /^spec\.plugins\.svc holds "--quick=yes"/),
-  job(
-    "a flag's value of another kind",
-    { plugins: { ssh: ["--ssh-port=many"] } },
-    /^spec\.plugins\.ssh holds "--ssh-port=many"/,
-  ),
   job("flags as one text", { plugins: { svc: "--quick" } }, /^spec\.plugins\.svc must be an array, not a string/),
   job("mpi without its master", { plugins: { mpi: [] } }, /^The specified mpi master task was not found$/),
   job(

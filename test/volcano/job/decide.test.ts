@@ -28,6 +28,32 @@ describe("a job", () => {
     assert.equal(loop.last?.rests, true);
   });
 
+  test("of a queue that sends its pods to other clusters says so itself, its group and its pods, too, as upstream writes it", () => {
+    const forwarding = { "volcano.sh/job-forwarding": "true" };
+    const loop = new Loop(
+      { tasks: [task("w", 1)] },
+      { metadata: { name: "j", namespace: "ns", annotations: { mine: "1" } } },
+    );
+    loop.change("queues", "default", { spec: { extendClusters: [{ name: "other" }] } });
+    loop.running();
+    assert.equal(loop.deeds[0], "patch jobs j");
+    assert.deepEqual(loop.job().metadata.annotations, { mine: "1", ...forwarding });
+    assert.deepEqual(loop.objects.get("podgroups/j-uid-1")?.metadata.annotations, { mine: "1", ...forwarding });
+    const { labels, annotations } = loop.pod("j-w-0").metadata;
+    assert.deepEqual(
+      [labels, annotations].map((texts) => texts?.["volcano.sh/job-forwarding"]),
+      ["true", "true"],
+    );
+    assert.deepEqual(loop.step().stages, []);
+    assert.equal(loop.deeds.filter((deed) => deed === "patch jobs j").length, 1);
+  });
+
+  test("of a queue that keeps its pods is not patched", () => {
+    const loop = new Loop({ tasks: [task("w", 1)] });
+    loop.change("queues", "default", { spec: { extendClusters: [] } });
+    assert.ok(!loop.running().deeds.includes("patch jobs j"));
+  });
+
   test("is the same job after a step that found nothing to do", () => {
     const loop = new Loop({ tasks: [task("w", 2)] }).running();
     const { memory } = loop;

@@ -221,3 +221,20 @@ test("all kinds tell in the name of upstream's controller", () => {
     kinds.map(() => "vc-controller-manager"),
   );
 });
+
+test("flags of plugins that are unknown stand in the message without their value, are told once, and stop nothing", () => {
+  const loop = new Loop({ tasks: [task("w", 1)], plugins: { ssh: ["--ssh-privat-key=MIIEsecret"] } });
+  const told = () =>
+    loop
+      .step()
+      .stages.flat()
+      .flatMap((one) => (one.do === "record" ? [`${one.type} ${one.reason} ${one.message}`] : []));
+  const saying = "spec.plugins.ssh: flag --ssh-privat-key is unknown";
+  const first = told();
+  assert.deepEqual([first.length, told(), told()], [1, [], []]);
+  assert.ok(first[0]?.startsWith(`Warning PluginFlagIgnored ${saying}`), first[0]);
+  const { reason, message = "" } = Object(loop.status().state);
+  assert.deepEqual([reason, String(message).startsWith(saying)], ["PluginFlagIgnored", true]);
+  assert.equal(loop.running().names("pods").length, 1);
+  assert.doesNotMatch(JSON.stringify([first, loop.status(), loop.memory]), /MIIEsecret/);
+});

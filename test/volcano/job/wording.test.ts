@@ -13,12 +13,15 @@ describe("a refusal is told by what it was of", () => {
     resource,
     owner: "u",
   });
-  const naming: Effect = { do: "patch", ref: { resource: jobs, name: "j" }, uid: "u", resourceVersion: "1", patch: {} };
+  const patched = (patch: Readonly<Record<string, unknown>>): Effect => ({
+    ...{ do: "patch", ref: { resource: jobs, name: "j" }, uid: "u", resourceVersion: "1", patch },
+  });
   const rows: readonly (readonly [string, Effect, string])[] = [
     ["a pod", made(pods), "FailedCreate: Error creating pods: no"],
     ["a group", made(podGroups), "PodGroupError: Failed to create PodGroup, err: no"],
     ["a claim", made(claims), "PVCError: Failed to create PVC, err: no"],
-    ["the name of a claim", naming, "PVCError: Failed to create PVC, err: no"],
+    ["an annotation of the job", patched({ metadata: {} }), "JobUpdateError: Failed to update job, err: no"],
+    ["the name of a claim", patched({ spec: {} }), "PVCError: Failed to create PVC, err: no"],
     ["an object of a plugin", made(services), "PluginError: Execute plugin when job add failed, err: no"],
   ];
   for (const [what, effect, want] of rows)

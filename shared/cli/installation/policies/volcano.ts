@@ -160,15 +160,15 @@ const flowPolicy: Policy = {
   rules: [
     {
       expression: `variables.flows.all(flow, ${targets("flow")}.all(target, target in variables.names))`,
-      message: "spec.flows: jobflow flow is not dag: vertex is not defined",
+      message: "spec.flows: jobflow Flow is not DAG: vertex is not defined",
     },
     {
       expression: `variables.flows.all(flow, !(flow.name in ${targets("flow")}))`,
-      message: "spec.flows: jobflow flow is not dag: a flow has self-dependency",
+      message: "spec.flows: jobflow Flow is not DAG: a flow has self-dependency",
     },
     {
       expression: `variables.flows.all(flow, variables.flows.all(other, !(other.name in ${targets("flow")} && flow.name in ${targets("other")}) || flow.name == other.name))`,
-      message: "spec.flows: jobflow flow is not dag",
+      message: "spec.flows: jobflow Flow is not DAG",
     },
   ],
 };

@@ -1,9 +1,16 @@
 /** How the functions are bundled, and what a bundle loads: at once, and only when it is needed. */
-import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import * as z from "zod";
 
 const root = join(import.meta.dirname, "..");
+
+/** The oldest Node that the bundles run on: package.json says it. */
+export const floor = z
+  .object({ engines: z.object({ node: z.templateLiteral([">=", z.string()]) }) })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")))
+  .engines.node.slice(2);
 
 /** Names of the functions, one deployable per file. */
 export const functionNames = (): readonly string[] =>
@@ -14,6 +21,14 @@ export const functionNames = (): readonly string[] =>
 /** CommonJS inside an ES module still asks for `require`. */
 const banner =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+
+/** Refuses a Node below the floor. Each function's file imports it first, so that it is evaluated before everything else. */
+const gate = `const [a, b] = process.versions.node.split(".").map(Number), [c, d] = "${floor}".split(".").map(Number);
+if (a < c || (a === c && b < d)) {
+  console.error(\`rekindle: needs Node ${floor} or later (this is \${process.versions.node})\`);
+  process.exit(1);
+}
+`;
 
 /** JSON schemas are made here and never in a function; zod's part for them, which every schema names, would be a tenth of a bundle. */
 const withoutJsonSchemas: Plugin = {
@@ -42,7 +57,8 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   platform: "node",
   // The CommonJS form of a package, which Node would take first, has no named exports once it is a lazy chunk.
   mainFields: ["module", "main"],
-  target: "node22",
+  // Below the floor on purpose: an older Node must be able to parse the file that refuses it.
+  target: "node18",
   minify: true,
   metafile: true,
   legalComments: "none",
@@ -51,11 +67,28 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   logLevel: "silent",
 });
 
+/** Puts the gate before each function, in the files and in esbuild's account of them. */
+const gated = (meta: Metafile, names: readonly string[], outdir: string, write: boolean): Metafile => {
+  const file = relative(root, resolve(root, outdir, "gate.mjs"));
+  const first = 'import "./gate.mjs";\n';
+  const outputs = { ...meta.outputs, [file]: { bytes: gate.length, inputs: {}, imports: [], exports: [] } };
+  for (const name of names) {
+    const entry = relative(root, resolve(root, outdir, `${name}.mjs`));
+    const output = meta.outputs[entry];
+    if (output === undefined) throw new Error(`esbuild made no ${entry}`);
+    const imports = [{ path: file, kind: "import-statement" as const }, ...output.imports];
+    outputs[entry] = { ...output, imports, bytes: output.bytes + first.length };
+    if (write) writeFileSync(join(root, entry), `${first}${readFileSync(join(root, entry), "utf8")}`);
+  }
+  if (write) writeFileSync(join(root, file), gate);
+  return { ...meta, outputs };
+};
+
 /** Bundles functions together, so that what they share is one chunk. `write` puts them into dist/, or into another folder. */
 export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
   const { metafile } = await build({ ...bundleOptions(names, outdir), write });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
-  return metafile;
+  return gated(metafile, names, outdir, write);
 };
 
 type Chunks = { readonly files: readonly string[]; readonly bytes: number; readonly inputs: readonly string[] };

@@ -1,15 +1,26 @@
-// The one door of every npm script: it finds a Node that runs TypeScript (24 or later) and hands over, or says what to do.
+// The one door of every npm script: it finds a Node that is new enough (package.json, engines) and hands over, or says what to do.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const packaged = join(root, "node_modules", "node", "bin", "node");
 
+/** The oldest Node that Rekindle runs on, such as `24.2`: package.json says it, and nothing else does. */
+export const floor = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).engines.node.replace(">=", "");
+
+/** The refusal of a Node that is too old; undefined for one that is new enough. */
+export const refusalOf = (version) => {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = floor.split(".").map(Number);
+  const isNewEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
+  return isNewEnough ? undefined : `rekindle: needs Node ${floor} or later (this is ${version})`;
+};
+
 /** Path of a Node that is new enough: this one, or the one of the npm package `node`. */
 const findNode = () => {
-  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+  if (refusalOf(process.versions.node) === undefined) return process.execPath;
   return existsSync(packaged) ? packaged : undefined;
 };
 
@@ -17,7 +28,7 @@ const refuse = () => {
   console.error(
     existsSync(join(root, "node_modules", "node"))
       ? "rekindle: the npm package `node` has not unpacked its binary; run: npm rebuild node --ignore-scripts=false"
-      : `rekindle: needs Node 24 or later (this is ${process.versions.node}); run: npm install`,
+      : `${refusalOf(process.versions.node)}; run: npm install`,
   );
   process.exit(1);
 };

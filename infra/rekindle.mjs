@@ -3,17 +3,16 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { enter, refusalOf } from "./door.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const source = join("functions", "cli.ts");
 
 if (existsSync(join(root, source))) {
-  const { enter } = await import("./door.mjs");
   enter(source, process.argv.slice(2));
-} else if (major < 22 || (major === 22 && minor < 19)) {
-  console.error(`rekindle: needs Node 22.19 or later (this is ${process.versions.node})`);
-  process.exitCode = 1;
-} else {
+} else if (refusalOf(process.versions.node) === undefined) {
   await import("../dist/cli.mjs");
+} else {
+  console.error(refusalOf(process.versions.node));
+  process.exitCode = 1;
 }

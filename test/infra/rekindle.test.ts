@@ -13,7 +13,7 @@ const bin = join(published, "infra", "rekindle.mjs");
 for (const folder of ["infra", "dist", "links"]) mkdirSync(join(published, folder));
 for (const file of ["rekindle.mjs", "door.mjs"])
   copyFileSync(join(root, "infra", file), join(published, "infra", file));
-writeFileSync(join(published, "package.json"), '{"type":"module"}');
+copyFileSync(join(root, "package.json"), join(published, "package.json"));
 writeFileSync(join(published, "dist", "cli.mjs"), "console.log(JSON.stringify(process.argv.slice(2)));");
 symlinkSync(bin, join(published, "links", "rekindle"));
 after(() => rmSync(published, { recursive: true }));
@@ -35,12 +35,12 @@ describe("the rekindle command of a published package", () => {
     assert.equal(run(join(published, "links", "rekindle"), "--version").stdout, '["--version"]\n');
   });
 
-  for (const version of ["18.20.0", "20.20.2", "22.18.0"]) {
+  for (const version of ["18.20.0", "20.20.2", "22.19.0", "24.1.0"]) {
     test(`on Node ${version} says in one line what it needs`, () => {
       const { status, stdout, stderr } = run("--import", pretending(version), bin, "list");
       assert.equal(status, 1);
       assert.equal(stdout, "");
-      assert.equal(stderr, `rekindle: needs Node 22.19 or later (this is ${version})\n`);
+      assert.equal(stderr, `rekindle: needs Node 24.2 or later (this is ${version})\n`);
     });
   }
 });

@@ -10,7 +10,7 @@ export type Step = { readonly word: string; readonly rest: string };
 /** From its `FROM` on. */
 export type Stage = { readonly name: string; readonly image: string; readonly steps: readonly Step[] };
 
-const known = new Set(["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"]);
+const known = new Set(["ARG", "FROM", "LABEL", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"]);
 
 /** Throws at a word that is not carried out here. */
 export const stagesIn = (text: string): readonly Stage[] => {

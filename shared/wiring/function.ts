@@ -7,6 +7,7 @@ import { families } from "../kube/families.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { gangModes } from "../volcano/gang/scheduler.ts";
 import { type Access, endpointIn, inCluster } from "./configuration/cluster.ts";
+import { hostOnly, refusalByFunction } from "./configuration/names.ts";
 import { place } from "./configuration/place.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -147,7 +148,7 @@ const variables = {
   },
 } as const;
 
-/** Their names: what else is read of the environment does not take them for mistakes. */
+/** Their names: a host knows them, to say what it takes instead. */
 export const functionVariables: readonly string[] = Object.values(variables).map(({ variable }) => variable);
 
 type Variables = typeof variables;
@@ -168,6 +169,12 @@ const elsewhere = (env: Environment, names: readonly Name[]): readonly string[] 
   });
 };
 
+/** Variables that only a host reads. */
+const ofHost = (env: Environment): readonly string[] =>
+  Object.keys(env)
+    .filter((variable) => hostOnly.has(variable) && env[variable] !== undefined)
+    .map((variable) => `${variable} (${refusalByFunction(variable)})`);
+
 /** Reads the named settings. Throws one line that names every variable that is missing or wrong; no value is in it. */
 export const functionSettings = <Names extends Name>(env: Environment, ...names: readonly Names[]): Settings<Names> => {
   const read = names.map((one) => ({ one, parsed: variables[one].shape.safeParse(env[variables[one].variable]) }));
@@ -176,7 +183,7 @@ export const functionSettings = <Names extends Name>(env: Environment, ...names:
       ? []
       : [`${variables[one].variable} (${parsed.error.issues.map(({ message }) => message).join("; ")})`],
   );
-  wrong.push(...elsewhere(env, names));
+  wrong.push(...elsewhere(env, names), ...ofHost(env));
   if (wrong.length > 0) throw new Error(`set the function's environment: ${wrong.join(", ")}`);
   const values = Object.fromEntries(read.map(({ one, parsed }) => [one, parsed.data]));
   if (!isSet(values, names)) throw new Error("settings were read incompletely");

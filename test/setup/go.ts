@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheDir, command, intoPlace, type Part } from "./part.ts";
+import { compile } from "./compile.ts";
+import { cacheDir, command, intoPlace, type Part, type Say } from "./part.ts";
 
 const sources = join(import.meta.dirname, "..", "cluster", "controlplane");
 
@@ -36,17 +37,9 @@ export const controlPlaneFiles = async (): Promise<{ binary: string; kubectl: st
   return { binary: join(dir, "controlplane"), kubectl: join(dir, "kubectl") };
 };
 
-const build = async (dir: string): Promise<void> => {
+const build = async (dir: string, say: Say): Promise<void> => {
   const release = releaseOf(await readFile(join(sources, "go.mod"), "utf8"));
-  const binary = join(dir, "controlplane");
-  await command(
-    "go",
-    ["build", "-buildvcs=false", "-trimpath", "-ldflags", `-s -w ${stamps(release)}`, "-o", binary, "."],
-    {
-      cwd: sources,
-      env: { CGO_ENABLED: "0" },
-    },
-  );
+  await compile({ sources, binary: join(dir, "controlplane"), ldflags: `-s -w ${stamps(release)}`, say });
   await symlink("controlplane", join(dir, "kubectl"));
 };
 
@@ -61,6 +54,6 @@ export const go: Part = {
       throw new Error("Go 1.26 or later is needed and `go` was not found");
     });
     say(`building with ${version.trim()}`);
-    await intoPlace(await place(), build);
+    await intoPlace(await place(), (dir) => build(dir, say));
   },
 };

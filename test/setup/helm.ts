@@ -1,8 +1,9 @@
 /** Helm's loader, schema check and engine, for the chart of infra/helm: our Go module `test/setup/helm`, built once per its sources. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { compile } from "./compile.ts";
 import { placeOf } from "./go.ts";
-import { command, intoPlace, type Part } from "./part.ts";
+import { intoPlace, type Part } from "./part.ts";
 
 const sources = join(import.meta.dirname, "helm");
 
@@ -18,9 +19,8 @@ export const helm: Part = {
   isReady: async () => existsSync(await helmProgram()),
   install: async (say) => {
     say("building");
-    await intoPlace(await placeOf(sources, "helm"), async (dir) => {
-      const args = ["build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", join(dir, "helm"), "."];
-      await command("go", args, { cwd: sources, env: { CGO_ENABLED: "0" } });
-    });
+    await intoPlace(await placeOf(sources, "helm"), (dir) =>
+      compile({ sources, binary: join(dir, "helm"), ldflags: "-s -w", say }),
+    );
   },
 };

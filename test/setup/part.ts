@@ -23,12 +23,15 @@ export type Say = (line: string) => void;
 /** Everything that is built or downloaded lies here, outside the repository. REKINDLE_CACHE names another place. */
 export const cacheDir = (): string => process.env["REKINDLE_CACHE"] ?? join(homedir(), ".cache", "rekindle");
 
+type Options = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Is given what the command prints, as it comes. */
+  readonly hear?: (text: string) => void;
+};
+
 /** Runs a command to its end and returns its output; a failure carries the end of what it said. */
-export const command = (
-  program: string,
-  args: readonly string[],
-  options: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
-): Promise<string> =>
+export const command = (program: string, args: readonly string[], options: Options = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -37,7 +40,9 @@ export const command = (
     });
     let said = "";
     const hear = (chunk: Buffer): void => {
-      said += chunk.toString();
+      const text = chunk.toString();
+      said += text;
+      options.hear?.(text);
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);

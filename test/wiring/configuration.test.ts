@@ -69,6 +69,18 @@ describe("configuration", () => {
     [["--resync=often"], {}, [/^flag --resync=often: write a duration such as 30s or 5m$/]],
     [["--resinc=5m"], {}, [/^flag --resinc: unknown; did you mean --resync\?$/]],
     [[], { REKINDLE_RESINC: "5m" }, [/^environment REKINDLE_RESINC: unknown; did you mean REKINDLE_RESYNC\?$/]],
+    [
+      [],
+      { REKINDLE_FIFO_URL: "https://a.example.com/keys.fifo" },
+      [
+        /^environment REKINDLE_FIFO_URL: is a setting of functions, and a host has none like it: its queue is inside the process; unset it$/,
+      ],
+    ],
+    [
+      [],
+      { REKINDLE_CLUSTER_ALIAS: "prod" },
+      [/^environment REKINDLE_CLUSTER_ALIAS: is a setting of functions; a host takes REKINDLE_CLUSTER instead$/],
+    ],
     [[], { REKINDLE_DRY_RUN: "perhaps" }, [/^environment REKINDLE_DRY_RUN=perhaps: write true or false$/]],
     [["--namespaces=a,B_"], {}, [/^flag --namespaces=a,B_: write names of namespaces/]],
     [["--log-level=loud"], {}, [/^flag --log-level=loud: write debug or info or warn or error$/]],

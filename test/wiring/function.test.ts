@@ -1,7 +1,9 @@
 /** The functions' environment: each is asked for what it uses, and every mistake is named in one line without its value. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { functionSettings } from "../../shared/wiring/function.ts";
+import { keyNames, variableName } from "../../shared/wiring/configuration/keys.ts";
+import { hostOnly } from "../../shared/wiring/configuration/names.ts";
+import { functionSettings, functionVariables } from "../../shared/wiring/function.ts";
 import { once } from "../../shared/wiring/once.ts";
 
 const record = JSON.stringify({ server: "https://10.0.0.1:6443", ca: "CA", token: "secret-token" });
@@ -136,5 +138,20 @@ describe("a function's wiring", () => {
     });
     await assert.rejects(wiring(), /not yet/);
     assert.equal(await wiring(), 2);
+  });
+});
+
+describe("a host's setting given to a function", () => {
+  test("is refused with the name that a function has for it, or with the word that it has none", () => {
+    const host = { ...full, REKINDLE_CLUSTER: "a", REKINDLE_RESYNC: "1m", REKINDLE_DRY_RUN: "true" };
+    assert.throws(() => functionSettings(host, "fifo"), {
+      message:
+        "set the function's environment: REKINDLE_CLUSTER (is a setting of a host; a function takes REKINDLE_CLUSTER_ALIAS instead), REKINDLE_RESYNC (is a setting of a host, and functions have none like it; unset it), REKINDLE_DRY_RUN (is a setting of a host, and functions have none like it; unset it)",
+    });
+  });
+
+  test("is known by name: the list of names is the settings of a host that no function has", () => {
+    const ofHost = keyNames.map(variableName).filter((name) => !functionVariables.includes(name));
+    assert.deepEqual([...hostOnly].toSorted(), ofHost.toSorted());
   });
 });

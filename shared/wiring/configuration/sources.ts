@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { nearTo } from "../../core/near.ts";
 import { functionVariables } from "../function.ts";
 import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./keys.ts";
+import { refusalByHost } from "./names.ts";
 import {
   asWebhook,
   type Part,
@@ -26,7 +27,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
 /** Read by others than the configuration. */
-const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA", ...functionVariables];
+const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA"];
 
 /** The nearest known name, when one is near enough to be what was meant. */
 const meant = (unknown: string, known: readonly string[]): string => {
@@ -169,7 +170,11 @@ export const fromEnvironment = (environment: Environment): Source => {
   });
   const problems = ours
     .filter((name) => !known.has(name))
-    .map((name) => `environment ${name}: unknown${meant(name, [...known.keys()])}`);
+    .map((name) =>
+      functionVariables.includes(name)
+        ? `environment ${name}: ${refusalByHost(name)}`
+        : `environment ${name}: unknown${meant(name, [...known.keys()])}`,
+    );
   return { written, problems };
 };
 

@@ -1,0 +1,76 @@
+/** Compiles one of our Go modules and tells how far it is: a build of thousands of packages is silent for many minutes otherwise. */
+import { command, type Say } from "./part.ts";
+
+export type Compilation = {
+  /** Folder of the module. */
+  readonly sources: string;
+  /** Path of the binary. */
+  readonly binary: string;
+  readonly ldflags: string;
+  readonly say: Say;
+  /** The program; tests have one of their own. */
+  readonly go?: string;
+  /** How often it is told how far it is, in ms. */
+  readonly everyMs?: number;
+};
+
+/** What the compiler has said so far. */
+export type Progress = {
+  readonly downloaded: number;
+  readonly compiled: number;
+  /** Packages of the whole program; undefined until they are counted. */
+  readonly total: number | undefined;
+  /** The package begun last, and the program's own, which comes after all others and before the linker. */
+  readonly last: string;
+  readonly main: string;
+  readonly seconds: number;
+};
+
+const counted = (count: number): string => count.toLocaleString("en-US");
+
+/** One line that says how far a compilation is. */
+export const progressText = ({ downloaded, compiled, total, last, main, seconds }: Progress): string => {
+  const after = `after ${seconds} s`;
+  if (total === undefined) return `downloading modules: ${counted(downloaded)} so far, ${after}`;
+  const part = `${counted(compiled)} of ${counted(total)} packages`;
+  if (last === "") return `reading what is compiled already (${counted(total)} packages in all), ${after}`;
+  return last === main
+    ? `compiled ${part}, linking, ${after}`
+    : `compiled ${part} (those compiled before are not counted), now ${last}, ${after}`;
+};
+
+const linesIn = (hear: (line: string) => void): ((text: string) => void) => {
+  let rest = "";
+  return (text) => {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) hear(line);
+  };
+};
+
+/** Builds the binary; a line of progress every 10 s. */
+export const compile = async (compilation: Compilation): Promise<void> => {
+  const { sources: cwd, binary, ldflags, say, go = "go", everyMs = 10_000 } = compilation;
+  const began = Date.now();
+  let progress: Progress = { downloaded: 0, compiled: 0, total: undefined, last: "", main: "", seconds: 0 };
+  const env = { CGO_ENABLED: "0" };
+  const timer = setInterval(
+    () => say(progressText({ ...progress, seconds: Math.round((Date.now() - began) / 1_000) })),
+    everyMs,
+  );
+  try {
+    const downloads = linesIn((line) => {
+      if (line.startsWith("go: downloading ")) progress = { ...progress, downloaded: progress.downloaded + 1 };
+    });
+    const listed = await command(go, ["list", "-deps", "-f", "{{.ImportPath}}", "."], { cwd, env, hear: downloads });
+    const packages = new Set(listed.split("\n").filter((line) => line !== "" && !line.startsWith("go: ")));
+    progress = { ...progress, total: packages.size, main: [...packages].at(-1) ?? "" };
+    const compiled = linesIn((line) => {
+      if (packages.has(line)) progress = { ...progress, compiled: progress.compiled + 1, last: line };
+    });
+    const args = ["build", "-v", "-buildvcs=false", "-trimpath", "-ldflags", ldflags, "-o", binary, "."];
+    await command(go, args, { cwd, env, hear: compiled });
+  } finally {
+    clearInterval(timer);
+  }
+};

@@ -3,6 +3,8 @@ import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
+import { isEnding } from "../kube/pods.ts";
+import { departureText } from "./departure.ts";
 import { notServed } from "./failure.ts";
 import { everyKind, kinds } from "./kinds/all.ts";
 import type { Kind } from "./kinds/kind.ts";
@@ -36,6 +38,7 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
   const standing = kind.standingOf(object);
   const paused = annotations?.["rekindle.dev/paused"] === "true" ? "somebody to resume it (paused)" : undefined;
   const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
+  const leaves = isEnding(object) ? departureText(object) : undefined;
   const further = standing.ended === undefined ? (record?.waitsFor ?? standing.what.waitsFor) : "-";
   return {
     kind: kind.resource.kind,
@@ -44,7 +47,7 @@ const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed
     state: standing.state,
     attempts: standing.attempts,
     createdAt: instantOf(creationTimestamp),
-    waitsFor: paused ?? trouble ?? further,
+    waitsFor: leaves ?? paused ?? trouble ?? further,
     message: standing.message,
     details: kind.wide(object),
   };

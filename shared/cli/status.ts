@@ -5,6 +5,7 @@ import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
 import { mayBelongTo, podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
+import { departureHelp, departureText } from "./departure.ts";
 import { Refused } from "./failure.ts";
 import { historyOf, historyText } from "./history.ts";
 import type { Standing } from "./kinds/kind.ts";
@@ -85,14 +86,13 @@ const paused: Row = (seen) => {
   return { waitsFor: "somebody to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
 };
 
-const leaving: Row = ({ object }) => {
-  const { deletionTimestamp, finalizers = [] } = object.metadata;
+const leaving: Row = ({ target, object, pods }) => {
+  const { deletionTimestamp } = object.metadata;
   if (deletionTimestamp === undefined) return undefined;
-  const held = finalizers.length === 0 ? "" : ` and finalizers to be removed: ${finalizers.join(", ")}`;
   return {
-    waitsFor: `its pods to go, for it is being deleted${held}`,
+    waitsFor: departureText(object, pods),
     since: Date.parse(deletionTimestamp),
-    todo: "nothing",
+    todo: departureHelp(object, target.kind.resource, pods),
   };
 };
 

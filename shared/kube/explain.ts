@@ -3,6 +3,9 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
+/** To be given to `safeParse` where `explain` tells what it found: with it, an issue carries the value that it is about. */
+export const telling = { reportInput: true } as const;
+
 const pathOf = (path: readonly PropertyKey[], root: string): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
@@ -26,7 +29,8 @@ const typed = (issue: Issue & { code: "invalid_type" }): string => {
   const received = receivedIn(issue.message);
   if (received === "undefined") return `is missing: add it (${noun(issue.expected)})`;
   const quoted = issue.expected === "string" && (received === "number" || received === "boolean");
-  return `must be ${noun(issue.expected)}, not ${noun(received)}${quoted ? ": put it in quotes" : ""}`;
+  const fraction = issue.expected === "int" && typeof issue.input === "number";
+  return `must be ${noun(issue.expected)}, not ${fraction ? issue.input : noun(received)}${quoted ? ": put it in quotes" : ""}`;
 };
 
 const sayingOf = (issue: Issue): string => {

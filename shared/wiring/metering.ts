@@ -1,6 +1,7 @@
 /** The figures of a process: told by steps, requests and the queue; gauges are counted from the objects at each scrape. */
 
 import { type Family, openMetrics } from "../adapters/telemetry/metrics.ts";
+import { openProcessMetrics } from "../adapters/telemetry/process.ts";
 import type { HttpResponse, Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import { type Measure, type Meter, ownFigures, ownLabels } from "../core/measure.ts";
@@ -57,6 +58,15 @@ export type Metering = {
 };
 
 export type Scrape = { readonly text: string; readonly type: string };
+
+/** The same figures, and those of the process itself behind them. */
+export const withProcess = (scrape: () => Promise<Scrape>): (() => Promise<Scrape>) => {
+  const { render } = openProcessMetrics();
+  return async () => {
+    const { text, type } = await scrape();
+    return { text: `${text}${await render()}`, type };
+  };
+};
 
 type Parts = {
   readonly naming: Naming;

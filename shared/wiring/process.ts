@@ -22,7 +22,7 @@ import type { Listening } from "./delivering.ts";
 import { type Host, type HostSettings, startHost } from "./host.ts";
 import { plurals } from "./kinds.ts";
 import { lookoutFor } from "./lookout.ts";
-import type { Scrape } from "./metering.ts";
+import { type Scrape, withProcess } from "./metering.ts";
 import { patience } from "./patience.ts";
 import { whyUnkept } from "./records.ts";
 import { tellPlans } from "./shadow.ts";
@@ -217,7 +217,7 @@ const serve = async (
   const app = process.door({
     ready,
     kinds,
-    scrape,
+    scrape: withProcess(scrape),
     trigger: (key, event) => trigger(key, digest(event)),
     notice,
     reader: openReader({ transport, table: tableIn(place.parse(checkpoints), cluster) }),

@@ -132,7 +132,7 @@ const plurals: Readonly<Record<string, string>> = {
 const pathOf = ({ kind, metadata }: Obj): string =>
   `/${plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
 
-/** Creates objects, and writes the status of those that have one. */
+/** Creates objects, writes the status of those that have one, and deletes those that are marked as being deleted. */
 export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {
   /** Owners without a UID are those of that name who were made before. */
   const owned = async (object: Obj): Promise<Obj> => {
@@ -151,6 +151,8 @@ export const make = async ({ transport }: Simulator, ...objects: readonly Obj[])
     const made = await request(transport, "GET", path);
     await request(transport, "PUT", `${path}/status`, { ...made, status: object["status"] });
   }
+  for (const object of objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined))
+    await request(transport, "DELETE", `${pathOf(object)}/${object.metadata.name}`);
 };
 
 /** A SparkApplication as users write it, in a state. */

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { same } from "../../shared/core/json.ts";
 import { good } from "../spark/admission/reviews.ts";
 import { type Bad, bad } from "../spark/input/catalogue.ts";
-import { application, errorOf, loose, stateOf, statusOf } from "./objects.ts";
+import { application, loose, refusalOf, stateOf, statusOf } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 
 const namespace = "team";
@@ -37,7 +37,7 @@ describe("bad applications, all at once", () => {
         for (const [name, { spec }] of numbered) await stand.create({ ...application(name, { namespace }), spec });
         await stand.until("all are FAILED", () => allAre(stand, "FAILED"), 120_000);
         for (const [name, row] of numbered)
-          assert.match(errorOf(stand.get("SparkApplication", name, namespace)), row.says, row.name);
+          assert.match(refusalOf(stand.get("SparkApplication", name, namespace)), row.says, row.name);
         await stand.until("the good one completes", () => state(stand, "neighbour") === "COMPLETED");
         assert.equal(stand.all("Pod").filter(({ metadata }) => metadata.name.startsWith("app-")).length, 0);
         for (const [name] of numbered) await stand.patch("SparkApplication", name, { spec: null }, namespace);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
-import { application, errorOf, loose, stateOf, statusOf } from "./objects.ts";
+import { application, errorOf, loose, refusalOf, stateOf, statusOf } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
@@ -88,7 +88,7 @@ describe("a spec that cannot run", () => {
             typeof spec === "object" && spec !== null ? { ...application("app", { spec: { ...spec } }) } : undefined;
           await stand.create(whole ?? { ...application("app"), spec });
           await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
-          assert.match(errorOf(stand.get("SparkApplication", "app")), says);
+          assert.match(refusalOf(stand.get("SparkApplication", "app")), says);
           assert.match(events(stand, "app"), new RegExp(says.source.replaceAll(/[\^$]/g, "")));
           assert.match(
             await rekindle(stand, "status", "default/app"),
@@ -127,7 +127,7 @@ describe("a name that its objects could not carry", () => {
         await neighbours(stand);
         await stand.create(application(name));
         await stand.until("FAILED", () => state(stand, name) === "FAILED", 5_000);
-        assert.match(errorOf(stand.get("SparkApplication", name)), says);
+        assert.match(refusalOf(stand.get("SparkApplication", name)), says);
         assert.match(
           await rekindle(stand, "status", `default/${name}`),
           new RegExp(says.source.replaceAll(/[\^$]/g, "")),
@@ -165,7 +165,7 @@ describe("what the server refuses", () => {
       );
       await stand.create(application("app"));
       await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
-      assert.match(errorOf(stand.get("SparkApplication", "app")), /spec\.containers\[0\]\.image: Required value/);
+      assert.match(refusalOf(stand.get("SparkApplication", "app")), /spec\.containers\[0\]\.image: Required value/);
       assert.match(events(stand, "app"), /SparkApplication app failed to be submitted: .*Required value/);
       await stand.pass(0.5);
       assert.ok(stand.writes().filter((line) => line.endsWith("/pods")).length <= 4, "no storm of retries");
@@ -193,7 +193,7 @@ describe("what the server refuses", () => {
       await stand.create(application("app"));
       await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
       assert.match(
-        errorOf(stand.get("SparkApplication", "app")),
+        refusalOf(stand.get("SparkApplication", "app")),
         /app-driver exists and belongs to somebody else; delete it or/,
       );
       await stand.pass(0.2);

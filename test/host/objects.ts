@@ -159,6 +159,12 @@ export const stateOf = (object: Stored | undefined): string =>
 export const errorOf = (object: Stored | undefined): string =>
   String(within(object, "status", "applicationState", "errorMessage") ?? "");
 
+/** What it says behind upstream's words for a failed submission. */
+export const refusalOf = (object: Stored | undefined): string => {
+  const error = errorOf(object);
+  return /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] ?? `no failed submission: ${error}`;
+};
+
 export const statusOf = (object: Stored | undefined, field: string): unknown => within(object, "status", field);
 
 /** The CRD as those install it who do without validation: everything is stored. */

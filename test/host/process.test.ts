@@ -154,6 +154,9 @@ describe("a running host", () => {
       await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
       await create(simulator, applications, application("spark-pi"));
       await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      for (const figure of ["spark_application_submit_count 1", "process_cpu_seconds_total ", "go_goroutines "])
+        assert.match(metrics, new RegExp(`^${figure}`, "m"));
       running.stop();
       assert.equal(await running.code, 0);
       assert.deepEqual(running.out.slice(2), ["rekindle host: draining", "rekindle host: stopped"]);

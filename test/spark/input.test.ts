@@ -34,7 +34,7 @@ describe("bad input", () => {
       const end = walk(storedOf(row, 1));
       assert.equal(end.made, undefined);
       assert.equal(end.memory.state.phase, "FAILED");
-      assert.match(end.error, row.says);
+      assert.match(end.reason ?? `another error: ${end.error}`, row.says);
       assert.ok(end.error.length <= 4_096);
       const mended = walk(storedOf({ spec: good }, 2), row.metadata === undefined ? end.memory : undefined);
       assert.equal(mended.memory.state.phase, "SUBMITTED");

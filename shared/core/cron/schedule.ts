@@ -40,18 +40,19 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3.6e6,
 };
 
-/** Milliseconds of a duration as Go writes it (`1h30m`); undefined when it is none. */
+/** Milliseconds of a duration as Go writes it (`1h30m`, `-5m`); undefined when it is none. */
 const durationMs = (text: string): number | undefined => {
-  if (!/^\+?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  if (!/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   const parts = [...text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
+  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
+  return text.startsWith("-") ? -ms : ms;
 };
 
 /** Whole seconds, and at least one. */
 const everyOf = (text: string): ReadSchedule => {
   const ms = durationMs(text);
-  if (ms === undefined || ms <= 0)
-    return wrong(`@every ${JSON.stringify(text)} is not a duration; write it like "@every 1h30m"`);
+  if (ms === undefined) return wrong(`@every ${JSON.stringify(text)} is not a duration; write it like "@every 1h30m"`);
+  if (ms <= 0) return wrong(`@every ${JSON.stringify(text)} must be above 0; write it like "@every 1h30m"`);
   return { ok: true, schedule: { is: "every", everyMs: Math.max(1_000, Math.floor(ms / 1_000) * 1_000) } };
 };
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { instantOf } from "../../core/time.ts";
 import type { AdmittedObject, Judgement, Named } from "../../kube/admission.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { readSpec } from "../scheduled/read.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
@@ -24,7 +24,7 @@ const toldLater = (object: AdmittedObject, { name, namespace }: Named, template:
 };
 
 export const judgedSchedule = (object: AdmittedObject, named: Named): Judgement => {
-  const parsed = spec.safeParse(object["spec"]);
+  const parsed = spec.safeParse(object["spec"], telling);
   if (!parsed.success) return { broken: [explain(parsed.error)], warnings: [] };
   const { template } = parsed.data;
   const broken = [...nameRules(named.name), ...confRules(template.sparkConf ?? {}, named.namespace)];

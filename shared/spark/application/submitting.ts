@@ -147,13 +147,16 @@ export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
   return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
 
+/** Upstream's own words, which its users and their alerts look for. */
+const submissionError = (error: string): string => `failed to run spark-submit: ${error}`.slice(0, 4_096);
+
 const refused = (scene: Scene, memory: Memory, error: string): Plan<Memory> => {
   const { now } = scene.view;
   const failures = (memory.failures ?? 0) + 1;
   const submittedAt = scene.memory.driver?.submittedAt ?? now;
   const failure = { ...memory, submittedAt, endedAt: now, failures, forgiven: 0, free: false };
   const retryAt = nextSubmission(policyOf(scene), scene.policies, failure);
-  const ended = { endedAt: now, error: error.slice(0, 4_096) };
+  const ended = { endedAt: now, error: submissionError(error) };
   const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
   return planOf(scene, { ...memory, failures, state }, undefined, { again: true });
 };

@@ -1,6 +1,6 @@
 /** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
 import { tooMuch } from "../schema/parse.ts";
 import { hasBinaryUnit, mebibytesOf } from "../schema/quantity.ts";
@@ -53,7 +53,7 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
 /** As upstream's webhook: what its rules refuse cannot be stored there, and is told here. */
 export const readSpec = ({ metadata, spec: given }: Written): Read => {
   if (isTooMuch(given)) return { ok: false, message: tooMuch };
-  const parsed = connectSpecSchema.safeParse(given);
+  const parsed = connectSpecSchema.safeParse(given, telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const spec = parsed.data;
   const [server, executor] = [serverImage(spec), executorImage(spec)];

@@ -4,7 +4,7 @@ import { nextAfter, readSchedule, type Schedule } from "../../core/cron/schedule
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { tooMuch } from "../schema/parse.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";
@@ -56,7 +56,7 @@ const wrong = (reason: string): Read => ({ ok: false, reason });
 /** `now` decides nothing but whether the schedule ever comes. */
 export const readSpec = (object: Written, now: number): Read => {
   if (isTooMuch(object["spec"])) return wrong(tooMuch);
-  const parsed = shape.safeParse(object["spec"]);
+  const parsed = shape.safeParse(object["spec"], telling);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;
   const misnamed = nameProblem(object.metadata.name);

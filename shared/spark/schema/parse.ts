@@ -1,7 +1,7 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
 import { oncePer } from "../../core/once.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
 import { brokenRules } from "./rules.ts";
 
@@ -20,7 +20,7 @@ export const tooMuch =
 /** Types first, for rules are only meant for what is typed. */
 export const parseSpec = oncePer((application: Application): ParsedSpec => {
   if (isTooMuch(application["spec"])) return { ok: false, message: tooMuch };
-  const typed = specSchema.safeParse(application["spec"]);
+  const typed = specSchema.safeParse(application["spec"], telling);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;
   const broken = brokenRules({ name, namespace, spec: typed.data });

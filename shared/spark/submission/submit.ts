@@ -7,7 +7,7 @@ import type { ExecutorBasis } from "../executors/request.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { brokenRules } from "../schema/rules.ts";
-import { before, confs, driverOwner, executorOwner, held, podLabels, shared } from "./additions.ts";
+import { confs, driverOwner, executorOwner, held, before as marked, podLabels, shared } from "./additions.ts";
 import type { Arguments } from "./arguments/argv.ts";
 import { argumentsOf } from "./arguments/argv.ts";
 import { metricsMap } from "./arguments/metrics.ts";
@@ -23,6 +23,7 @@ import type { SparkPod } from "./pods/pod.ts";
 import { assembled, asTemplate } from "./pods/pod.ts";
 import { executorPod, owned, templateOf } from "./pods/templates.ts";
 import { prepare } from "./prepare.ts";
+import { oversized } from "./sizes.ts";
 import { rulesFor } from "./versions.ts";
 
 export type SubmissionInput = {
@@ -82,8 +83,8 @@ const executorTemplate = (input: SubmissionInput, submissionId: string): { reado
   const { app, spec, attempt } = input;
   const start = executorPod(spec.executor.template);
   if ("error" in start) return { refused: `spec.executor.template: ${start.error}` };
-  const marked = labelled(owned(start, executorOwner(app)), podLabels({ app, attempt, submissionId }));
-  const { pod, sidecars } = mutated(marked, { role: "executor", name: app.name, spec, own: spec.executor });
+  const tagged = labelled(owned(start, executorOwner(app)), podLabels({ app, attempt, submissionId }));
+  const { pod, sidecars } = mutated(tagged, { role: "executor", name: app.name, spec, own: spec.executor });
   return { text: JSON.stringify(asTemplate(pod, sidecars)) };
 };
 
@@ -136,8 +137,8 @@ const tryOne = (executors: ExecutorBasis, { driverPodName: name }: Built): Refus
 
 const driverOf = (input: SubmissionInput, { pod, namespace, driverPodName }: Built, submissionId: string): Obj => {
   const { app, spec, attempt } = input;
-  const marked = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
-  const wished = mutated(marked, { role: "driver", name: app.name, spec, own: spec.driver });
+  const tagged = labelled(owned(pod, driverOwner(app)), podLabels({ app, attempt, submissionId }));
+  const wished = mutated(tagged, { role: "driver", name: app.name, spec, own: spec.driver });
   const { metadata, spec: podSpec } = assembled(wished.pod, wished.sidecars);
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: driverPodName, namespace }, spec: podSpec };
 };
@@ -165,14 +166,15 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
   const tried = executors === undefined ? undefined : tryOne(executors, made);
   if (tried !== undefined) return tried;
   const mark = { app, attempt, submissionId };
+  const metrics = needsMetricsMap(spec) ? [shared(metricsMap(app.name, spec), app)] : [];
+  const before = [...metrics, ...[...made.first, ...made.objects].map((object) => marked(object, mark))];
+  const heavy = oversized(spec, before);
+  if (heavy !== undefined) return { refused: heavy };
   return {
     submissionId,
     applicationId: made.applicationId,
     driverPodName: made.driverPodName,
-    before: [
-      ...(needsMetricsMap(spec) ? [shared(metricsMap(app.name, spec), app)] : []),
-      ...[...made.first, ...made.objects].map((object) => before(object, mark)),
-    ],
+    before,
     driver: driverOf(input, made, submissionId),
     ...(executors === undefined ? {} : { executors }),
     notes: notesOf(spec),

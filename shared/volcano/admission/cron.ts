@@ -3,7 +3,7 @@ import { readSchedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
 import type { Named } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { longestName, readSpec } from "../cron/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
@@ -44,7 +44,7 @@ const nameSaying = (name: string): string => {
 
 /** Why it is refused; empty when it may be stored. */
 export const cronSaying = (name: string, spec: unknown): string => {
-  const parsed = shape.safeParse(withoutNulls(spec ?? {}));
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
   const { schedule = "", timeZone } = parsed.data;
   return `${scheduleSaying(schedule)}${zoneSaying(timeZone)}${nameSaying(name)}`.trim();

@@ -1,6 +1,6 @@
 /** A JobFlow at the API server's door: its jobs must be startable in some order; what else reconcile will say is a warning. */
 import type { Named } from "../../kube/admission.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { readSpec } from "../flow/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { formsDag } from "../schema/dependencies.ts";
@@ -10,7 +10,7 @@ const notDag = "jobflow Flow is not DAG";
 
 /** Why the flow is refused; empty when it may be stored. */
 export const flowSaying = (spec: unknown): string => {
-  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}));
+  const parsed = flowSpecSchema.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
   const { flows = [] } = parsed.data;
   const names = new Set(flows.map(({ name }) => name));

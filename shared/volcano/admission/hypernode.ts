@@ -1,6 +1,6 @@
 /** A HyperNode at the API server's door: each of its members is chosen in one way, and by what can choose. As upstream's rules. */
 import * as z from "zod";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { goList, qualifiedNameErrors } from "../schema/names.ts";
 
@@ -73,7 +73,7 @@ const ofMember = (member: Member, at: number): readonly string[] => {
 
 /** Why it is refused; "" when it may be stored. */
 export const hyperNodeSaying = (spec: unknown): string => {
-  const parsed = schema.safeParse(withoutNulls(spec ?? {}));
+  const parsed = schema.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
   const { members } = parsed.data;
   if (members.length === 0) return "member must have at least one member";

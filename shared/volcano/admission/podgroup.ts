@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import type { QueueView } from "../schema/queue.ts";
 import { notFound } from "./tree.ts";
@@ -44,7 +44,7 @@ const topologySaying = ({ networkTopology, subGroupPolicy = [] }: z.infer<typeof
 
 /** Why a new group is refused; empty when it may be stored. */
 export const groupSaying = ({ spec }: AdmittedObject, find: FindQueue | undefined): string => {
-  const parsed = shape.safeParse(withoutNulls(spec ?? {}));
+  const parsed = shape.safeParse(withoutNulls(spec ?? {}), telling);
   if (!parsed.success) return explain(parsed.error);
   return [queueSaying(parsed.data.queue ?? "", find), topologySaying(parsed.data)].filter(Boolean).join("; ");
 };

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type Amounts, amountsIn } from "./amounts.ts";
@@ -33,7 +33,7 @@ type Read = { readonly ok: true; readonly queue: Queue } | { readonly ok: false;
 
 /** A queue as the API server keeps it, or what cannot be read of it. */
 export const readQueue = (object: AdmittedObject, name: string): Read => {
-  const parsed = shape.safeParse(withoutNulls(object));
+  const parsed = shape.safeParse(withoutNulls(object), telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error, "queue") };
   const { metadata, spec = {}, status = {} } = parsed.data;
   const capability = amountsIn(spec.capability, "spec.capability");

@@ -4,7 +4,7 @@ import { zoneOf } from "../../core/cron/zone.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 
@@ -76,7 +76,7 @@ const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
 
 export const readSpec = (object: Stored): Read => {
   if (isTooMuch(object["spec"])) return wrong("InvalidSpec", tooMuch);
-  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}));
+  const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
   if (!parsed.success) return wrong("InvalidSpec", explain(parsed.error));
   const { name } = object.metadata;
   if (name.length > longestName)

@@ -1,7 +1,7 @@
 /** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { unstartable } from "../schema/dependencies.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
@@ -49,7 +49,7 @@ const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: reado
 export const readSpec = (object: Stored): Read => {
   if (isTooMuch(object["spec"]))
     return { ok: false, message: "spec holds more values than anybody reads: no flow needs that" };
-  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}));
+  const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const { flows = [], jobRetainPolicy } = parsed.data;
   const message = dependencySaying(flows) ?? nameSaying(object, flows);

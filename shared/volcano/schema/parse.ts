@@ -2,7 +2,7 @@
 import { isTooMuch } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import { oncePer } from "../../core/once.ts";
-import { explain } from "../../kube/explain.ts";
+import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "./absent.ts";
 import { boundsSaying } from "./bounds.ts";
 import { defaulted } from "./defaults.ts";
@@ -22,7 +22,7 @@ export type QueueSaying = (queue: string) => string;
 /** Types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
 export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
   if (isTooMuch(stored)) return { ok: false, message: tooMuch };
-  const typed = specSchema.safeParse(withoutNulls(stored ?? {}));
+  const typed = specSchema.safeParse(withoutNulls(stored ?? {}), telling);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const bounds = boundsSaying(name, typed.data);
   if (bounds !== "") return { ok: false, message: bounds };

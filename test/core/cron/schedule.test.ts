@@ -102,8 +102,8 @@ describe("what is no schedule", () => {
     ["@every", /unknown descriptor/],
     ["@every soon", /"soon" is not a duration/],
     ["@every 5", /"5" is not a duration/],
-    ["@every -5m", /"-5m" is not a duration/],
-    ["@every 0s", /"0s" is not a duration/],
+    ["@every -5m", /"-5m" must be above 0; write it like "@every 1h30m"/],
+    ["@every 0s", /"0s" must be above 0; write it like "@every 1h30m"/],
     ["TZ=Mars/Olympus * * * * *", /Invalid timezone: unknown time zone Mars\/Olympus/],
     ["* * * * *", /Invalid timezone: unknown time zone Moon/, "Moon"],
   ];

@@ -28,7 +28,7 @@ const bad: readonly Bad[] = [
     name: "bad-account",
     spec: { driver: { ...driver, serviceAccount: "nobody" }, restartPolicy: retried },
     ...{ submissions: 2, executions: 0, drivers: 0 },
-    says: /service ?account.*nobody/i,
+    says: /^failed to run spark-submit: .*service ?account.*nobody/is,
   },
   {
     name: "bad-jar",
@@ -40,7 +40,7 @@ const bad: readonly Bad[] = [
     name: "bad-conf",
     spec: { sparkConf: { "spark.kubernetes.driver.master": "https://elsewhere" } },
     ...{ submissions: 1, executions: 0, drivers: 0 },
-    says: /spark\.kubernetes\.driver\.master.*not allowed/,
+    says: /^failed to run spark-submit: .*spark\.kubernetes\.driver\.master.*not allowed/s,
   },
 ];
 

@@ -35,6 +35,7 @@ export type End = {
   readonly memory: Memory;
   readonly made: Made | undefined;
   readonly error: string;
+  readonly reason: string | undefined;
   readonly steps: number;
 };
 
@@ -44,9 +45,11 @@ const madeBy = ({ stages }: Plan<Memory>): Made | undefined => {
   return driver === undefined ? undefined : { driver, before: objects.filter((one) => one !== driver) };
 };
 
-const errorOf = ({ status }: Plan<Memory>): string => {
+/** The status' message as it is, and what it says behind upstream's words for a failed submission. */
+const errorOf = ({ status }: Plan<Memory>): Pick<End, "error" | "reason"> => {
   const state = status?.["applicationState"];
-  return typeof state === "object" && state !== null && "errorMessage" in state ? String(state.errorMessage) : "";
+  const error = typeof state === "object" && state !== null && "errorMessage" in state ? `${state.errorMessage}` : "";
+  return { error, reason: /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] };
 };
 
 /** Steps, each a minute later, until a driver is made or nothing is left to do. */
@@ -57,7 +60,7 @@ export const walk = (object: Stored, from?: Memory): End => {
     const made = madeBy(plan);
     memory = plan.memory;
     const ended = made !== undefined || (plan.again !== true && plan.wakeAt === undefined && plan.pollMs === undefined);
-    if (ended) return { memory, made, error: errorOf(plan), steps: step };
+    if (ended) return { memory, made, ...errorOf(plan), steps: step };
   }
   throw new Error(`it never ends: ${memory?.state.phase}`);
 };

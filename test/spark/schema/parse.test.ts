@@ -65,6 +65,11 @@ describe("parseSpec", () => {
       'spec.executor.memory: "1Gi" is not a size that Spark reads; write it like "512m" or "2g"',
     ],
     [
+      "a fraction where a whole number stands",
+      { driver: { cores: 1.5 } },
+      "spec.driver.cores must be a whole number, not 1.5",
+    ],
+    [
       "a malformed quantity",
       { driver: { coreLimit: "1.2.3" } },
       'spec.driver.coreLimit: "1.2.3" is not a quantity; write it like "500m" or "2"',

@@ -56,6 +56,34 @@ describe("submit", () => {
     assert.equal(new Set(names).size, 6);
   });
 
+  const heavy = "x".repeat(1_100_000);
+  const tooLarge: readonly (readonly [string, object, RegExp])[] = [
+    [
+      "sparkConf",
+      { sparkConf: { "spark.a": "1", "spark.big": heavy } },
+      /^spec\.sparkConf is too large: it has 1100\d{3} bytes, most of them in spark\.big \(1100000 bytes\);/,
+    ],
+    ["hadoopConf", { hadoopConf: { "fs.big": heavy } }, /^spec\.hadoopConf is too large: .* fs\.big /],
+    [
+      "an executor template",
+      { executor: { template: { metadata: { annotations: { big: heavy } }, spec: { containers: [] } } } },
+      /^spec\.executor\.template is too large: .*a ConfigMap, which holds 1048576 bytes/,
+    ],
+  ];
+  for (const [what, changes, says] of tooLarge) {
+    test(`${what} that no ConfigMap holds is refused under its own name`, () => {
+      const result = asked(changes);
+      assert.match("refused" in result ? result.refused : "", says);
+    });
+  }
+
+  test("confs that a ConfigMap just holds are taken", () => {
+    assert.equal(
+      confsOf(submitted({ sparkConf: { "spark.big": "x".repeat(1_000_000) } }))["spark.big"]?.length,
+      1_000_000,
+    );
+  });
+
   test("everything carries the application and the attempt, and belongs to the application", () => {
     const { before, driver: pod } = submitted({}, 3);
     for (const { metadata } of [...before, pod]) {

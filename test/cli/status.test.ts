@@ -39,11 +39,6 @@ const failed = {
   terminationTime: "2026-11-02T07:59:00Z",
 };
 
-const leaving = (object: Obj, finalizers: readonly string[]): Obj => ({
-  ...object,
-  metadata: { ...object.metadata, finalizers, deletionTimestamp: "2026-11-02T08:00:00Z" },
-});
-
 type Case = { readonly name: string; readonly objects: readonly Obj[]; readonly lines: readonly RegExp[] };
 
 const cases: readonly Case[] = [
@@ -112,24 +107,6 @@ const cases: readonly Case[] = [
       },
     ],
     lines: [/somebody to resume it/, /since/, /rekindle resume default\/app$/],
-  },
-  {
-    name: "being deleted, and only somebody's finalizer is left",
-    objects: [leaving(application("app", running), ["example.com/hold"])],
-    lines: [
-      /RUNNING: finalizer example\.com\/hold to be removed, for it is being deleted$/,
-      /2026-11-02T08:00:00Z \(0s ago\)/,
-      /controller that added example\.com\/hold .*kubectl patch sparkapplications\.sparkoperator\.k8s\.io -n default app/,
-    ],
-  },
-  {
-    name: "being deleted, and a pod is left beside the finalizer",
-    objects: [leaving(application("app", running), ["example.com/hold"]), driver("app", { phase: "Running" })],
-    lines: [
-      /1 of its pods to go \(app-driver\), and finalizer example\.com\/hold to be removed/,
-      /since/,
-      /by itself$/,
-    ],
   },
   {
     name: "a timer that nobody heard",

@@ -6,6 +6,7 @@ import { explain, telling } from "../../kube/explain.ts";
 import { readSpec } from "../scheduled/read.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
+import { ignoredVolumes } from "../submission/mounts.ts";
 
 const spec = z.looseObject({
   template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),
@@ -19,7 +20,9 @@ const toldLater = (object: AdmittedObject, { name, namespace }: Named, template:
   const run = parseSpec({ metadata: { name, namespace }, spec: template });
   return [
     ...(read.ok ? [] : [`it will not run: ${read.reason}`]),
-    ...(run.ok ? [] : [`its runs will fail: in spec.template, ${run.message}`]),
+    ...(run.ok
+      ? ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`)
+      : [`its runs will fail: in spec.template, ${run.message}`]),
   ];
 };
 

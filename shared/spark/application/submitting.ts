@@ -9,6 +9,7 @@ import { begun } from "../executors/allotment.ts";
 import { prefixOf } from "../executors/builder.ts";
 import { ownerAnnotation } from "../executors/owner.ts";
 import type { ExecutorBasis } from "../executors/request.ts";
+import { ignoredVolumes } from "../submission/mounts.ts";
 import { type Submission, submit } from "../submission/submit.ts";
 import { standIn } from "../submission/versions.ts";
 import { accompaniment, attemptOf, withRare } from "./accompanied.ts";
@@ -120,11 +121,13 @@ const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message
   message,
 });
 
-/** What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are others'. */
+/** What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are others'; volumes that no pod gets. */
 const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
   const { problems } = policiesOf(scene.object);
   const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
+  const ignored = scene.read.ok ? ignoredVolumes(scene.read.spec) : [];
   return [
+    ...ignored.map((volume) => warning(scene, memory, "RekindleVolumeIgnored", volume)),
     ...problems.map((problem) => warning(scene, memory, "RekindleAnnotationIgnored", problem)),
     ...(other === undefined ? [] : [warning(scene, memory, "RekindleSparkVersionUnknown", other)]),
   ];

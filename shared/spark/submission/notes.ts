@@ -1,5 +1,6 @@
 /** What an application says that has another effect than upstream's webhook would give it, told to people. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
+import { ignoredVolumes } from "./mounts.ts";
 import { standIn } from "./versions.ts";
 
 type Rule = (spec: SparkApplicationSpec) => string | undefined;
@@ -38,4 +39,7 @@ const dead: Rule = ({ failureRetries, retryInterval }) =>
 
 const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages, dead];
 
-export const notesOf = (spec: SparkApplicationSpec): readonly string[] => rules.flatMap((rule) => rule(spec) ?? []);
+export const notesOf = (spec: SparkApplicationSpec): readonly string[] => [
+  ...rules.flatMap((rule) => rule(spec) ?? []),
+  ...ignoredVolumes(spec),
+];

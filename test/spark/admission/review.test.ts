@@ -15,6 +15,21 @@ describe("a SparkApplication", () => {
       { dynamicAllocation: { enabled: true, initialExecutors: 9, maxExecutors: 3 } },
       /^warning: spec\.dynamicAllocation\.initialExecutors \(9\) is greater than maxExecutors \(3\)$/,
     ],
+    [
+      "a mount of an undeclared volume",
+      { driver: { volumeMounts: [{ name: "config", mountPath: "/etc/app" }] } },
+      /^warning: spec\.driver\.volumeMounts\[0\] is ignored: spec\.volumes declares no volume "config"/,
+    ],
+    [
+      "two volumes of one name",
+      {
+        volumes: [
+          { name: "a", emptyDir: {} },
+          { name: "a", hostPath: { path: "/a" } },
+        ],
+      },
+      /^warning: spec\.volumes\[1\] is ignored: spec\.volumes\[0\] has the same name "a"/,
+    ],
     ["packages", { deps: { packages: ["a:b:1"] } }, /^warning: spec\.deps\.packages are resolved by the driver/],
   ];
   for (const [what, changes, says] of warned)
@@ -82,6 +97,12 @@ describe("a ScheduledSparkApplication", () => {
       { name: "nightly" },
       { ...schedule, template: { ...good, driver: { memory: "1Gi" } } },
       /^warning: its runs will fail: in spec\.template, spec\.driver\.memory/,
+    ],
+    [
+      "runs with a mount of an undeclared volume",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, driver: { volumeMounts: [{ name: "a", mountPath: "/a" }] } } },
+      /^warning: in spec\.template, spec\.driver\.volumeMounts\[0\] is ignored/,
     ],
   ];
   for (const [what, metadata, spec, says] of rows)

@@ -3,7 +3,9 @@ import type { Obj, OwnerReference, Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { avoidedNodes, placedElsewhere } from "../executors/avoid.ts";
-import { executorOf } from "../executors/builder.ts";
+import { type ExecutorBuilder, executorBuilder } from "../executors/builder.ts";
+import { recoveryMode } from "../executors/environment.ts";
+import { mostInBatch } from "../executors/pace.ts";
 import { podLabels, reference } from "../submission/additions.ts";
 import { leavingNodes } from "./leaving.ts";
 import type { Driver } from "./memory.ts";
@@ -29,6 +31,27 @@ const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Dr
   };
 };
 
+/** What builds the executors of a run; undefined where the spec no longer makes one. */
+const builderFor = (scene: Scene, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
+  const basis = executorBasis(scene, driver);
+  if (basis === undefined) return undefined;
+  const { name, uid } = pod.metadata;
+  const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
+  const single = scene.memory.allotment?.singleTask === true;
+  const conf = single ? new Map([...basis.conf, [recoveryMode, "true"] as const]) : basis.conf;
+  const builder = executorBuilder({ ...basis, conf, driver: host });
+  return "refused" in builder ? undefined : builder;
+};
+
+/** The pods of one step hold so many characters together: more would take the memory and the time of all others. */
+const mostBuilt = 8_388_608;
+
+/** How many executors of a run are made in one step: fewer of larger ones. */
+export const mostAtOnce = (scene: Scene, driver: Driver, pod: Stored): number => {
+  const one = builderFor(scene, driver, pod)?.build("1");
+  return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
+};
+
 /** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
 export const executorsFor = (
   scene: Scene,
@@ -36,13 +59,9 @@ export const executorsFor = (
   pod: Stored,
   ids: readonly number[],
 ): readonly (readonly Effect[])[] => {
-  const basis = executorBasis(scene, driver);
-  if (basis === undefined) return [];
-  const { name, uid } = pod.metadata;
-  const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
-  const made = ids
-    .map((id) => executorOf({ ...basis, executorId: `${id}`, driver: host }))
-    .flatMap((one) => ("refused" in one ? [] : [one]));
+  const builder = builderFor(scene, driver, pod);
+  if (builder === undefined) return [];
+  const made = ids.map((id) => builder.build(`${id}`));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
   const going = leavingNodes(seenPods(scene)?.executors ?? []);
   const { losses = [], doomed = [] } = scene.memory.executors ?? {};

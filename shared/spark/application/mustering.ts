@@ -67,6 +67,8 @@ export const regained = (scene: Scene, { executors }: Pods): Scene => {
   if (last === undefined || isOwnRun(memory) || memory.driver?.attempt !== memory.attempt) return scene;
   const prefix = last.pod.metadata.name.replace(/-exec-\d+$/, "");
   const next = Math.max(memory.allotment?.next ?? 0, last.id + beyond);
-  const allotment: Allotment = { attempt: memory.attempt, prefix, next, alive: "", underway: [] };
+  // As many ids as there are executors to be seen: how many there were before is not known any more.
+  const first = next - members.length;
+  const allotment: Allotment = { attempt: memory.attempt, prefix, first, next, alive: "", underway: [] };
   return { ...scene, memory: { ...memory, spec: relevant(object, true), allotment } };
 };

@@ -8,18 +8,21 @@ import type { Effect, Look } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { type Allocation, allocate, crashesBefore } from "../executors/allocate.ts";
+import { type Allocation, allocate, crashesBefore, mostPrompt, shortage } from "../executors/allocate.ts";
 import { type Allotment, settlesAt } from "../executors/allotment.ts";
 import { afterCrashes, afterLook, endedAt, isLiving, type Member, newlyEnded, quitters } from "../executors/census.ts";
+import { recoveryMode } from "../executors/environment.ts";
 import { idsOf } from "../executors/ids.ts";
 import { freshLedger } from "../executors/ledger.ts";
+import { endingOf } from "../executors/losses.ts";
 import { wantedOf } from "../executors/owner.ts";
 import { paceOf } from "../executors/pace.ts";
 import { shrink } from "../executors/shrink.ts";
+import { rulesFor } from "../submission/versions.ts";
 import type { Pods } from "./evidence.ts";
 import { isLeaving } from "./leaving.ts";
 import { type Listening, listening } from "./listening.ts";
-import { executorsFor } from "./making.ts";
+import { executorsFor, mostAtOnce } from "./making.ts";
 import type { Driver, Memory } from "./memory.ts";
 import { doomedOf } from "./mending.ts";
 import { membersOfRun } from "./mustering.ts";
@@ -50,11 +53,15 @@ type Situation = {
   readonly expected: number;
 };
 
-const allocation = ({ scene, members, allotment, expected }: Situation, unsure: number): Allocation => {
+const allocation = ({ scene, driver, pod, members, allotment, expected }: Situation, unsure: number): Allocation => {
   const { view, policies, read, settings } = scene;
-  const pace = paceOf(policies, read.ok ? (read.spec.sparkConf ?? {}) : {});
+  const { sparkConf = {}, sparkVersion = "" } = read.ok ? read.spec : {};
+  const asked = paceOf(policies, sparkConf, rulesFor(sparkVersion));
   const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
-  return allocate({ expected, members, allotment, unsure, pace, now: view.now, promptUntil });
+  const need = { expected, members, allotment, unsure, pace: asked, now: view.now, promptUntil };
+  if (shortage(need) <= mostPrompt) return allocate(need);
+  const batch = Math.min(asked.batch, mostAtOnce(scene, driver, pod));
+  return allocate({ ...need, pace: { ...asked, batch } });
 };
 
 export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
@@ -69,21 +76,48 @@ export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?
 const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined =>
   underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
 
+const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
+
+/** Under the same name in every step of a run: the API server keeps the first. */
+const onceForTheRun = (situation: Situation, reason: string, message: string): Effect => ({
+  do: "record",
+  about: situation.scene.object,
+  resource: sparkApplications,
+  occasion: maker(situation),
+  type: "Warning",
+  reason,
+  message,
+});
+
+const maximumReached = (situation: Situation, waitsFor: string): Effect =>
+  onceForTheRun(situation, "ExecutorMaximumReached", `the run goes on without ${waitsFor}`);
+
+const singleTasks = (situation: Situation): Effect => {
+  const message =
+    "an executor was lost for lack of memory, so those that are made from now on run one task at a time, as Spark's recovery mode has it; spark.kubernetes.allocation.recoveryMode.enabled=false turns that off";
+  return onceForTheRun(situation, "ExecutorRecoveryMode", message);
+};
+
 const planned = (
   situation: Situation,
-  { ids, allotment, wakeAt, waitsFor }: Allocation,
+  { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
   more: Partial<Owned> = {},
 ): Owned => {
   const { scene, driver, pod } = situation;
   const { stages = [], ...extras } = more;
-  const made = ids.length === 0 ? [] : executorsFor(scene, driver, pod, ids);
+  const memory = { ...scene.memory, allotment };
+  const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, driver, pod, ids);
+  const told = [
+    ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
+    ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
+  ];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   return {
     ...(isPrompt ? { promptMs: scene.settings.prompt.fenceMs } : {}),
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
-    memory: { ...scene.memory, allotment },
-    stages: [...made, ...stages],
+    memory,
+    stages: [...made, ...stages, ...(told.length === 0 ? [] : [told])],
     ...earlier(wakeAt, overdueAt(situation)),
   };
 };
@@ -120,17 +154,13 @@ const settle = (situation: Situation, heard: Listening, late = false): Owned => 
   return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
 };
 
-const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
-
 /** A driver that ends its work is silent as well, for a moment: only a longer silence is told of. */
 const silenceMs = 60_000;
 
 /** What cannot be known is told, once for each run. */
 const unheard = (situation: Situation, why: string): readonly Effect[] => {
-  const { object } = situation.scene;
   const message = `the driver's REST API does not answer, so nobody knows which executors it has registered: ${why}`;
-  const of = { about: object, resource: sparkApplications, occasion: maker(situation) };
-  return [{ do: "record", ...of, type: "Warning", reason: "RegistrationUnknown", message }];
+  return [onceForTheRun(situation, "RegistrationUnknown", message)];
 };
 
 /** A driver that has begun and says nothing is waited for so long; where nobody may ask, no longer than it needs to begin. */
@@ -183,6 +213,21 @@ const decided = (situation: Situation): Owned | Look => {
   return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
 };
 
+/**
+ * Spark turns its recovery mode on when the text of a loss says OOM, which a SIGKILL's does as well; here only what lacked
+ * memory counts. A conf that is set says for itself whether there is such a mode.
+ */
+const isShortOfMemory = (
+  { read, memory }: Scene,
+  { attempt, singleTask }: Allotment,
+  members: readonly Member[],
+): boolean => {
+  if (!read.ok || read.spec.sparkConf?.[recoveryMode] !== undefined) return false;
+  if (!rulesFor(read.spec.sparkVersion).executors.resizable) return false;
+  const lost = memory.executors?.attempt === attempt ? (memory.executors.lost?.memory ?? 0) : 0;
+  return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
+};
+
 /** The executors of a run whose driver runs; undefined where they are the driver's own. */
 export const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
   const before = scene.memory.allotment;
@@ -192,7 +237,11 @@ export const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Own
   const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, ...rest } = looked;
-  const allotment: Allotment = { ...rest, ...(crashes === undefined ? {} : { crashes }) };
+  const allotment: Allotment = {
+    ...rest,
+    ...(crashes === undefined ? {} : { crashes }),
+    ...(isShortOfMemory(scene, before, members) ? { singleTask: true } : {}),
+  };
   // Who is about to go is counted no more: another is made first.
   const staying = members.filter((member) => !isLeaving(member));
   return decided({ scene, driver, pod, members: staying, allotment, expected: wantedOf(scene.read.spec) });

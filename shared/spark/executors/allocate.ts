@@ -3,7 +3,7 @@
  * an interval; executors that wait for a place hold others up only while they are young: one that will never start
  * must not keep the rest from being replaced.
  */
-import type { Allotment } from "./allotment.ts";
+import { type Allotment, handedOut } from "./allotment.ts";
 import { isLiving, type Member } from "./census.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";
 
@@ -13,6 +13,8 @@ export type Pace = {
   readonly intervalMs: number;
   /** Young pods that wait for a place, at most. */
   readonly maxPending: number;
+  /** Ids that one run is handed out, at most: Spark's own allocator stops before the id that is its maximum. */
+  readonly mostIds: number;
   /** A pod is young for so long. */
   readonly registrationMs: number;
 };
@@ -42,6 +44,8 @@ export type Allocation = {
   readonly wakeAt: number | undefined;
   /** What keeps executors from being made, in words. */
   readonly waitsFor?: string;
+  /** Executors are missing, and the run may be handed out no further id. */
+  readonly exhausted?: true;
 };
 
 /** So many crashes in a row are nothing to wait for, beside one for every executor. */
@@ -81,10 +85,17 @@ export const shortage = ({ expected, members, allotment, unsure }: Need): number
 const arrives = ({ promptUntil: until }: Need, made: number): { until?: number } =>
   until === undefined || made > mostPrompt ? {} : { until };
 
+const exhausted = ({ pace: { mostIds } }: Need, short: number): Pick<Allocation, "exhausted" | "waitsFor"> => ({
+  exhausted: true,
+  waitsFor: `${short} executor(s) that will not come: spark.kubernetes.allocation.maximum lets one run have ${mostIds}`,
+});
+
 export const allocate = (need: Need): Allocation => {
   const { allotment, expected, pace, now } = need;
   const short = shortage(need);
   if (short <= 0) return { ids: [], allotment, wakeAt: undefined };
+  const idsLeft = Math.max(0, pace.mostIds - handedOut(allotment));
+  if (idsLeft === 0) return { ids: [], allotment, wakeAt: undefined, ...exhausted(need, short) };
   const held = heldUntil(allotment, expected);
   if (held > now) {
     const waitsFor = `its executors: ${allotment.crashes?.count} crashed one after the other, so the next are made later`;
@@ -93,7 +104,7 @@ export const allocate = (need: Need): Allocation => {
   const window = roomIn(need);
   const { count, until } = waiting(need);
   const room = pace.batch - window.made;
-  const made = Math.max(0, Math.min(short, room, pace.maxPending - count));
+  const made = Math.max(0, Math.min(short, room, pace.maxPending - count, idsLeft));
   const { next } = allotment;
   const after: Allotment = {
     ...allotment,
@@ -105,9 +116,11 @@ export const allocate = (need: Need): Allocation => {
     ...(made === 0 ? {} : { window: { at: window.at, made: window.made + made } }),
   };
   const left = short - made;
+  const ids = Array.from({ length: made }, (_, at) => next + at);
+  if (left > 0 && made === idsLeft) return { ids, allotment: after, wakeAt: undefined, ...exhausted(need, left) };
   const nextAt = room - made <= 0 ? window.at + pace.intervalMs : until;
   return {
-    ids: Array.from({ length: made }, (_, at) => next + at),
+    ids,
     allotment: after,
     wakeAt: left > 0 && Number.isFinite(nextAt) ? nextAt : undefined,
   };

@@ -26,6 +26,8 @@ export const allotment = z.object({
   attempt: z.number().int(),
   /** Start of its pods' names: with an id, the whole name. */
   prefix: z.string(),
+  /** The first id that was handed out to this run. */
+  first: z.number().int().optional(),
   /** The id that is handed out next. It never goes back, also not from run to run. */
   next: z.number().int(),
   /** Executors that were seen and not yet seen to end. */
@@ -36,6 +38,8 @@ export const allotment = z.object({
   window: z.object({ at: instant, made: z.number().int() }).optional(),
   /** The driver's REST API has answered once: its RPC listens. */
   listens: z.boolean().optional(),
+  /** One was lost for lack of memory: all that are made from then on run one task at a time. */
+  singleTask: z.boolean().optional(),
   /** Executors in a row that ended soon after their start, and when the last one did, epoch ms. */
   crashes: z.object({ count: z.number().int(), at: instant }).optional(),
 });
@@ -47,10 +51,10 @@ export const settlesAt = ({ at, until }: Allotment["underway"][number], settledM
   until ?? at + settledMs;
 
 /** The allotment of a run that begins: nothing is its own but the ids that are left. */
-export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => ({
-  attempt,
-  prefix,
-  next: before?.next ?? firstId,
-  alive: "",
-  underway: [],
-});
+export const begun = (attempt: number, prefix: string, before: Allotment | undefined): Allotment => {
+  const first = before?.next ?? firstId;
+  return { attempt, prefix, first, next: first, alive: "", underway: [] };
+};
+
+/** How many ids the run was handed out. */
+export const handedOut = ({ first = firstId, next }: Allotment): number => Math.max(0, next - first);

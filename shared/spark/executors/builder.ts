@@ -3,7 +3,7 @@
  * where the allocator is Rekindle. Pure: the same request, the same objects.
  */
 import type { Obj } from "../../core/object.ts";
-import { below, flagOf, listOf, understood } from "../submission/conf.ts";
+import { below, type Conf, flagOf, listOf, understood } from "../submission/conf.ts";
 import { labelOf } from "../submission/identity.ts";
 import type { SparkPod } from "../submission/pods/pod.ts";
 import { assembled, inSpec, podOf, withEnv, withVolume } from "../submission/pods/pod.ts";
@@ -92,8 +92,8 @@ const stepsFor = ({ conf, rules }: ExecutorContext): readonly Step[] => {
 export const prefixOf = ({ conf, prefix }: Pick<ExecutorRequest, "conf" | "prefix">): string =>
   conf.get("spark.kubernetes.executor.podNamePrefix") ?? prefix;
 
-const contextOf = (given: ExecutorRequest): ExecutorContext => {
-  const request = { ...given, conf: understood(given.conf) };
+const contextOf = (given: ExecutorRequest, understoodConf: Conf): ExecutorContext => {
+  const request = { ...given, conf: understoodConf };
   const { conf, applicationId, executorId, sparkVersion } = request;
   return {
     ...request,
@@ -121,13 +121,10 @@ const claimed = ({ conf, driver }: ExecutorContext, claim: Obj): Obj => {
 
 const bare = { spec: {} };
 
-export const executorOf = (request: ExecutorRequest): Executor | { readonly refused: string } => {
-  const context = contextOf(request);
-  const refused = refusalOf(context);
-  if (refused !== undefined) return { refused };
-  const name = context.conf.get("spark.kubernetes.executor.podTemplateContainerName");
-  const start = podOf(request.template ?? bare, name);
-  if ("error" in start) return { refused: `Could not load the executors' pod from its template: ${start.error}` };
+/** Builds executors of one run by their ids; what all of them share is read once. */
+export type ExecutorBuilder = { readonly build: (executorId: string) => Executor };
+
+const built = (context: ExecutorContext, start: SparkPod): Executor => {
   const parts = stepsFor(context).map((step) => step(context));
   const pod = parts.reduce<SparkPod>((before, { pod: edit }) => edit?.(before) ?? before, start);
   const { metadata, spec } = assembled(pod);
@@ -135,4 +132,24 @@ export const executorOf = (request: ExecutorRequest): Executor | { readonly refu
     pod: { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: context.podName }, spec },
     claims: parts.flatMap(({ objects }) => objects ?? []).map((claim) => claimed(context, claim)),
   };
+};
+
+export const executorBuilder = (
+  shared: Omit<ExecutorRequest, "executorId">,
+): ExecutorBuilder | { readonly refused: string } => {
+  const { conf, problems } = understood(shared.conf);
+  if (problems.length > 0) return { refused: problems.join("; ") };
+  const contextFor = (executorId: string): ExecutorContext => contextOf({ ...shared, executorId }, conf);
+  const context = contextFor("1");
+  const refused = refusalOf(context);
+  if (refused !== undefined) return { refused };
+  const name = conf.get("spark.kubernetes.executor.podTemplateContainerName");
+  const start = podOf(shared.template ?? bare, name);
+  if ("error" in start) return { refused: `Could not load the executors' pod from its template: ${start.error}` };
+  return { build: (executorId) => built(contextFor(executorId), start) };
+};
+
+export const executorOf = ({ executorId, ...shared }: ExecutorRequest): Executor | { readonly refused: string } => {
+  const builder = executorBuilder(shared);
+  return "refused" in builder ? builder : builder.build(executorId);
 };

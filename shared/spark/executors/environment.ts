@@ -47,9 +47,11 @@ const secretOf = ({ conf, authSecret }: ExecutorContext): string | undefined =>
 const options = (context: ExecutorContext): readonly Variable[] =>
   javaOptions(context).map((option, at) => [`SPARK_JAVA_OPT_${at}`, option]);
 
-/** After a loss for lack of memory, where the user asks for it, an executor runs one task at a time. */
+/** By this conf every executor runs one task at a time, with unchanged amounts. */
+export const recoveryMode = "spark.kubernetes.allocation.recoveryMode.enabled";
+
 const coresOf = ({ conf, rules }: ExecutorContext, cores: number): number =>
-  rules.executors.resizable && flagOf(conf, "spark.kubernetes.allocation.recoveryMode.enabled")
+  rules.executors.resizable && flagOf(conf, recoveryMode)
     ? Math.max(1, Math.ceil(Number(conf.get("spark.task.cpus") ?? "1")))
     : cores;
 

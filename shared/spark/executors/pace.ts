@@ -1,5 +1,6 @@
 /** How fast executors are made: as the annotations say, else as the user told Spark, else our own defaults. */
 import type { Texts } from "../submission/conf.ts";
+import type { Rules } from "../submission/versions.ts";
 import type { Pace } from "./allocate.ts";
 
 type Asked = {
@@ -10,6 +11,8 @@ type Asked = {
 };
 
 const defaultBatch = 500;
+/** More are not made in one step, whatever is asked: building them would keep every other application waiting. */
+export const mostInBatch = 1_000;
 const defaultIntervalMs = 1_000;
 
 const countIn = (confs: Texts, key: string): number | undefined => {
@@ -37,9 +40,16 @@ const pendingIn = (confs: Texts): number =>
     ),
   );
 
+export const batchConf = "spark.kubernetes.allocation.batch.size";
+const maximumConf = "spark.kubernetes.allocation.maximum";
+
+/** What a user asks for in one batch, by conf. */
+export const batchIn = (confs: Texts): number | undefined => countIn(confs, batchConf);
+
 /** `confs` are the user's own. */
-export const paceOf = (asked: Asked, confs: Texts): Pace => ({
-  batch: asked.executorBatch ?? countIn(confs, "spark.kubernetes.allocation.batch.size") ?? defaultBatch,
+export const paceOf = (asked: Asked, confs: Texts, { executors }: Pick<Rules, "executors">): Pace => ({
+  batch: Math.min(mostInBatch, asked.executorBatch ?? batchIn(confs) ?? defaultBatch),
+  mostIds: executors.maximum ? (countIn(confs, maximumConf) ?? Number.POSITIVE_INFINITY) - 1 : Number.POSITIVE_INFINITY,
   intervalMs: asked.executorIntervalMs ?? msIn(confs, "spark.kubernetes.allocation.batch.delay") ?? defaultIntervalMs,
   maxPending: asked.executorMaxPending ?? pendingIn(confs),
   registrationMs: asked.registrationMs,

@@ -4,7 +4,7 @@ import { below } from "../submission/conf.ts";
 import { wrongVolumes } from "../submission/spaces.ts";
 import { wrongResources } from "../submission/steps/resources.ts";
 import { partsOf } from "../submission/steps/secrets.ts";
-import { volumesIn } from "../submission/steps/volumes.ts";
+import { mountedTwice, volumesIn } from "../submission/steps/volumes.ts";
 import { blockManagerPort, executorImage } from "./basic.ts";
 import type { ExecutorContext } from "./request.ts";
 
@@ -59,8 +59,7 @@ const secretKeys: Check = ({ conf }) =>
 
 const spaces: Check = ({ conf, rules }) => {
   const start = "spark.kubernetes.executor.volumes.";
-  const paths = volumesIn(conf, start).map(({ options }) => options["mount.path"]);
-  const twice = [...new Set(paths.filter((path, at) => paths.indexOf(path) !== at))];
+  const twice = mountedTwice(volumesIn(conf, start));
   return [...wrongVolumes(conf, start, rules), ...twice.map((path) => `Found duplicated mountPath: '${path}'`)];
 };
 

@@ -132,7 +132,9 @@ const startOf = (request: Request): SparkPod | { readonly error: string } =>
     : podOf(request.templates.driver, request.conf.get("spark.kubernetes.driver.podTemplateContainerName"));
 
 export const build = (given: Request): Built | { readonly refused: string } => {
-  const request = { ...given, conf: understood(given.conf) };
+  const { conf, problems } = understood(given.conf);
+  if (problems.length > 0) return { refused: problems.join("; ") };
+  const request = { ...given, conf };
   const refused = refusalOf(request);
   if (refused !== undefined) return { refused };
   const start = startOf(request);

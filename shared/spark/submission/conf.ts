@@ -1,5 +1,6 @@
 /** Spark's configuration as its submission client reads it: texts by key, with typed looks and prefixes. */
 import { mebibytesOf, ratioOf } from "../schema/quantity.ts";
+import { referencesIn } from "./references.ts";
 
 export type Conf = ReadonlyMap<string, string>;
 
@@ -15,16 +16,19 @@ export const below = (conf: Conf, prefix: string): Texts =>
 const verbatim =
   /^spark\.((executorEnv|hadoop|(driver|executor)\.resource|kubernetes\.(authenticate|driverEnv|node\.selector|(driver|executor)\.(label|annotation|service\.(label|annotation)|secrets|secretKeyRef|volumes|node\.selector)))\.|(app\.name|local\.dir|(driver|executor)\.(memory|cores)|executor\.instances|(driver\.|driver\.blockManager\.|blockManager\.|connect\.grpc\.binding\.)port)$)/;
 
-/** A text with `${spark.…}` filled in from other confs; what is not set stays. A conf within itself is left alone. */
-const filled = (conf: Conf, text: string, within: readonly string[]): string =>
-  text.replaceAll(/\$\{(spark\.[^}\s]+)\}/g, (whole, key: string) => {
-    const value = within.includes(key) ? undefined : conf.get(key);
-    return value === undefined ? whole : filled(conf, value, [...within, key]);
-  });
+/** The confs as Spark understands them: some may refer to others; and those that refer to too much. */
+export const understood = (conf: Conf): { readonly conf: Conf; readonly problems: readonly string[] } => {
+  const { filled, problems } = referencesIn(conf);
+  const pairs = [...conf].map(([key, text]) => [key, verbatim.test(key) ? text : filled(key, text)] as const);
+  return { conf: new Map(pairs), problems: problems() };
+};
 
-/** The confs as Spark understands them: some may refer to others. */
-export const understood = (conf: Conf): Conf =>
-  new Map([...conf].map(([key, text]) => [key, verbatim.test(key) ? text : filled(conf, text, [key])]));
+/** A text without so many of one character at its end. By hand: an expression would begin again at each of them. */
+export const withoutEnd = (text: string, character: string): string => {
+  let end = text.length;
+  while (text[end - 1] === character) end -= 1;
+  return text.slice(0, end);
+};
 
 export const flagOf = (conf: Conf, key: string): boolean => conf.get(key)?.trim().toLowerCase() === "true";
 

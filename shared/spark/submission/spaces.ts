@@ -1,7 +1,7 @@
 /** What volumes in confs lack or say twice: told before the driver exists, for its executors' volumes too. */
 import type { Conf } from "./conf.ts";
 import type { Asked } from "./steps/volumes.ts";
-import { volumesIn } from "./steps/volumes.ts";
+import { mountedTwice, volumesIn } from "./steps/volumes.ts";
 import type { Rules } from "./versions.ts";
 
 const required: Readonly<Record<string, readonly string[]>> = {
@@ -39,12 +39,8 @@ const unread = ({ type, name, options }: Asked): readonly string[] =>
     : [`${type}.${name}.mount.readOnly: for this input string only true or false can stand`];
 
 /** Spark looks for paths mounted twice only while it builds a pod: the driver's now, executors' later. */
-const twice = (all: readonly Asked[]): readonly string[] => {
-  const paths = all.flatMap(({ options }) => options["mount.path"] ?? []);
-  return [...new Set(paths.filter((path, at) => paths.indexOf(path) !== at))].map(
-    (path) => `Found duplicated mountPath: '${path}'`,
-  );
-};
+const twice = (all: readonly Asked[]): readonly string[] =>
+  mountedTwice(all).map((path) => `Found duplicated mountPath: '${path}'`);
 
 export const wrongVolumes = (conf: Conf, prefix: string, rules: Rules): readonly string[] => {
   const all = volumesIn(conf, prefix);

@@ -33,7 +33,9 @@ export type ExecutorRules = {
   readonly told: boolean;
   /** A cpu limit below the request is refused. */
   readonly limited: boolean;
-  /** Their amounts may be changed while they run, and a library path is handed on. */
+  /** `spark.kubernetes.allocation.maximum` is read. */
+  readonly maximum: boolean;
+  /** Their amounts may be changed while they run, a library path is handed on, and recovery mode gives them a single task. */
   readonly resizable: boolean;
   /** What every JVM of this version is started with, before the user's options. */
   readonly javaOptions: readonly string[];
@@ -80,6 +82,7 @@ const spark35: Rules = {
     callPodIp: undefined,
     told: false,
     limited: false,
+    maximum: false,
     resizable: false,
     javaOptions: [lenient, ...opened, direct],
   },
@@ -104,6 +107,7 @@ const spark41: Rules = {
     ...spark40.executors,
     callPodIp: false,
     limited: true,
+    maximum: true,
     javaOptions: [...spark40.executors.javaOptions, ...netty, native],
   },
 };

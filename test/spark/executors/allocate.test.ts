@@ -6,6 +6,7 @@ import { type Allotment, allotment, begun } from "../../../shared/spark/executor
 import { afterCrashes, afterLook, membersOf, missingOf, newlyEnded } from "../../../shared/spark/executors/census.ts";
 import { paceOf } from "../../../shared/spark/executors/pace.ts";
 import { shrink } from "../../../shared/spark/executors/shrink.ts";
+import { rulesFor } from "../../../shared/spark/submission/versions.ts";
 import { eight, pod, type Short } from "../application/scenes.ts";
 
 const executor = (id: number, more: Short & { readonly age?: number } = {}) => {
@@ -22,7 +23,8 @@ const failed = (id: number, finishedAt = "2026-11-02T07:59:58Z") =>
 
 const fresh = begun(1, "p", undefined);
 const settledMs = 16_000;
-const pace: Pace = { batch: 10, intervalMs: 1_000, maxPending: Number.POSITIVE_INFINITY, registrationMs: 300_000 };
+const without = Number.POSITIVE_INFINITY;
+const pace: Pace = { batch: 10, intervalMs: 1_000, maxPending: without, mostIds: without, registrationMs: 300_000 };
 
 type Row = readonly [
   why: string,
@@ -254,10 +256,14 @@ describe("the pace", () => {
     ],
     [{ executorMaxPending: 2 }, { "spark.kubernetes.allocation.maxPendingPods": "15" }, { maxPending: 2 }],
     [{}, { "spark.kubernetes.allocation.batch.size": "0" }, { batch: 500 }],
+    [{}, { "spark.kubernetes.allocation.batch.size": "5000" }, { batch: 1_000 }],
+    [{ executorBatch: 10_000 }, {}, { batch: 1_000 }],
+    [{}, { "spark.kubernetes.allocation.maximum": "5" }, { mostIds: 4 }],
+    [{}, { "spark.kubernetes.allocation.maximum": "none" }, { mostIds: without }],
   ];
   for (const [asked, confs, want] of rows)
     test(`${JSON.stringify(asked)} and ${JSON.stringify(confs)}: ${JSON.stringify(want)}`, () => {
-      const result = paceOf({ ...unset, registrationMs: 300_000, ...asked }, confs);
+      const result = paceOf({ ...unset, registrationMs: 300_000, ...asked }, confs, rulesFor("4.1.1"));
       assert.deepEqual({ ...result, ...want }, result);
     });
 });

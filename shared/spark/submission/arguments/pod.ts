@@ -1,6 +1,7 @@
 /** What both roles of a SparkApplication say in confs alike: labels, amounts, image, secrets, scratch volumes. */
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
+import { withoutEnd } from "../conf.ts";
 import type { Subject } from "./argv.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
@@ -61,6 +62,6 @@ export const secrets = (role: Role, pod: SparkPodSpec): Pair[] =>
       [`spark.kubernetes.${role}.secrets.${name}`, path],
       ...(pointer === undefined
         ? []
-        : given(`${envPrefix[role]}${pointer[0]}`, `${path.replace(/\/+$/, "")}/${pointer[1]}`)),
+        : given(`${envPrefix[role]}${pointer[0]}`, `${withoutEnd(path, "/")}/${pointer[1]}`)),
     ];
   });

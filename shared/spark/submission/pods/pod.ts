@@ -101,12 +101,25 @@ export const inContainer = (pod: SparkPod, fields: Container): SparkPod => ({
 
 export const inSpec = (pod: SparkPod, fields: PodSpec): SparkPod => ({ ...pod, spec: { ...pod.spec, ...fields } });
 
-/** One volume, and where Spark's container sees it. */
-export const withVolume = (pod: SparkPod, volume: Json, mount: Json): SparkPod =>
-  withMount(inSpec(pod, { volumes: [...(pod.spec.volumes ?? []), volume] }), mount);
+/** A volume, and where Spark's container sees it. */
+type Mounted = { readonly volume: Json; readonly mount: Json };
 
-export const withMount = (pod: SparkPod, mount: Json): SparkPod =>
-  inContainer(pod, { volumeMounts: [...(pod.container.volumeMounts ?? []), mount] });
+const withMounts = (pod: SparkPod, mounts: readonly Json[]): SparkPod =>
+  inContainer(pod, { volumeMounts: [...(pod.container.volumeMounts ?? []), ...mounts] });
+
+export const withMount = (pod: SparkPod, mount: Json): SparkPod => withMounts(pod, [mount]);
+
+/** All of them at once, for the pod's lists are copied. */
+export const withVolumes = (pod: SparkPod, mounted: readonly Mounted[]): SparkPod => {
+  if (mounted.length === 0) return pod;
+  const volumes = [...(pod.spec.volumes ?? []), ...mounted.map(({ volume }) => volume)];
+  return withMounts(
+    inSpec(pod, { volumes }),
+    mounted.map(({ mount }) => mount),
+  );
+};
+
+export const withVolume = (pod: SparkPod, volume: Json, mount: Json): SparkPod => withVolumes(pod, [{ volume, mount }]);
 
 export const withEnv = (pod: SparkPod, env: readonly Json[]): SparkPod =>
   env.length === 0 ? pod : inContainer(pod, { env: [...(pod.container.env ?? []), ...env] });

@@ -4,7 +4,7 @@ import type { Json } from "../../../kube/answers.ts";
 import type { Role } from "../arguments/pod.ts";
 import type { Conf, Texts } from "../conf.ts";
 import { below, flagOf } from "../conf.ts";
-import { withVolume } from "../pods/pod.ts";
+import { withVolumes } from "../pods/pod.ts";
 import type { Context, Contribution } from "./step.ts";
 
 /** Whose volumes: a role, and how its claims on demand are called. */
@@ -18,21 +18,28 @@ export type Asked = { readonly type: string; readonly name: string; readonly opt
 
 /** In the order of their names: Spark's own order is that of a hash table. */
 export const volumesIn = (conf: Conf, prefix: string): readonly Asked[] => {
-  const settings = below(conf, prefix);
-  const pairs = new Set(
-    Object.keys(settings)
-      .map((key) => key.split("."))
-      .filter((parts) => parts.length > 1)
-      .map(([type, name]) => `${type}.${name}`),
-  );
-  return [...pairs].sort().map((pair) => {
-    const at = pair.indexOf(".");
-    return {
-      type: pair.slice(0, at),
-      name: pair.slice(at + 1),
-      options: below(new Map(Object.entries(settings)), `${pair}.`),
-    };
-  });
+  const volumes = new Map<string, Omit<Asked, "options"> & { readonly options: [string, string][] }>();
+  for (const [key, value] of Object.entries(below(conf, prefix))) {
+    const [type = "", name, ...rest] = key.split(".");
+    if (name === undefined) continue;
+    const known = volumes.get(`${type}.${name}`) ?? { type, name, options: [] };
+    if (rest.length > 0) known.options.push([rest.join("."), value]);
+    volumes.set(`${type}.${name}`, known);
+  }
+  return [...volumes]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { type, name, options }]) => ({ type, name, options: Object.fromEntries(options) }));
+};
+
+/** Paths at which more than one volume is mounted, each once. */
+export const mountedTwice = (volumes: readonly Asked[]): readonly string[] => {
+  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  for (const { options } of volumes) {
+    const path = options["mount.path"];
+    if (path !== undefined && seen.has(path)) twice.add(path);
+    if (path !== undefined) seen.add(path);
+  }
+  return [...twice];
 };
 
 const isReadOnly = (options: Texts): boolean => options["mount.readOnly"]?.toLowerCase() === "true";
@@ -108,7 +115,11 @@ export const mounting = (context: Mounting): Contribution => {
     mount: mountOf(context, asked),
   }));
   return {
-    pod: (pod) => all.reduce((before, { name, source, mount }) => withVolume(before, { name, ...source }, mount), pod),
+    pod: (pod) =>
+      withVolumes(
+        pod,
+        all.map(({ name, source, mount }) => ({ volume: { name, ...source }, mount })),
+      ),
     objects: all.flatMap(({ objects }) => objects),
   };
 };

@@ -5,9 +5,38 @@ import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
 import type { Metadata, Resource } from "../core/object.ts";
 import { notServed } from "./failure.ts";
-import { kinds } from "./kinds/all.ts";
+import { queues } from "./job/shape.ts";
+import { everyKind } from "./kinds/all.ts";
 import { asJson, asYaml } from "./output.ts";
+import { targetOf } from "./target.ts";
 import type { Recovered, Session } from "./tools.ts";
+
+/** Where an object of a kind has its record. `scope` as of an operator: its objects stand in no namespace. */
+type Place = { readonly resource: Resource; readonly names: readonly string[]; readonly scope?: "Cluster" };
+
+/** Kinds that have records, and that no other command knows. */
+const others: readonly Place[] = [
+  {
+    resource: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobtemplates", kind: "JobTemplate" },
+    names: ["jobtemplate", "jobtemplates", "jt"],
+  },
+  { resource: queues, names: ["queue", "queues", "q"], scope: "Cluster" },
+];
+
+const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource, names: [] })), ...others];
+
+/** Kinds whose objects make others come first: what they would make again is ended after them. */
+const makers: readonly string[] = ["CronJob", "JobFlow", "ScheduledSparkApplication"];
+
+/** The key of an object as people write it; see target.ts for the forms. A Queue has no namespace: `queue/NAME`. */
+export const keyNamed = (text: string, session: Session, namespace?: string): Key => {
+  const [word = "", ...rest] = text.split("/");
+  const place = others.find(({ names }) => names.includes(word.toLowerCase()));
+  if (place === undefined || rest.length === 0) return targetOf(text, session, namespace).key;
+  // The form is the same for all kinds of a namespace.
+  const { key } = targetOf(["job", ...rest].join("/"), session, namespace);
+  return { ...key, kind: place.resource.kind, ...(place.scope === "Cluster" ? { namespace: "" } : {}) };
+};
 
 /** Nothing of what is not served. */
 const metadataIn = async (
@@ -25,8 +54,11 @@ const metadataIn = async (
   return found;
 };
 
+/** A key as this command takes it. */
 const textOf = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
-  `${kind.toLowerCase()}/${namespace}/${name}`;
+  [kind.toLowerCase(), namespace, name].filter((part) => part !== "").join("/");
+
+const rankOf = ({ kind }: Key): number => (makers.includes(kind) ? 0 : 1);
 
 const hintsIn = async (session: Session, namespace: string): Promise<readonly CheckpointHint[]> => {
   if (session.table !== undefined) return await session.table.records.hints(namespace === "" ? [] : [namespace]);
@@ -34,11 +66,12 @@ const hintsIn = async (session: Session, namespace: string): Promise<readonly Ch
   return objects.map(hintOf).filter((hint) => hint !== undefined);
 };
 
-/** Every object of a namespace, and every record whose object is gone, in order. An empty namespace is all of them. */
+/** Every object of a namespace, and every record whose object is gone, in order. An empty namespace is all of them, and the cluster's own. */
 export const keysIn = async (session: Session, namespace: string): Promise<readonly Key[]> => {
-  const known = new Set<string>(kinds.map(({ resource }) => resource.kind));
+  const known = new Set<string>(places.map(({ resource }) => resource.kind));
+  const looked = places.filter(({ scope }) => scope === undefined || namespace === "");
   const objects = await Promise.all(
-    kinds.map(async ({ resource }) => {
+    looked.map(async ({ resource }) => {
       const there = await metadataIn(session, resource, namespace);
       return there.map(({ name, namespace: at = "" }) => ({
         cluster: "default",
@@ -49,10 +82,12 @@ export const keysIn = async (session: Session, namespace: string): Promise<reado
     }),
   );
   const recorded = (await hintsIn(session, namespace))
-    .filter(({ kind }) => known.has(kind))
+    .filter(({ kind, namespace: at }) => known.has(kind) && (namespace === "" || at === namespace))
     .map(({ kind, namespace: at, name }) => ({ cluster: "default", kind, namespace: at, name }));
   const all = new Map([...recorded, ...objects.flat()].map((key) => [textOf(key), key]));
-  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+  const first = ([a, one]: [string, Key], [b, other]: [string, Key]): number =>
+    rankOf(one) - rankOf(other) || (a < b ? -1 : 1);
+  return [...all].sort(first).map(([, key]) => key);
 };
 
 const line = (head: string, words: readonly string[]): readonly string[] =>

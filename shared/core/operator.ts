@@ -57,12 +57,10 @@ export type Operator<Memory> = {
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
-  /** What a plan means to whoever listens: told when it differs in state or attempt from what was told last. */
-  tells?(plan: Plan<Memory>): Word | undefined;
+  /** What a plan for this object means to a listener: told when it differs in state or attempt from what was told last. */
+  tells?(plan: Plan<Memory>, object: Stored): Word | undefined;
   /** How it comes back; without it a record that cannot be used is given up whole. */
   readonly recovery?: Recovery<Memory>;
-  /** As of `recovery`, for a kind that has none: what is remembered goes along into another cluster. */
-  voided?(memory: Memory): Memory;
   /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
   readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
   /** What a save that won is counted as. */

@@ -46,6 +46,9 @@ export type Query =
 /** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */
 export type Silence = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
 
+/** A read of objects: what a recovery may ask for, and what a watch may answer. */
+export type Looking = Extract<Query, { do: "get" | "list" }>;
+
 /** What came back of a question. What a pod says is anybody's words: parse it before use. */
 export type Hearing =
   | { readonly heard: true; readonly value: unknown }

@@ -1,7 +1,7 @@
 /** What a kind can say about coming back: what it owns, what of a memory is worth keeping, and what a run was. Pure. */
 import type { Key } from "./key.ts";
 import type { Stored } from "./object.ts";
-import type { Query, Seen } from "./plan.ts";
+import type { Looking, Seen } from "./plan.ts";
 
 /** A run that is over: what is kept of it until its retention has passed. Instants in epoch ms. */
 export type PastRun = {
@@ -27,7 +27,7 @@ export type Returning = {
 
 /** Where what belongs to a key is looked for, and by whose UIDs it is known beside the application's own. */
 export type Estate = {
-  readonly queries: readonly Extract<Query, { do: "get" | "list" }>[];
+  readonly queries: readonly Looking[];
   readonly owners: readonly string[];
 };
 

@@ -35,3 +35,9 @@ export const listenerForms = "an https:// URL, events, or none";
 /** True for what can be a listener, whether or not the operator allows it. */
 export const isListener = (text: string): boolean =>
   text === "events" || text === "none" || (/^https?:/.test(text) && URL.canParse(text));
+
+/** The annotation for what an object makes: a listener of the one hears of the other. Empty where the object names none. */
+export const inheritedListener = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> => {
+  const listener = annotations[listenerAnnotation];
+  return listener === undefined ? {} : { [listenerAnnotation]: listener };
+};

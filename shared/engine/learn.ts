@@ -1,14 +1,11 @@
 /** What a decision wants to know: looks at objects as they are, and questions that may stay without an answer. */
 import { ApiError } from "../core/errors.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import { type Hearing, type Query, queryId } from "../core/plan.ts";
+import { type Hearing, type Looking, type Query, queryId } from "../core/plan.ts";
 import type { Cluster } from "./ports.ts";
 
 /** No object carries what is no label, and the server refuses to look for it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);
-
-/** A look at objects as they are. */
-export type Looking = Extract<Query, { do: "get" | "list" }>;
 
 /** What was watched may answer it, where the step allows that. */
 const isContent = (query: Query): query is Looking =>

@@ -72,7 +72,7 @@ export const outboxAfter = async (run: Run, held: Held, plan: Plan<unknown>): Pr
   if (sight.object === undefined) return outbox;
   const to = await world.updates.destinationOf(message, sight.object.metadata.annotations);
   if (to === undefined) return undefined;
-  const word = operator.tells?.(plan);
+  const word = operator.tells?.(plan, sight.object);
   if (word === undefined) return outbox;
   const next = appended(outbox, word, { uid: sight.uid, now: sight.now, to, stream: outbox?.stream ?? streamOf(run) });
   return next === outbox ? outbox : await trimmed(run, next);

@@ -7,9 +7,8 @@
 import type { Key } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Plan } from "../core/plan.ts";
+import type { Looking, Plan } from "../core/plan.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
-import type { Looking } from "./learn.ts";
 import { type Observed, observe, type Sight } from "./observe.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { Held, Run } from "./run.ts";

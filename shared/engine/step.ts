@@ -6,9 +6,9 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
-import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
+import type { Effect, Looking, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { type Answers, type Looking, learn, noAnswers } from "./learn.ts";
+import { type Answers, learn, noAnswers } from "./learn.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";

@@ -20,7 +20,7 @@ export const parcelOf = (key: Key, stream: string, update: Update, latest: Updat
     id,
     source: `/rekindle/${encodeURIComponent(cluster)}`,
     type: "dev.rekindle.status",
-    subject: `${kind}/${namespace}/${name}`,
+    subject: [kind, namespace, name].filter((part) => part !== "").join("/"),
     time: timeText(update.at),
     datacontenttype: "application/json",
     sequence: String(update.sequence).padStart(10, "0"),

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { describe, it } from "node:test";
-import { application, stateOf } from "./objects.ts";
+import { admitting, schedulers } from "./left.ts";
+import { application, cronJob, home, jobFlow, queue, stateOf, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const annotated = (name: string, to: string) => application(name, { annotations: { "rekindle.dev/updates-to": to } });
@@ -125,5 +126,105 @@ describe("a host with a listener", () => {
         ["COMPLETED, attempt 1", "RUNNING, attempt 1", "SUBMITTED, attempt 1"],
       );
     }),
+  );
+});
+
+describe("a host with a listener to Volcano's kinds", () => {
+  const opened = async (stand: Stand, to = ""): Promise<void> => {
+    await stand.create(home);
+    admitting(stand);
+    for (const name of ["default", "root"]) await stand.create({ ...queue, metadata: { name } });
+    await stand.host({ gang: "scheduler", listening: { ...listening, to } });
+  };
+  const heardBy = (told: readonly Told[], subject: string): readonly string[] =>
+    told.filter((one) => one.subject === subject).map(({ data }) => data.state);
+  const named = (object: ReturnType<typeof volcanoJob>, to: string) => ({
+    ...object,
+    metadata: { ...object.metadata, annotations: { "rekindle.dev/updates-to": to } },
+  });
+
+  it(
+    "tells it every phase of a Job, and that a job went before its end",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      try {
+        await opened(stand);
+        await stand.create(named(volcanoJob("pair", { runMs: 5_000 }), url));
+        await stand.create(named(volcanoJob("other", {}), url));
+        await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
+        await stand.remove("Job", "other");
+        await untilReal(stand, "its end is told", () => heardBy(told, "Job/default/other").includes("DELETED"));
+        assert.deepEqual(heardBy(told, "Job/default/pair"), ["Pending", "Running", "Completed"]);
+        assert.deepEqual(heardBy(told, "Job/default/other"), ["Pending", "Running", "DELETED"]);
+      } finally {
+        close();
+      }
+    }, schedulers),
+  );
+
+  it(
+    "that a JobFlow or a CronJob names tells it of that and of its jobs",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      try {
+        await opened(stand);
+        for (const object of jobFlow("f", ["a"], { runMs: 2_000 }))
+          await stand.create(object.kind === "JobFlow" ? named(object, url) : object);
+        await stand.create(named(cronJob("c", { runMs: 2_000 }), url));
+        await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
+        await untilReal(stand, "a job is active", () => heardBy(told, "CronJob/default/c").includes("Active"));
+        await stand.patch("CronJob", "c", { spec: { suspend: true } });
+        await untilReal(stand, "it is suspended", () => heardBy(told, "CronJob/default/c").includes("Suspended"));
+        assert.deepEqual(heardBy(told, "JobFlow/default/f"), ["Pending", "Running", "Succeed"]);
+        assert.deepEqual(heardBy(told, "CronJob/default/c").slice(0, 2), ["Scheduled", "Active"]);
+        assert.ok(heardBy(told, "Job/default/f-a").includes("Completed"));
+        assert.ok(told.some(({ subject }) => /^Job\/default\/c-\d+$/.test(subject)));
+        assert.deepEqual(heardBy(told, "JobTemplate/default/a"), []);
+      } finally {
+        close();
+      }
+    }, schedulers),
+  );
+
+  it(
+    "named by the operator tells it of all kinds, queues and templates, too",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      try {
+        await opened(stand, url);
+        for (const object of jobFlow("f", ["a"], { runMs: 2_000 })) await stand.create(object);
+        await stand.create({ ...queue, metadata: { name: "deep" } });
+        await untilReal(stand, "the flow has succeeded", () => heardBy(told, "JobFlow/default/f").includes("Succeed"));
+        await stand.remove("Queue", "deep", "");
+        await untilReal(stand, "that it went is told", () => heardBy(told, "Queue/deep").includes("DELETED"));
+        assert.deepEqual(heardBy(told, "Queue/deep"), ["Open", "DELETED"]);
+        assert.deepEqual(heardBy(told, "JobTemplate/default/a"), ["Unused", "Used"]);
+      } finally {
+        close();
+      }
+    }, schedulers),
+  );
+
+  it(
+    "that is a namespace's tells of its jobs, and Kubernetes itself of a queue, which has none",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      try {
+        await opened(stand, "events");
+        await stand.patch(
+          "Namespace",
+          "default",
+          { metadata: { annotations: { "rekindle.dev/updates-to": url } } },
+          "",
+        );
+        await stand.create(volcanoJob("pair", { runMs: 2_000 }));
+        await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
+        const events = stand.all("Event").filter(({ reason }) => reason === "StatusUpdate");
+        const about = new Set(events.map((event) => Object(event["involvedObject"]).name));
+        assert.deepEqual([...about].sort(), ["default", "root"]);
+      } finally {
+        close();
+      }
+    }, schedulers),
   );
 });

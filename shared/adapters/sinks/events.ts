@@ -17,7 +17,7 @@ export const eventSink =
     if (subject === undefined) return { did: "refused", error: `${key.kind} is not a kind of ours` };
     const { state, attempt, message } = update;
     const telling = {
-      about: { name: key.name, namespace: key.namespace, uid },
+      about: { name: key.name, uid, ...(key.namespace === "" ? {} : { namespace: key.namespace }) },
       subject,
       occasion: id,
       type: "Normal",

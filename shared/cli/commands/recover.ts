@@ -3,8 +3,7 @@ import { type Command, Option } from "commander";
 import type { Key } from "../../core/key.ts";
 import { exits, Refused } from "../failure.ts";
 import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
-import { keysIn, recoveredText } from "../recover.ts";
-import { targetOf } from "../target.ts";
+import { keyNamed, keysIn, recoveredText } from "../recover.ts";
 import type { Recovered, RecoverHow, Session, Tools } from "../tools.ts";
 
 type Options = Scoped & {
@@ -39,7 +38,7 @@ const returning = (text: string): number => {
 };
 
 const chosen = async (session: Session, names: readonly string[], options: Options): Promise<readonly Key[]> => {
-  if (names.length > 0) return names.map((name) => targetOf(name, session, options.namespace).key);
+  if (names.length > 0) return names.map((name) => keyNamed(name, session, options.namespace));
   return await keysIn(
     session,
     options.allNamespaces === true ? "" : (options.namespace ?? session.namespace ?? "default"),

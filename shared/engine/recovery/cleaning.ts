@@ -3,9 +3,10 @@
  * is left, and nothing that was planned before the order can still arrive, that is recorded. Pure.
  */
 import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { queryId, untold } from "../../core/plan.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type Piece, piecesIn } from "./estate.ts";
@@ -32,10 +33,16 @@ const removalOf = ({ ref, object }: Piece, { graceSeconds, forceAt }: Cleanup, n
   return deletionTimestamp === undefined ? [{ do: "delete", ref, uid, graceSeconds }] : [];
 };
 
+/** The event that the order was carried out; its name holds when the order was given. */
+const toldOf = ({ resource }: Operator<unknown>, about: Stored, { since }: Cleanup): Effect => ({
+  ...{ do: "record", about, resource, occasion: `cleanup ${since}` },
+  ...{ type: "Normal", reason: "RekindleCleanedUp", message: cleanedUp },
+});
+
 /** A plan, or a look at what there is. */
 export const clean = (
   { key, operator, cleanup, timing }: Cleaning,
-  { uid, memory, seen, now }: View<unknown>,
+  { object, uid, memory, seen, now, done = [] }: View<unknown>,
 ): { readonly look: readonly Query[] } | Plan<unknown> => {
   const { recovery } = operator;
   const estate = recovery?.estate(key, uid, memory) ?? { queries: [], owners: [] };
@@ -44,6 +51,9 @@ export const clean = (
   const left = piecesIn(estate, seen).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) {
+    const news = object === undefined ? [] : untold({ done }, [toldOf(operator, object, cleanup)]);
+    // Told before it is recorded: a step that dies in between leaves it to the next one.
+    if (news.length > 0) return { memory, stages: [news], more: true };
     const ended = recovery?.ended?.(memory, now, cleanedUp) ?? memory;
     return { memory: ended, stages: [], cleaned: true, again: true };
   }

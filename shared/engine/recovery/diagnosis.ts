@@ -34,7 +34,7 @@ export type Judge = Pick<World, "clusterUid" | "timing"> & {
 
 /** As the command line takes it. */
 const command = ({ kind, namespace, name }: Key, flag: string): string =>
-  `rekindle recover ${kind.toLowerCase()}/${namespace}/${name} ${flag}`;
+  `rekindle recover ${[kind.toLowerCase(), namespace, name].filter((part) => part !== "").join("/")} ${flag}`;
 
 const isEmpty = (stored: unknown): boolean =>
   stored === undefined ||

@@ -113,8 +113,6 @@ const mended = async (call: Case, patient: Patient, object: Stored, treatment: T
   const { ill, now } = patient;
   const parsed = operator.parse(ill.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
-  if (recovery === undefined && ill.elsewhere && memory !== undefined && operator.voided !== undefined)
-    return { memory: operator.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
   if (recovery === undefined) return { memory: undefined, kept: [], problems: ill.problems, survey: undefined };
   if (treatment === "void")
     return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
@@ -189,13 +187,13 @@ const treat = async (call: Case, patient: Patient, treatment: Exclude<Treatment,
   if (object === undefined || !isAbout(object.metadata, ill, treatment)) return orphaned(call, patient);
   const { memory, kept, problems, survey: found } = await mended(call, patient, object, treatment);
   const did = hows[treatment];
-  if (memory === undefined) return { ...orphaned(call, patient), object, successor: false, uid: object.metadata.uid };
-  const record = recordAfter(call, patient, { treatment, object, memory });
-  const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
   const run = runOf(call, patient);
   // Before the save: after it nobody would know that there is anything to tell.
   const untold = await tell(run, patient, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
   if (untold !== undefined) return untold;
+  if (memory === undefined) return { ...orphaned(call, patient), object, successor: false, uid: object.metadata.uid };
+  const record = recordAfter(call, patient, { treatment, object, memory });
+  const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
   tellFound(call, patient, { kept, problems, adopted, did, returning: record.returning });
   if (world.shadow !== undefined) return sightOf(record, { version, object, memory, now });
   const saved = await world.checkpoints.save(message, record, version);

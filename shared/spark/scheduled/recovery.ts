@@ -2,7 +2,6 @@
 import type { Key } from "../../core/key.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
-import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory, salvageMemory } from "./memory.ts";
 import { timingOf } from "./read.ts";
 import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
@@ -29,7 +28,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
 
 export const recovery: Recovery<Memory> = {
   estate,
-  isLive: (run) => !isEnding(run) && !["COMPLETED", "FAILED"].includes(stateOf(run)),
+  isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),
   rebuild,
   voided: (memory) => memory,
 };

@@ -1,7 +1,7 @@
 /** A run as an object: the SparkApplication that one time of the schedule makes, with upstream's name, labels and owner. */
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import { listenerAnnotation } from "../../core/sink.ts";
+import { inheritedListener } from "../../core/sink.ts";
 import type { Json } from "../../kube/answers.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
@@ -24,11 +24,8 @@ export const runName = (name: string, tick: number): string => {
   return `${seconds}${zeros ?? ""}`;
 };
 
-/** Who listens to the schedule listens to its runs. */
-const listenerOf = ({ annotations = {} }: Stored["metadata"]) => {
-  const listener = annotations[listenerAnnotation];
-  return listener === undefined ? {} : { annotations: { [listenerAnnotation]: listener } };
-};
+const annotated = (annotations: Readonly<Record<string, string>>) =>
+  Object.keys(annotations).length === 0 ? {} : { annotations };
 
 const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
   apiVersion: apiVersionOf(sparkApplications),
@@ -37,7 +34,7 @@ const runOf = ({ metadata }: Stored, template: Json, name: string): Obj => ({
     name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     labels: { ...metadata.labels, [scheduleLabel]: metadata.name },
-    ...listenerOf(metadata),
+    ...annotated(inheritedListener(metadata.annotations)),
     ownerReferences: [
       {
         apiVersion: apiVersionOf(scheduledSparkApplications),

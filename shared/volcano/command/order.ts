@@ -5,7 +5,7 @@
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import type { Effect, Query } from "../../core/plan.ts";
+import type { Effect, Looking } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";
@@ -50,7 +50,7 @@ export const ordersFor = (about: Stored, resource: Resource, listed: readonly St
   });
 
 /** Every command of a namespace, for nothing in its metadata says whom it is for. */
-export const commandsIn = (namespace: string): Query => ({
+export const commandsIn = (namespace: string): Looking => ({
   do: "list",
   resource: commands,
   namespace,

@@ -38,7 +38,7 @@ const retimed = (memory: Memory, timing: string, now: number): Memory =>
 
 /** A job that was decided on and is there is no more to be created. */
 const seen = (memory: Memory, { all }: Made): Memory => {
-  const { starting, ...rest } = memory;
+  const { starting, refusal: _, ...rest } = memory;
   if (starting === undefined || !all.some(({ metadata }) => metadata.name === starting.name)) return memory;
   return { ...rest, taken: starting.tick, since: Math.max(memory.since, starting.tick) };
 };
@@ -187,6 +187,9 @@ const invalid = (object: Stored, memory: Memory, made: Made, read: Omit<Extract<
   waitsFor: `its spec to be mended: ${read.message}`,
 });
 
+/** As long as an update's message. */
+const longestRefusal = 500;
+
 /** A job that the server does not take is given up and told; the next time tries anew. */
 const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
   const { starting: given, ...rest } = scene.memory;
@@ -195,7 +198,7 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
     reason: reason === "NameTaken" ? "ForeignJob" : "FailedCreate",
     message: `Failed to create job: ${message}`,
   };
-  const memory = { ...rest, since: Math.max(rest.since, tick) };
+  const memory = { ...rest, since: Math.max(rest.since, tick), refusal: word.message.slice(0, longestRefusal) };
   const recent = recentOf(scene.asked.schedule, { after: memory.since, now: scene.now });
   const stages = [[told(scene.object, `${tick}`, word)]];
   return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: `its next time. ${word.message}` });

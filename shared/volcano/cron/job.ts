@@ -2,6 +2,7 @@
 import { zoneOf } from "../../core/cron/zone.ts";
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
+import { inheritedListener } from "../../core/sink.ts";
 import { cronJobs, jobs, keys } from "../resource.ts";
 import type { Asked } from "./read.ts";
 
@@ -9,6 +10,12 @@ const minuteMs = 60_000;
 
 /** The time makes the name, so that one time makes one job. */
 export const jobName = (name: string, tick: number): string => `${name}-${Math.floor(tick / minuteMs)}`;
+
+/** The time that a job was named after, epoch ms; undefined for a name of another form. */
+export const tickOf = (cron: string, { metadata: { name } }: Obj): number | undefined => {
+  const minutes = name.startsWith(`${cron}-`) ? name.slice(cron.length + 1) : "";
+  return /^\d{1,10}$/.test(minutes) ? Number(minutes) * minuteMs : undefined;
+};
 
 const two = (number: number): string => `${number}`.padStart(2, "0");
 
@@ -31,7 +38,11 @@ const jobOf = ({ metadata }: Stored, { template, timeZone }: Asked, tick: number
     name: jobName(metadata.name, tick),
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     labels: template.labels,
-    annotations: { ...template.annotations, [keys.scheduledAt]: zonedText(tick, timeZone) },
+    annotations: {
+      ...inheritedListener(metadata.annotations),
+      ...template.annotations,
+      [keys.scheduledAt]: zonedText(tick, timeZone),
+    },
     ownerReferences: [
       {
         apiVersion: apiVersionOf(cronJobs),

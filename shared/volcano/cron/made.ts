@@ -1,7 +1,7 @@
 /** The jobs of a CronJob that are there: which go on, which have ended how, and what its status does not know yet. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Query } from "../../core/plan.ts";
+import type { Looking } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, isFinished, phaseOf, shownBy } from "../offspring.ts";
@@ -18,7 +18,7 @@ export type Made = {
 };
 
 /** Jobs have no label that leads to their CronJob; whose they are, the owner references say. */
-export const jobsOf = (key: Key): Query => ({ do: "list", resource: jobs, namespace: key.namespace, labels: {} });
+export const jobsOf = (key: Key): Looking => ({ do: "list", resource: jobs, namespace: key.namespace, labels: {} });
 
 const newestFirst = (a: Stored, b: Stored): number =>
   createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);

@@ -1,6 +1,6 @@
 /** What a CronJob's steps remember of each other: up to which time all is taken, and which job was decided on. */
 import * as z from "zod";
-import { readerOf } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
@@ -18,11 +18,16 @@ const memory = z.object({
   starting: z.object({ name: z.string(), tick: instant }).optional(),
   /** The newest end of a job that was completed, epoch ms: the job may be gone. */
   succeeded: instant.optional(),
+  /** Why the server took no job of the last time. */
+  refusal: z.string().optional(),
 });
 
 export type Memory = z.infer<typeof memory>;
 
 export const parseMemory = readerOf("CronJob", memory);
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 export type Status = z.infer<typeof cronStatusSchema>;
 

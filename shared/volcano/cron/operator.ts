@@ -3,6 +3,8 @@ import type { Operator } from "../../core/operator.ts";
 import { component } from "../resource.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { recovery } from "./recovery.ts";
+import { tells } from "./update.ts";
 import { cronWatcher } from "./watches.ts";
 
 /** The operator of Volcano's CronJobs under the given settings. */
@@ -10,5 +12,7 @@ export const volcanoCronJob = (settings: Settings): Operator<Memory> => ({
   ...cronWatcher,
   component,
   parse: parseMemory,
+  tells,
+  recovery,
   decide: (key, view) => decide(settings, key, view),
 });

@@ -10,13 +10,13 @@ import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, phaseOf, removal } from "../offspring.ts";
-import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
+import { jobFlows, jobTemplates } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
 import { creation } from "./job.ts";
 import { isOver, situationOf, table } from "./machine.ts";
 import { type Memory, noted, seeded, shownPhase } from "./memory.ts";
 import { isProbe, probed, type Verdict } from "./probes.ts";
-import { type Asked, jobName, makerText, readSpec, targetsOf } from "./read.ts";
+import { type Asked, jobName, jobsOf, readSpec, targetsOf } from "./read.ts";
 import { projected } from "./status.ts";
 
 /** What a deployment decides for all flows: see engine/settings.ts. */
@@ -37,13 +37,6 @@ const pollMs = 15_000;
 /** A probe is asked as often as a kubelet asks by default. */
 const probeMs = 10_000;
 const slowPollMs = 60_000;
-
-const jobsOf = ({ namespace, name }: Key): Query => ({
-  do: "list",
-  resource: jobs,
-  namespace,
-  labels: { [keys.byFlow]: makerText(namespace, name) },
-});
 
 const told = (about: Stored, reason: string, message: string, type: "Normal" | "Warning" = "Warning"): Effect => ({
   ...{ do: "record", about, resource: jobFlows },

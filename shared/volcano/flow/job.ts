@@ -1,6 +1,7 @@
 /** A job as an object: what a flow makes of a template, with upstream's name, labels, annotations and owner. */
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
+import { inheritedListener } from "../../core/sink.ts";
 import { isRecord } from "../../kube/answers.ts";
 import { jobFlows, jobs, keys } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
@@ -8,7 +9,7 @@ import { patched } from "./patch.ts";
 import { jobName, makerText } from "./read.ts";
 
 const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
-  const { name, namespace = "", uid } = metadata;
+  const { name, namespace = "", uid, annotations } = metadata;
   const makers = { [keys.byTemplate]: makerText(namespace, flow.name), [keys.byFlow]: makerText(namespace, name) };
   const owner = { apiVersion: apiVersionOf(jobFlows), kind: jobFlows.kind, name, uid };
   return {
@@ -18,7 +19,7 @@ const jobOf = ({ metadata }: Stored, flow: Flow, template: Stored): Obj => {
       name: jobName(name, flow.name),
       namespace,
       labels: makers,
-      annotations: makers,
+      annotations: { ...makers, ...inheritedListener(annotations) },
       ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     },
     spec: patched(isRecord(template["spec"]) ? template["spec"] : {}, flow.patch?.jobSpec),

@@ -1,6 +1,6 @@
 /** What a JobFlow's steps remember of each other: its phase, which jobs were complete, and when each came to what. */
 import * as z from "zod";
-import { readerOf } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
@@ -21,6 +21,9 @@ export type Memory = z.infer<typeof memory>;
 export type History = Memory["histories"][string];
 
 export const parseMemory = readerOf("JobFlow", memory);
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 export type Status = z.infer<typeof flowStatusSchema>;
 

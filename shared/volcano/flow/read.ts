@@ -1,7 +1,10 @@
 /** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
+import type { Looking } from "../../core/plan.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { jobs, keys } from "../resource.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { unstartable } from "../schema/dependencies.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
@@ -15,6 +18,14 @@ export const jobName = (flow: string, template: string): string => `${flow}-${te
 
 /** What labels and annotations of jobs call their makers. */
 export const makerText = (namespace: string, name: string): string => `${namespace}.${name}`;
+
+/** Every job that says it was made by the flow of this key; whose it is, the owner references say. */
+export const jobsOf = ({ namespace, name }: Key): Looking => ({
+  do: "list",
+  resource: jobs,
+  namespace,
+  labels: { [keys.byFlow]: makerText(namespace, name) },
+});
 
 export const targetsOf = ({ dependsOn }: Flow): readonly string[] => dependsOn?.targets ?? [];
 

@@ -1,9 +1,12 @@
 /** JobTemplate as the engine knows it: a template is acted on by flows alone; its status names the jobs made from it. */
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Decision, Query, View } from "../../core/plan.ts";
+import type { Word } from "../../core/outbox.ts";
+import type { Decision, Plan, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
+import type { Recovery } from "../../core/recovery.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { jobs, keys } from "../resource.ts";
 import { makerText } from "./read.ts";
@@ -37,6 +40,22 @@ const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   };
 };
 
+/** A template shows nothing but the jobs that were made from it. */
+const tells = ({ status }: Plan<Memory>, object: Stored): Word => {
+  const { jobDependsOnList } = Object(object["status"]);
+  const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
+  return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };
+};
+
+/** Its jobs are owned by flows, and there is nothing to remember. */
+const recovery: Recovery<Memory> = {
+  estate: (_, uid) => ({ queries: [], owners: [uid] }),
+  isLive: () => true,
+  rebuild: () => ({ memory: {}, kept: [], problems: [] }),
+  voided: () => ({}),
+  ended: () => ({}),
+};
+
 export const volcanoJobTemplate: Operator<Memory> = {
   ...templateWatcher,
   parse: (stored) => {
@@ -44,4 +63,6 @@ export const volcanoJobTemplate: Operator<Memory> = {
     return parsed.success ? { ok: true, memory: {} } : { ok: false, error: "memory of a JobTemplate is no object" };
   },
   decide,
+  tells,
+  recovery,
 };

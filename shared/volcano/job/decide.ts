@@ -14,6 +14,7 @@ import { jobs, keys, queues } from "../resource.ts";
 import { specIn } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { type Chosen, chosen, isToEnd } from "./choosing.ts";
+import { awaiting } from "./comeback.ts";
 import { crewOf } from "./crew.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
@@ -187,7 +188,7 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   if (unwritten !== undefined && view.refused.length === 0) return writing(scene, unwritten);
   if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
   if (view.refused.length > 0) return refusedPlan(scene, view.refused);
-  return act(scene);
+  return awaiting(scene, memory) ?? act(scene);
 };
 
 /** Its objects go with it: all but commands are its own. A job on its way out makes none. */

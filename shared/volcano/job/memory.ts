@@ -3,7 +3,7 @@
  * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
  */
 import * as z from "zod";
-import { readerOf } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
 import { oncePer } from "../../core/once.ts";
 import { instantOf } from "../../core/time.ts";
@@ -96,6 +96,9 @@ export type Delay = z.infer<typeof delay>;
 export type Untold = z.infer<typeof untold>;
 
 export const parseMemory = readerOf("Job", memory);
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export const salvageMemory = (stored: unknown): Salvaged<Memory> => salvage(memory, memory.partial(), stored);
 
 const shown = z.looseObject({
   state: z

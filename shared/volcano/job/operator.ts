@@ -6,7 +6,8 @@ import { measuresOfJob } from "../measures.ts";
 import { component } from "../resource.ts";
 import { decide } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
-import { voided } from "./voided.ts";
+import { recovery } from "./recovery.ts";
+import { tells } from "./update.ts";
 import { jobWatcher } from "./watches.ts";
 import { troubleWord } from "./wording.ts";
 
@@ -22,7 +23,8 @@ export const volcanoJob: Operator<Memory> = {
   component,
   parse: parseMemory,
   decide,
-  voided,
+  tells,
+  recovery,
   heldUp,
   troubleWord,
   measuresOf: measuresOfJob,

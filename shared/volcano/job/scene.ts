@@ -1,7 +1,7 @@
 /** What every act of a job's step works with. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, Query, View } from "../../core/plan.ts";
+import type { Effect, Looking, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
@@ -67,7 +67,7 @@ export const makingOf = (scene: Scene): Making => {
 };
 
 /** Every pod that bears the job's name; whose it is, the owner references say. */
-export const podsOf = (key: Key): Query => ({
+export const podsOf = (key: Key): Looking => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
@@ -79,14 +79,14 @@ export const got = (key: Key, resource: Resource, name: string): Query => ({
   ref: { resource, namespace: key.namespace, name },
 });
 
-const groupNamed = ({ namespace }: Key, name: string): Query => ({
+const groupNamed = ({ namespace }: Key, name: string): Looking => ({
   do: "get",
   ref: { resource: podGroups, namespace, name },
   known: true,
 });
 
 /** The job's group; jobs of earlier upstreams have one of their own name. */
-export const groupsOf = (key: Key, uid: string): readonly Query[] => [
+export const groupsOf = (key: Key, uid: string): readonly Looking[] => [
   groupNamed(key, groupName({ name: key.name, uid })),
   groupNamed(key, key.name),
 ];

@@ -1,6 +1,6 @@
 /** What a queue's steps remember of each other beyond what the queue shows. */
 import * as z from "zod";
-import { readerOf } from "../../core/memory.ts";
+import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { states } from "./machine.ts";
 
 const memory = z.object({
@@ -17,3 +17,6 @@ const memory = z.object({
 export type QueueMemory = z.infer<typeof memory>;
 
 export const parseQueueMemory = readerOf("Queue", memory);
+
+/** What of a stored memory can be read, field by field, and what was wrong with the rest. */
+export const salvageMemory = (stored: unknown): Salvaged<QueueMemory> => salvage(memory, memory.partial(), stored);

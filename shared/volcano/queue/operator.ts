@@ -4,6 +4,8 @@ import type { GangMode } from "../gang/scheduler.ts";
 import { component } from "../resource.ts";
 import { decideWith } from "./decide.ts";
 import { parseQueueMemory, type QueueMemory } from "./memory.ts";
+import { recovery } from "./recovery.ts";
+import { tells } from "./update.ts";
 import { queueWatcher } from "./watches.ts";
 
 /** `gang`: who lets groups of pods in. */
@@ -11,5 +13,7 @@ export const volcanoQueue = (gang: GangMode = "auto"): Operator<QueueMemory> => 
   ...queueWatcher,
   component,
   parse: parseQueueMemory,
+  tells,
+  recovery,
   decide: decideWith(gang),
 });

@@ -78,13 +78,14 @@ describe("a record that was made in another cluster", () => {
     );
   });
 
-  test("of a kind that says no more than what a memory is worth elsewhere is gone on with, too", async () => {
+  test("of a kind without recovery is gone on with as it stands, which is told", async () => {
     const box = toyBox();
     const world = box.toyWorld(await stored(box, away));
-    const { recovery: _, ...bare } = { ...world.operatorOf("Toy") };
-    const operator = { ...bare, voided: ({ count }: { count: number }) => ({ count: -10 * count }) };
+    const { recovery: _, ...operator } = { ...world.operatorOf("Toy") };
     const ended = await step({ ...world, operatorOf: () => Object(operator) }, message);
-    assert.deepEqual([ended.did, box.counts, box.record()?.recovered?.how], ["step", [-30], "voided"]);
+    assert.deepEqual([ended.did, box.counts], ["step", [3]]);
+    const [event] = [...box.objects.values()].filter(({ kind }) => kind === "Event");
+    assert.equal(event?.["reason"], "RekindleRecovered");
   });
 
   test("of an object that did not come along: what is remembered is wound up, not adopted", async () => {

@@ -56,6 +56,11 @@ describe("a schedule's damaged memory", () => {
     assert.deepEqual(runs.map(recovery.isLive), [false, true, false]);
   });
 
+  test("a run that is on its way out is waited for, and ended by force like any other", () => {
+    const one = run("09:00:00", "RUNNING");
+    assert.ok(recovery.isLive({ ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-11-02T09:00:00Z" } }));
+  });
+
   test("in another cluster it means what it meant", () => assert.deepEqual(recovery.voided(whole), whole));
 });
 

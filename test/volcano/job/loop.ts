@@ -4,6 +4,7 @@ import type { Key } from "../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts";
 import type { Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
 import { queryId } from "../../../shared/core/plan.ts";
+import type { Returning } from "../../../shared/core/recovery.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
@@ -52,6 +53,8 @@ export class Loop {
   last: Plan<Memory> | undefined;
   /** What is answered as if nothing were there. */
   blind: (query: Query) => boolean = () => false;
+  /** The window of a recovery. */
+  returning: Returning | undefined;
   private count = 0;
 
   constructor(spec: Fields, more: Fields = {}) {
@@ -161,7 +164,7 @@ export class Loop {
     for (let round = 0; round < 8; round += 1) {
       const object = this.objects.get("jobs/j");
       const known = { uid: object?.metadata.uid ?? "uid-1", memory: this.memory, seen, now: this.now };
-      const view = { object, ...known, refused, done };
+      const view = { object, ...known, refused, done, returning: this.returning };
       const decision = decide(key, view);
       if (!("look" in decision)) return decision;
       for (const query of decision.look) seen.set(queryId(query), this.answer(query));

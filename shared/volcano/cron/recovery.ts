@@ -1,0 +1,37 @@
+/** How a CronJob comes back: its jobs have names that are made of its times, so no time is taken twice whatever is lost. */
+import type { Key } from "../../core/key.ts";
+import { queryId } from "../../core/plan.ts";
+import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import { isFinished } from "../offspring.ts";
+import { tickOf } from "./job.ts";
+import { jobsOf, sortOut } from "./made.ts";
+import { type Memory, salvageMemory, seeded } from "./memory.ts";
+import { timingOf } from "./read.ts";
+
+const estate = (key: Key, uid: string): Estate => ({ queries: [jobsOf(key)], owners: [uid] });
+
+/** The latest time whose job is there, epoch ms; 0 when none is. */
+const latestIn = ({ key, object, seen }: Remains): number => {
+  const { all } = sortOut([...(seen.get(queryId(jobsOf(key))) ?? [])], object.metadata.uid);
+  return Math.max(0, ...all.map((job) => tickOf(object.metadata.name, job) ?? 0));
+};
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { object, now, stored } = remains;
+  const { kept, problems } = salvageMemory(stored);
+  const base = seeded(object, timingOf(object), now);
+  const taken = Math.max(kept.taken ?? 0, base.taken ?? 0, latestIn(remains));
+  const memory: Memory = {
+    ...base,
+    ...kept,
+    timing: kept.timing ?? base.timing,
+    since: Math.max(kept.since ?? 0, base.since, taken),
+    ...(taken === 0 ? {} : { taken }),
+  };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** Times mean the same in every cluster; what the server there refused says nothing of this one. */
+const voided = ({ refusal: _, ...memory }: Memory): Memory => memory;
+
+export const recovery: Recovery<Memory> = { estate, isLive: (job) => !isFinished(job), rebuild, voided };

@@ -1,0 +1,55 @@
+/** How a JobFlow comes back: its jobs have names that are made of its templates, so none is made twice whatever is lost. */
+import type { Key } from "../../core/key.ts";
+import { queryId } from "../../core/plan.ts";
+import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import { ownedBy } from "../../kube/pods.ts";
+import { isFinished, phaseOf } from "../offspring.ts";
+import { isOver } from "./machine.ts";
+import { type Memory, salvageMemory, seeded } from "./memory.ts";
+import { jobsOf } from "./read.ts";
+
+const estate = (key: Key, uid: string): Estate => ({ queries: [jobsOf(key)], owners: [uid] });
+
+/** Names of its own jobs that are there and complete. */
+const completeIn = ({ key, object, seen }: Remains): readonly string[] =>
+  (seen.get(queryId(jobsOf(key))) ?? [])
+    .filter((job) => ownedBy(job, object.metadata.uid) && phaseOf(job) === "Completed")
+    .map(({ metadata }) => metadata.name);
+
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { kept, problems } = salvageMemory(remains.stored);
+  const base = seeded(remains.object);
+  const known = [...(kept.completed ?? []), ...base.completed, ...completeIn(remains)];
+  const memory: Memory = {
+    ...kept,
+    phase: kept.phase ?? base.phase,
+    completed: [...new Set(known)],
+    histories: kept.histories ?? base.histories,
+  };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** A job that was complete stays so; every other one did not come along, and is made anew. */
+const voided = ({ warned: _, ...memory }: Memory): Memory => {
+  if (isOver(memory.phase)) return memory;
+  const done = Object.entries(memory.histories).filter(([name]) => memory.completed.includes(name));
+  return { ...memory, histories: Object.fromEntries(done) };
+};
+
+const ended = (memory: Memory, _: number, message: string): Memory =>
+  isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };
+
+/** Of each job the latest phase is kept. */
+const trimmed = ({ histories, ...memory }: Memory): Memory => ({
+  ...memory,
+  histories: Object.fromEntries(Object.entries(histories).map(([name, history]) => [name, history.slice(-1)])),
+});
+
+export const recovery: Recovery<Memory> = {
+  estate,
+  isLive: (job) => !isFinished(job),
+  rebuild,
+  voided,
+  ended,
+  trimmed,
+};

@@ -1,0 +1,81 @@
+/**
+ * How a Job comes back: which objects live for it, what of a damaged memory is kept, and what its memory means in another
+ * cluster. A version of its pods is never handed out twice: of all that tells of versions, the highest counts.
+ */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import { queryId } from "../../core/plan.ts";
+import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import { podStatus } from "../../kube/pods.ts";
+import { crewOf, type Member } from "./crew.ts";
+import { isFinished } from "./machine.ts";
+import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
+import { groupsOf, podsOf } from "./scene.ts";
+import { longestMessage } from "./wording.ts";
+
+/** Pods and groups. What pods share goes with the end of the job, by the step that shows that end; claims hold data, and stay. */
+const estate = (key: Key, uid: string): Estate => ({ queries: [podsOf(key), ...groupsOf(key, uid)], owners: [uid] });
+
+/** A pod that has finished is history, as it is in a job that is terminated. */
+const isLive = (object: Stored): boolean => !["Succeeded", "Failed"].includes(podStatus(object).phase ?? "");
+
+const crewIn = ({ key, object, seen }: Remains): readonly Member[] =>
+  crewOf({ name: key.name, uid: object.metadata.uid }, seen.get(queryId(podsOf(key))) ?? []);
+
+/** Fields that cannot be read are taken from the status and from the pods; pods that were seen once are no longer waited for. */
+const rebuild = (remains: Remains): Rebuilt<Memory> => {
+  const { object, now, stored } = remains;
+  const { kept, problems } = salvageMemory(stored);
+  const base = seeded(object, now);
+  const crew = crewIn(remains);
+  const version = Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));
+  const memory: Memory = {
+    ...base,
+    ...kept,
+    phase: kept.phase ?? base.phase,
+    since: kept.since ?? base.since,
+    version,
+    retryCount: Math.max(kept.retryCount ?? 0, base.retryCount),
+    keeps: kept.keeps ?? base.keeps,
+    conditions: kept.conditions ?? base.conditions,
+    seen: kept.seen ?? {},
+    failed: kept.failed ?? {},
+    done: kept.done ?? {},
+    completed: kept.completed ?? [],
+    exhausted: kept.exhausted ?? [],
+    doomed: kept.doomed ?? [],
+    delays: kept.delays ?? [],
+    forwarding: kept.forwarding ?? base.forwarding,
+  };
+  return { memory, kept: Object.keys(kept), problems };
+};
+
+/** A job on its way to an end goes on to that end; one that was at work has its pods made anew, as another version. */
+const atWork: ReadonlySet<Memory["phase"]> = new Set(["Pending", "Running"]);
+
+/**
+ * No pod came along. A job that has ended stays so, with what its pods have done. A run under way becomes the next
+ * version, and spends no retry; the time that it may take begins anew when it runs.
+ */
+const voided = (memory: Memory): Memory => {
+  const { retired: _, unknown: __, kept: ___, commands: ____, ...told } = memory;
+  const bare = { ...told, seen: {}, failed: {}, doomed: [] };
+  if (isFinished(memory.phase)) return bare;
+  const { activeSince: _____, hindered: ______, ...rest } = bare;
+  const anew = { ...rest, done: {}, completed: [], exhausted: [], delays: [] };
+  if (!atWork.has(memory.phase)) return anew;
+  return { ...anew, phase: "Pending", version: memory.version + 1 };
+};
+
+/** The job is terminated, which no command undoes; its policies and its waits are over. */
+const ended = (memory: Memory, now: number, message: string): Memory => {
+  if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;
+  const over = entered({ ...memory, seen: {}, doomed: [], delays: [] }, "Terminated", now);
+  return { ...over, why: { reason: "TerminateJob", message } };
+};
+
+/** What people read goes first; what steps decide by stays. */
+const trimmed = ({ untold: _, hindered: __, why, ...memory }: Memory): Memory =>
+  why === undefined ? memory : { ...memory, why: { ...why, message: why.message.slice(0, longestMessage / 4) } };
+
+export const recovery: Recovery<Memory> = { estate, isLive, rebuild, voided, ended, trimmed };

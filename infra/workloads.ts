@@ -8,13 +8,14 @@ import {
   fenceOf,
   podSecurity,
   probes,
+  serviceOf,
   sized,
 } from "../shared/cli/installation/workload.ts";
 import type { Obj } from "../shared/core/object.ts";
 
 export type Place = { readonly namespace: string; readonly image: string };
 
-/** Name of the ConfigMap in which whoever deploys says where the queues are. */
+/** Name of the ConfigMap that says where the queues are, and of the Secret with what signs. */
 const settings = "rekindle-functions";
 
 const environment = [
@@ -27,12 +28,15 @@ const command = (what: string): readonly string[] => ["node", `/app/dist/${what}
 
 const port = { name: "http", containerPort: 8080, protocol: "TCP" };
 
+/** Its variables, and those that nobody but it may read, in a Secret of the same name. */
+const settingsFrom = [{ configMapRef: { name: settings } }, { secretRef: { name: settings, optional: true } }];
+
 const container = (what: string, { image }: Place) => ({
   name: what,
   image,
   command: command(what),
   env: environment,
-  envFrom: [{ configMapRef: { name: settings } }],
+  envFrom: settingsFrom,
   ports: [port],
   ...probes,
   resources: sized("96Mi", "384Mi"),
@@ -89,7 +93,7 @@ const scheduled = (what: string, schedule: string, place: Place): Obj => ({
                 image: place.image,
                 command: once(what),
                 env: environment.slice(0, 1),
-                envFrom: [{ configMapRef: { name: settings } }],
+                envFrom: settingsFrom,
                 resources: sized("96Mi", "384Mi"),
                 securityContext: containerSecurity,
               },
@@ -123,7 +127,7 @@ const served = (what: string, place: Place): Obj => ({
             image: place.image,
             command: command(what),
             env: environment,
-            envFrom: [{ configMapRef: { name: settings } }],
+            envFrom: settingsFrom,
             ports: [{ containerPort: port.containerPort }],
             readinessProbe: { httpGet: { path: "/healthz" } },
             resources: sized("96Mi", "384Mi"),
@@ -140,6 +144,45 @@ const served = (what: string, place: Place): Obj => ({
   },
 });
 
+/** Name of the Secret with the submitter's certificate (`tls.crt`, `tls.key`) and its clients' authority (`ca.crt`). */
+const submitterSecret = "rekindle-submitter";
+
+const folder = "/certificates";
+
+/** A kubelet has no certificate that the submitter takes: a connection is all that it can probe. */
+const connects = { tcpSocket: { port: "https" }, timeoutSeconds: 3 };
+
+/**
+ * Takes submissions over mutual TLS, and runs nothing without a certificate: so it begins with no replica, until the Secret is
+ * there.
+ */
+const submitting = (place: Place): readonly Obj[] => {
+  const { namespace } = place;
+  const name = accountOf("submitter");
+  const { ports, startupProbe, livenessProbe, readinessProbe, ...plain } = container("submitter", place);
+  const secure = {
+    ...plain,
+    env: [
+      ...environment.slice(0, 1),
+      { name: "REKINDLE_LISTEN", value: "0.0.0.0:8443" },
+      { name: "REKINDLE_TLS_CERT_FILE", value: `${folder}/tls.crt` },
+      { name: "REKINDLE_TLS_KEY_FILE", value: `${folder}/tls.key` },
+      { name: "REKINDLE_TLS_CLIENT_CA_FILE", value: `${folder}/ca.crt` },
+    ],
+    ports: [{ name: "https", containerPort: 8443, protocol: "TCP" }],
+    livenessProbe: { ...connects, periodSeconds: livenessProbe.periodSeconds },
+    readinessProbe: { ...connects, periodSeconds: readinessProbe.periodSeconds },
+    volumeMounts: [{ name: "certificates", mountPath: folder, readOnly: true }],
+  };
+  const volumes = [{ name: "certificates", secret: { secretName: submitterSecret } }];
+  const strategy = "RollingUpdate";
+  return [
+    deploymentOf({ name, namespace, account: name, strategy, replicas: 0, container: secure, volumes }),
+    serviceOf(name, namespace, { name: "https", port: 443 }),
+    fenceOf(name, namespace, [8443]),
+  ];
+};
+
 /** Where the queues are, to be changed by whoever deploys. */
 const settingsMap = (namespace: string): Obj => ({
   apiVersion: "v1",
@@ -150,6 +193,7 @@ const settingsMap = (namespace: string): Obj => ({
     REKINDLE_CLUSTER_ALIAS: "default",
     REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
     REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
+    REKINDLE_UPDATES_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-updates.fifo",
     REKINDLE_HOME: namespace,
   },
 });
@@ -163,11 +207,15 @@ export const besideLambda = (place: Place): readonly Obj[] => [
 
 /** All functions in the cluster: what is asked by HTTP comes and goes with requests, what polls a queue stays. */
 export const onKnative = (place: Place): readonly Obj[] => [
-  ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "api", "admission"] }),
+  ...functionGrants({
+    ...place,
+    functions: ["forward", "reconcile", "resync", "deliver", "api", "admission", "submitter"],
+  }),
   bareAccount("wake", place.namespace),
   settingsMap(place.namespace),
-  ...["forward", "reconcile", "wake"].flatMap((what) => running(what, place)),
+  ...["forward", "reconcile", "wake", "deliver"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),
   fenceOf(accountOf("resync"), place.namespace, []),
   ...["api", "admission"].map((what) => served(what, place)),
+  ...submitting(place),
 ];

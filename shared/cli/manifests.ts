@@ -48,6 +48,7 @@ type Functions = {
   readonly namespace: string;
   readonly functions: true | readonly string[];
   readonly namespaceSelector?: string | undefined;
+  readonly nodes?: boolean | undefined;
 } & Chosen;
 
 /** Accounts and roles of functions; that of `host` is `manifestsText`'s. */

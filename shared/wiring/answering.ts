@@ -7,6 +7,7 @@ import { identifyBy } from "./api/known.ts";
 import type { Reader } from "./api/reader.ts";
 import { type Environment, functionSettings } from "./function.ts";
 import { kindNames, noticesOf, plurals } from "./kinds.ts";
+import type { Scrape } from "./metering.ts";
 import { once } from "./once.ts";
 import type { DoorParts } from "./process.ts";
 import { sendingTo } from "./sending.ts";
@@ -45,6 +46,21 @@ const readerIn = (env: Environment, report: Report): Reader | undefined => {
   };
 };
 
+/** What counts the cluster's objects, loaded by the first who scrapes; undefined without a cluster to read. */
+const scrapeIn = (env: Environment, report: Report): (() => Promise<Scrape>) | undefined => {
+  const { readable, checkpoints } = functionSettings(env, "readable", "checkpoints");
+  if (readable === undefined) return undefined;
+  const open = once(async () => {
+    const { gaugesFrom } = await import("./api/gauges.ts");
+    return gaugesFrom(readable, checkpoints);
+  });
+  return () =>
+    told(
+      open().then((scrape) => scrape()),
+      report,
+    );
+};
+
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
   const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
@@ -71,6 +87,8 @@ export const openDoor = (env: Environment): DoorParts => {
     },
     acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
     reader: readerIn(env, report),
+    scrape: scrapeIn(env, report),
+    guarded: true,
     identify: identifyBy(secret, report),
   };
 };

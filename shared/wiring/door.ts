@@ -2,16 +2,26 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../api/intent.ts";
-import { openGate } from "./api/gate.ts";
+import { type Gate, openGate } from "./api/gate.ts";
 import { serveReads } from "./api/reads.ts";
 import { serveTriggers } from "./api/triggers.ts";
 import type { DoorParts } from "./process.ts";
 
-const serveHealth = (app: Hono, { ready, scrape }: DoorParts): void => {
+const serveHealth = (app: Hono, { ready }: DoorParts): void => {
   app.get("/healthz", (c) => c.text("ok"));
   app.get("/readyz", (c) => (ready() ? c.text("ok") : c.text("watches are not synced yet", 503)));
+};
+
+const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): void => {
   app.get("/metrics", async (c) => {
-    if (scrape === undefined) return c.json({ error: "this function keeps no figures" }, 404);
+    if (guarded === true) {
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      if (admitted.caller.namespaces.length > 0)
+        return c.json({ error: "figures are of the whole cluster, this caller is bound to namespaces" }, 403);
+    }
+    if (scrape === undefined)
+      return c.json({ error: "no figures without a cluster to read: configure REKINDLE_CLUSTER_RECORD" }, 404);
     const { text, type } = await scrape();
     return c.body(text, 200, { "content-type": type });
   });
@@ -39,6 +49,7 @@ export const apiApp = (parts: DoorParts): Hono => {
   const app = new Hono();
   const gate = openGate(parts.identify);
   serveHealth(app, parts);
+  serveFigures(app, parts, gate);
   serveTriggers(app, parts, gate);
   serveReads(app, parts, gate);
   serveAcknowledgements(app, parts);

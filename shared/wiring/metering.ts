@@ -105,6 +105,17 @@ const counting = (transport: Transport, meter: Meter): Transport => {
   };
 };
 
+/** A figure that any process can tell at any time, for it is counted from the objects. */
+const isCounted = ({ figure: { kind, standing, lasting } }: Family): boolean =>
+  lasting !== true && (kind === "gauge" || standing === true);
+
+/** Those figures alone, under the names that a host's have: what happened is counted by the process that it happened in. */
+export const openGauges = (parts: Omit<Parts, "now">, without: readonly string[] = []): (() => Promise<Scrape>) => {
+  const families = familiesFor(parts.naming).filter((one) => isCounted(one) && !without.includes(one.figure.name));
+  const { render, contentType } = openMetrics(families);
+  return async () => ({ text: await render(await censusOf(parts)), type: contentType });
+};
+
 export const openMetering = (parts: Parts): Metering => {
   const families = familiesFor(parts.naming);
   const { meter: count, render, contentType } = openMetrics(families);

@@ -33,7 +33,9 @@ export type DoorParts = {
   readonly kinds: () => readonly string[];
   readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
   /** The figures as Prometheus reads them; absent where none are kept. */
-  readonly scrape?: () => Promise<Scrape>;
+  readonly scrape?: (() => Promise<Scrape>) | undefined;
+  /** The door stands open to the world: only callers who may read everything see figures. */
+  readonly guarded?: true;
   /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
   readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
   /** Kinds by the plural of their resource. */

@@ -108,6 +108,7 @@ describe("rekindle manifests", () => {
       ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle-forward", "ClusterRoleBinding/rekindle-resync"],
       ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
     ],
+    [["--functions", "--nodes"], ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle-deliver"], []],
     [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
   ];
   for (const [args, there, absent] of choices) {
@@ -151,6 +152,17 @@ describe("rekindle manifests", () => {
       '"services","configmaps"',
     ]);
     assert.equal(host.match(/"patch"/g)?.length, patched.length);
+  });
+
+  test("--nodes lets the step that takes a notice find the node and cordon it, and no other function", async () => {
+    const withNodes = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed("--functions", ...args))
+        .filter(
+          ({ kind, ...object }) =>
+            kind === "ClusterRole" && /"nodes"\],"verbs":\["list","patch"/.test(JSON.stringify(object)),
+        )
+        .map(({ metadata }) => metadata.name);
+    assert.deepEqual([await withNodes(), await withNodes("--nodes")], [[], ["rekindle-reconcile"]]);
   });
 
   test("the host runs alone, as nobody, on a file system that it cannot write", async () => {

@@ -1,6 +1,7 @@
 /** What is applied to Kubernetes: least rights for each function, and nobody who runs as somebody or writes where he runs. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { describe, test } from "node:test";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
@@ -75,6 +76,19 @@ describe("what is applied to Kubernetes", () => {
       assert.ok(found.length > 0, file);
       for (const one of found) assert.deepEqual(workload.safeParse(one).error?.issues, undefined, JSON.stringify(one));
     }
+  });
+
+  test("the overlay knative runs every function, and lambda and knative grant each that runs its rights", () => {
+    const knative = documents("kubernetes/overlays/knative/knative.yaml")
+      .filter(isWorkload)
+      .map((one) => workload.parse(one).metadata.name);
+    const functions = globSync("functions/*.ts", { cwd: new URL("..", root) })
+      .map((file) => basename(file, ".ts"))
+      .filter((name) => name !== "host" && name !== "cli");
+    assert.deepEqual([...new Set(knative)].sort(), functions.map((name) => `rekindle-${name}`).sort());
+    const accounts = JSON.stringify(documents("kubernetes/overlays/knative/knative.yaml"));
+    for (const name of functions)
+      assert.ok(accounts.includes(`"kind":"ServiceAccount","metadata":{"name":"rekindle-${name}"`), name);
   });
 
   for (const name of functionNames) {

@@ -10,7 +10,10 @@ import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { tokenFor } from "../../shared/simulator/people.ts";
 import { openDoor } from "../../shared/wiring/answering.ts";
 import { openReader } from "../../shared/wiring/api/reader.ts";
+import { apiApp } from "../../shared/wiring/door.ts";
+import { familiesFor, openGauges, upstreamNaming } from "../../shared/wiring/metering.ts";
 import { openReconcile } from "../../shared/wiring/reconcile.ts";
+import { openTerritory } from "../../shared/wiring/territory.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { taken } from "../adapters/sqs/fake.ts";
 import { rightText, shipped } from "../e2e/rights.ts";
@@ -109,6 +112,58 @@ const shippedWay = async ({ transport, store }: Simulator) => {
   return { own, used, refused };
 };
 
+const whole = { namespaces: [], report: () => {}, now: Date.now };
+const tokens = JSON.stringify([
+  { name: "prometheus", tokens: ["a-token-for-prometheus"], may: ["read"] },
+  { name: "team", tokens: ["a-token-for-the-team"], may: ["read"], namespaces: ["team-a"] },
+]);
+
+const scraped = async (env: Readonly<Record<string, string>>, token?: string) => {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await apiApp(openDoor(env)).request("/metrics", { headers });
+  return { status: answer.status, text: await answer.text() };
+};
+
+/** Names of the figures in a scrape. */
+const namesIn = (text: string): readonly string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+
+describe("figures of the api function", () => {
+  const door = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
+
+  test("are counted from the objects, under names that the host has too, and are gauges alone", async () => {
+    await onCluster(["pi", "other"], async (cluster, _, { transport }) => {
+      const path = `${applications}/pi/status`;
+      const found = await request(transport, "GET", `${applications}/pi`);
+      await request(transport, "PUT", path, {
+        ...found,
+        status: { driverInfo: {}, applicationState: { state: "RUNNING" } },
+      });
+      const env = { ...door, ...cluster, REKINDLE_TRIGGER_SECRET: tokens };
+      const { status, text } = await scraped(env, "a-token-for-prometheus");
+      assert.equal(status, 200);
+      assert.match(text, /^spark_application_running_count 1$/m);
+      const host = familiesFor(upstreamNaming).map(({ figure }) => figure.name);
+      assert.deepEqual(
+        namesIn(text).filter((name) => !host.includes(name)),
+        [],
+      );
+      assert.ok(namesIn(text).includes("rekindle_updates_waiting"));
+      assert.ok(!namesIn(text).includes("rekindle_steps_total"));
+    });
+  });
+
+  test("are shown to callers who may read everything, and to nobody else", async () => {
+    await onCluster([], async (cluster) => {
+      const env = { ...door, ...cluster, REKINDLE_TRIGGER_SECRET: tokens };
+      assert.equal((await scraped(env)).status, 401);
+      assert.equal((await scraped(env, "a-token-for-the-team")).status, 403);
+      assert.equal((await scraped({ ...door, ...cluster })).status, 404);
+      const { status, text } = await scraped({ ...door, REKINDLE_TRIGGER_SECRET: tokens }, "a-token-for-prometheus");
+      assert.deepEqual([status, /REKINDLE_CLUSTER_RECORD/.test(text)], [404, true]);
+    });
+  });
+});
+
 test("reading finds nothing of kinds that are not installed", async () => {
   const reader = openReader(openSimulator({ crds: [] }));
   assert.deepEqual(await reader.list({ limit: 10 }, { n: 0 }, []), { items: [] });
@@ -124,5 +179,10 @@ test("reading uses each of its rights, and needs no other", async () => {
     await reader.list({ kind, limit: 10 }, { n: 0 }, []);
     await reader.find({ ...pi, kind });
   }
+  await openGauges({
+    naming: upstreamNaming,
+    transport: own,
+    territory: openTerritory({ ...whole, transport: own }),
+  })();
   assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
 });

@@ -7,6 +7,7 @@ import {
   identityRules,
   lookoutRules,
   nodeRules,
+  noticeRules,
   type Rule,
   registrationRulesOf,
   rule,
@@ -70,9 +71,11 @@ export const functionRulesOf = (chosen: readonly Family[]): Readonly<Record<stri
       ...volcano(
         rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
         rule("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+        // Counted at each scrape of figures, as the records are.
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
       ),
       rule("", ["pods"], ["list"]),
-      records("get"),
+      records("get", "list"),
     ],
     admission: registrationRulesOf(chosen).filter(
       ({ apiGroups }) => !apiGroups.includes("admissionregistration.k8s.io"),
@@ -105,7 +108,12 @@ type Functions = {
   readonly namespaceSelector?: string | undefined;
   /** Absent: all. */
   readonly families?: readonly Family[] | undefined;
+  /** Machines that are about to go are looked for, and their nodes cordoned. */
+  readonly nodes?: boolean | undefined;
 };
+
+/** The step that takes a notice from the queue finds the node and cordons it. */
+const needsNodes = (name: string): boolean => name === "reconcile";
 
 const needsNamespaces = (name: string): boolean => ["forward", "reconcile", "resync", "admission"].includes(name);
 
@@ -115,16 +123,18 @@ export const functionGrants = ({
   functions,
   namespaceSelector = "",
   families: chosen = families,
+  nodes = false,
 }: Functions): readonly Obj[] => {
   const rules = functionRulesOf(chosen);
   return functions.flatMap((name) => {
     const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
+    const notices = nodes && needsNodes(name) ? noticeRules : [];
     return [
       { apiVersion: "v1", kind: "ServiceAccount", metadata: named(accountOf(name), namespace) },
       ...grant({
         name: accountOf(name),
         within: undefined,
-        rules: [...(rules[name] ?? []), ...selection],
+        rules: [...(rules[name] ?? []), ...selection, ...notices],
         to: granteesOf(name, namespace),
       }),
     ];

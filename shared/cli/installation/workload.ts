@@ -41,19 +41,29 @@ export type Workload = {
   readonly namespace: string;
   readonly account: string;
   readonly container: object;
+  /** 1, unless said otherwise. */
+  readonly replicas?: number;
+  readonly volumes?: readonly object[];
   /** Whether two may run while one is exchanged for the other. */
   readonly strategy: "Recreate" | "RollingUpdate";
 };
 
 const app = (name: string) => ({ "app.kubernetes.io/name": name });
 
-/** One replica. */
-export const deploymentOf = ({ name, namespace, account, container, strategy }: Workload): Obj => ({
+export const deploymentOf = ({
+  name,
+  namespace,
+  account,
+  container,
+  strategy,
+  replicas = 1,
+  volumes,
+}: Workload): Obj => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: named(name, namespace),
   spec: {
-    replicas: 1,
+    replicas,
     strategy: { type: strategy },
     selector: { matchLabels: app(name) },
     template: {
@@ -64,6 +74,7 @@ export const deploymentOf = ({ name, namespace, account, container, strategy }: 
         terminationGracePeriodSeconds: 60,
         securityContext: podSecurity,
         containers: [container],
+        ...(volumes === undefined ? {} : { volumes }),
       },
     },
   },
@@ -90,9 +101,13 @@ export const fenceOf = (name: string, namespace: string, ports: readonly number[
 });
 
 /** Where others of the cluster find its pods. */
-export const serviceOf = (name: string, namespace: string): Obj => ({
+export const serviceOf = (
+  name: string,
+  namespace: string,
+  { name: port, port: at } = { name: "http", port: 80 },
+): Obj => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: named(name, namespace),
-  spec: { selector: app(name), ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }] },
+  spec: { selector: app(name), ports: [{ name: port, port: at, targetPort: port, protocol: "TCP" }] },
 });

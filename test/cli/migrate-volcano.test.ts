@@ -8,7 +8,7 @@ import { install as installKubeflow } from "./kubeflow.ts";
 import { gist } from "./migrated.ts";
 import { make, onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 import { holders, pass, pictureOf } from "./upstreams.ts";
-import { flags, home, hookNames, install } from "./volcanic.ts";
+import { flags, home, hookNames, install, webhookFlags } from "./volcanic.ts";
 
 const job = (name: string, phase: string, spec: object = {}, status: object = {}): Obj => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
@@ -21,6 +21,21 @@ const job = (name: string, phase: string, spec: object = {}, status: object = {}
   },
   status: { state: { phase }, ...status },
 });
+
+const byNamespace = `resourceGroups:
+- resourceGroup: management
+  object:
+    key: namespace
+    value: [mng-ns-1, mng-ns-2]
+  schedulerName: default-scheduler
+  labels: { volcano.sh/nodetype: management }
+  tolerations: [{ effect: NoSchedule, key: taint, operator: Exists }]
+`;
+
+const byAnnotation = `resourceGroups:
+- resourceGroup: gpu
+  affinity: '{"nodeAffinity": {}}'
+`;
 
 type Options = Parameters<typeof install>[1];
 
@@ -87,6 +102,25 @@ describe("migrate of Volcano, alone", () => {
     ["a controller that is off", { flags: ["--controllers=-job-controller"] }, [], /flag --controllers: all of its/],
     ["another scheduler's name", { flags: ["--scheduler-name=mine"] }, [], /flag --scheduler-name: bare pods/],
     ["an unknown flag", { flags: ["--dance"] }, [], /flag --dance: no flag of upstream's that is known here/],
+    [
+      "a resource group of namespaces",
+      { configuration: byNamespace },
+      [],
+      /its resource group management writes schedulerName, nodeSelector, tolerations into pods of the namespaces mng-ns-1, mng-ns-2, .*MutatingAdmissionPolicy/,
+    ],
+    [
+      "a resource group of annotated pods",
+      { configuration: byAnnotation },
+      [],
+      /its resource group gpu writes affinity into pods annotated volcano\.sh\/resource-group: gpu, /,
+    ],
+    [
+      "resource groups that nobody can read",
+      { configuration: false },
+      [],
+      /its resource groups cannot be read \(\/admission\.local\.config\/configmap\/volcano-admission\.conf: no ConfigMap/,
+    ],
+    ["resource groups of another form", { configuration: "a: [" }, [], /it has another form/],
     ["a job that we refuse", {}, [job("bad", "Running", { plugins: { magic: [] } })], /default\/bad: .*magic/],
   ];
   for (const [what, options, objects, says] of rows)
@@ -99,6 +133,41 @@ describe("migrate of Volcano, alone", () => {
         assert.deepEqual([code, gist(terminal)], [1, untouched]);
       }
     });
+
+  it("flags of the sharding of nodes stand in nobody's way, and are named", async () => {
+    const sharding = [
+      "--sharding-configmap=volcano-sharding-configmap",
+      "--sharding-configmap-namespace=volcano-system",
+    ];
+    const { out, code } = await (await opened({ flags: [...flags, ...sharding] })).run("migrate");
+    assert.match(
+      out,
+      /--sharding-configmap=volcano-sharding-configmap +ignored: nodes are not divided among schedulers/,
+    );
+    assert.match(out, /--sharding-configmap-namespace=volcano-system +ignored/);
+    assert.match(out, /nothing stands in the way/);
+    assert.equal(code, 0);
+  });
+
+  it("tells that pods are no longer gated until their queue admits them, and how to go on with it", async () => {
+    const gated = ["--port=8443", "--feature-gates=SchedulingGatesQueueAdmission=true"];
+    const { out, code } = await (await opened({ webhook: gated })).run("migrate");
+    assert.match(out, /pods annotated scheduling\.volcano\.sh\/queue-allocation-gate: "true" get no gate any more/);
+    assert.match(out, /schedulingGates: \[\{name: scheduling\.volcano\.sh\/queue-allocation-gate\}\]/);
+    assert.equal(code, 0);
+  });
+
+  it("says nothing of pods where its configuration has no resource groups, or its server does not write into pods", async () => {
+    const rows: readonly Options[] = [
+      {},
+      { webhook: [...webhookFlags, "--enabled-admission=/jobs/mutate,/pods/validate"], configuration: byNamespace },
+    ];
+    for (const options of rows) {
+      const { out, code } = await (await opened(options)).run("migrate");
+      assert.doesNotMatch(out, /resource group|no gate any more/);
+      assert.equal(code, 0);
+    }
+  });
 
   it("without its scheduler hosts let groups in, and it says so", async () => {
     const { out, code } = await (await opened({ scheduler: "none" })).run("migrate");

@@ -9,6 +9,8 @@ export type Deployed = {
   readonly replicas: number;
   readonly image: string;
   readonly args: readonly string[];
+  /** ConfigMaps that its pods mount. */
+  readonly configMaps?: readonly string[];
 };
 
 /** What is installed, and who of it leads. */
@@ -22,14 +24,20 @@ export type Upstream = {
   readonly leader: string;
 };
 
-const workload = (namespace: string, { name, replicas, image, args }: Deployed): Obj => ({
+const workload = (namespace: string, { name, replicas, image, args, configMaps = [] }: Deployed): Obj => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name, namespace },
   spec: {
     replicas,
     selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name, image, args }] } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: {
+        containers: [{ name, image, args }],
+        volumes: configMaps.map((configMap) => ({ name: configMap, configMap: { name: configMap } })),
+      },
+    },
   },
 });
 

@@ -46,23 +46,44 @@ export const flags = [
 type Options = {
   readonly flags?: readonly string[];
   readonly lease?: string | false;
+  /** Flags of its webhook server. */
+  readonly webhook?: readonly string[];
+  /** `volcano-admission.conf`, as its pods mount it; false: no ConfigMap holds it. */
+  readonly configuration?: string | false;
   /** Whether its scheduler is there, and renews its lease. */
   readonly scheduler?: "renews" | "silent" | "none";
 };
+
+/** Of its webhook server, likewise. */
+export const webhookFlags = [
+  "--port=8443",
+  "--admission-conf=/admission.local.config/configmap/volcano-admission.conf",
+];
+
+const configMap = "volcano-admission-configmap";
 
 const image = (name: string): string => `docker.io/volcanosh/${name}:v1.12.1`;
 
 /** Installs it; it lives from then on. */
 export const install = async (simulator: Simulator, options: Options = {}): Promise<Living> => {
   const { lease = "vc-controller-manager", flags: given = flags, scheduler = "renews" } = options;
+  const { webhook = webhookFlags, configuration = "#resourceGroups:\n#- resourceGroup: management\n" } = options;
+  const mounted = configuration === false ? {} : { configMaps: [configMap] };
   const deployments = [
-    { name: "volcano-admission", replicas: 1, image: image("vc-webhook-manager"), args: ["--port=8443"] },
+    { name: "volcano-admission", replicas: 1, image: image("vc-webhook-manager"), args: webhook, ...mounted },
     { name: "volcano-controllers", replicas: 1, image: image("vc-controller-manager"), args: [...given, "2>&1"] },
     ...(scheduler === "none"
       ? []
       : [{ name: "volcano-scheduler", replicas: 1, image: image("vc-scheduler"), args: ["--leader-elect=true"] }]),
   ];
   const living = await settle(simulator, { home, deployments, hooks, lease, leader: "volcano-controllers" });
+  if (configuration !== false)
+    await make(simulator, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: configMap, namespace: home },
+      data: { "volcano-admission.conf": configuration },
+    });
   if (scheduler === "renews") {
     await make(simulator, renewed(simulator, "vc-scheduler", home));
     const path = `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/vc-scheduler`;

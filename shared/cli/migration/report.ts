@@ -5,6 +5,7 @@ import type { Resource, Stored } from "../../core/object.ts";
 import type { Session, Tools } from "../tools.ts";
 import type { Counted, Family } from "./families.ts";
 import { flagsOf } from "./flags.ts";
+import { podWordsOf } from "./pods.ts";
 import { loadSaved, type Saved } from "./saved.ts";
 import { all, findInstalled, type Installed, objectsOf, watchedBy } from "./upstream.ts";
 
@@ -178,10 +179,17 @@ export const examine = async (session: Session, tools: Tools, family: Family): P
   const flags = await flagViews(tools, installed);
   const unknown = flags.flatMap(({ is, says }) => (is === "refused" ? [says] : []));
   const scheduling = schedulingOf(installed);
+  const ofPods = await podWordsOf(session, installed);
   const wrong = await wrongDefinitions(session, family);
   return {
     ...{ family, installed, watched, saved, flags, objects, unfinished },
-    differs: [...scheduling.differs, ...doorOf(installed), ...gathered(notes), ...keepers(installed)],
-    blocks: [...wrong, ...scheduling.blocks, ...still, ...unknown, ...gathered(refused)],
+    differs: [
+      ...scheduling.differs,
+      ...ofPods.differs,
+      ...doorOf(installed),
+      ...gathered(notes),
+      ...keepers(installed),
+    ],
+    blocks: [...wrong, ...scheduling.blocks, ...ofPods.blocks, ...still, ...unknown, ...gathered(refused)],
   };
 };

@@ -5,6 +5,10 @@ const noLimiter = ignored("bursts are coalesced per object; --concurrency and --
 const onePool = ignored("all kinds share --concurrency");
 const oneLog = ignored("logs are JSON, on standard output: --log-level");
 
+const noShards = ignored(
+  "nodes are not divided among schedulers: NodeShards stay as they are while upstream's controllers are away",
+);
+
 const asUpstreamDoes = "groups of bare pods take annotations and labels with volcano.sh/ only: leave it out";
 
 const inherits = (flag: string, ...harmless: readonly string[]): Row => ({
@@ -38,6 +42,7 @@ export const volcanoRows: readonly Row[] = [
   },
   { flag: "enable-healthz", takes: "nothing", ...oneDoor },
   { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  { flag: "enable-node-event-trigger", takes: "nothing", ...noShards },
   {
     flag: "feature-gates",
     is: "refused",
@@ -45,6 +50,8 @@ export const volcanoRows: readonly Row[] = [
     harmless: [
       ...["", "VolcanoJobSupport=true", "QueueCommandSync=true", "WorkLoadSupport=true", "PriorityClass=true"],
       ...["CronVolcanoJobSupport=true", "CSIStorage=true", "CSIStorage=false", "ResourceTopology=true"],
+      // Of its scheduler and its webhook server: the controllers do nothing about it.
+      ...["SchedulingGatesQueueAdmission=true", "SchedulingGatesQueueAdmission=false"],
       ...["ResourceTopology=false", "PodDisruptionBudgetsSupport=true", "PodDisruptionBudgetsSupport=false"],
     ],
   },
@@ -74,12 +81,16 @@ export const volcanoRows: readonly Row[] = [
     flag: "max-requeue-num",
     ...ignored("the API's trouble never ends a job: it is tried again for as long as it lasts, and told"),
   },
+  { flag: "scheduler-configs", ...noShards },
   {
     flag: "scheduler-name",
     is: "refused",
     because: "bare pods of the scheduler `volcano` get groups, and no others",
     harmless: ["volcano"],
   },
+  { flag: "shard-sync-period", ...noShards },
+  { flag: "sharding-configmap", ...noShards },
+  { flag: "sharding-configmap-namespace", ...noShards },
   { flag: "tls-cert-file", ...oneDoor },
   { flag: "tls-private-key-file", ...oneDoor },
   { flag: "version", takes: "nothing", ...ignored("rekindle --version says it") },

@@ -8,7 +8,7 @@ import { install as installKubeflow } from "./kubeflow.ts";
 import { gist } from "./migrated.ts";
 import { make, onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 import { holders, pass, pictureOf } from "./upstreams.ts";
-import { flags, home, hookNames, install, webhookFlags } from "./volcanic.ts";
+import { byAnnotation, byNamespace, flags, home, hookNames, install, webhookFlags } from "./volcanic.ts";
 
 const job = (name: string, phase: string, spec: object = {}, status: object = {}): Obj => ({
   apiVersion: "batch.volcano.sh/v1alpha1",
@@ -21,21 +21,6 @@ const job = (name: string, phase: string, spec: object = {}, status: object = {}
   },
   status: { state: { phase }, ...status },
 });
-
-const byNamespace = `resourceGroups:
-- resourceGroup: management
-  object:
-    key: namespace
-    value: [mng-ns-1, mng-ns-2]
-  schedulerName: default-scheduler
-  labels: { volcano.sh/nodetype: management }
-  tolerations: [{ effect: NoSchedule, key: taint, operator: Exists }]
-`;
-
-const byAnnotation = `resourceGroups:
-- resourceGroup: gpu
-  affinity: '{"nodeAffinity": {}}'
-`;
 
 type Options = Parameters<typeof install>[1];
 

@@ -43,6 +43,22 @@ export const flags = [
   "-v=4",
 ];
 
+/** Resource groups as `volcano-admission.conf` holds them. */
+export const byNamespace = `resourceGroups:
+- resourceGroup: management
+  object:
+    key: namespace
+    value: [mng-ns-1, mng-ns-2]
+  schedulerName: default-scheduler
+  labels: { volcano.sh/nodetype: management }
+  tolerations: [{ effect: NoSchedule, key: taint, operator: Exists }]
+`;
+
+export const byAnnotation = `resourceGroups:
+- resourceGroup: gpu
+  affinity: '{"nodeAffinity": {}}'
+`;
+
 type Options = {
   readonly flags?: readonly string[];
   readonly lease?: string | false;

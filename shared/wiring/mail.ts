@@ -19,15 +19,18 @@ export type Mail = {
   start(take: (messages: readonly Message[]) => Promise<boolean>, parallel: number): Workers;
 };
 
+/** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for as long as it was set back. */
+const now = (): number => performance.now();
+
 /** `timed`: the queue of steps as those who send to it see it. */
 export const openMail = (visibilityMs: number, timed: (queue: Queue) => Queue): Mail => {
-  const steps = openQueue({ now: Date.now, visibilityMs });
-  const deliveries = openQueue({ now: Date.now, visibilityMs });
+  const steps = openQueue({ now, visibilityMs });
+  const deliveries = openQueue({ now, visibilityMs });
   return {
     queue: apart(timed(steps), deliveries),
     depth: steps.depth,
     start: (take, parallel) => {
-      const common = { take, againMs: 1_000, now: Date.now };
+      const common = { take, againMs: 1_000, now };
       const workers = startWorkers({ ...common, queue: steps, parallel });
       const postmen = startWorkers({ ...common, queue: deliveries, parallel: deliveriesAtOnce });
       return {

@@ -1,4 +1,8 @@
-/** Messages by group: in order within it, and one delivery of it out at a time until acknowledged or expired. */
+/**
+ * Messages by group: in order within a group, and one delivery of a group out at a time until it is acknowledged or its
+ * lock expires. Namespaces take turns: however many groups of one namespace wait, the next group of another namespace
+ * waits for at most one delivery of each.
+ */
 import { groupOf, type Message } from "../../core/key.ts";
 import { type Heap, openHeap } from "./heap.ts";
 
@@ -13,12 +17,12 @@ export type Delivery = {
 
 type Item = { readonly id: number; readonly message: Message; received: number };
 type Lock = { readonly receipt: number; readonly until: number; readonly ids: ReadonlySet<number> };
-type Group = { items: Item[]; lock: Lock | undefined };
+type Group = { readonly namespace: string; items: Item[]; lock: Lock | undefined };
 
 export type Groups = {
   readonly byName: Map<string, Group>;
-  /** Names of groups that may be delivered, the longest waiting first. */
-  readonly ready: Set<string>;
+  /** Names of groups that may be delivered, by namespace: the namespace whose turn it is first, its longest waiting group first. */
+  readonly ready: Map<string, Set<string>>;
   readonly expiries: Heap<{ readonly group: string; readonly receipt: number }>;
   /** What was delivered so often is put aside instead of being delivered once more. */
   readonly maxReceives: number;
@@ -28,20 +32,25 @@ export type Groups = {
 
 export const openGroups = (maxReceives: number): Groups => ({
   byName: new Map(),
-  ready: new Set(),
+  ready: new Map(),
   expiries: openHeap(),
   maxReceives,
   dead: [],
   serial: 0,
 });
 
+const markReady = ({ ready }: Groups, name: string, { namespace }: Group): void => {
+  const names = ready.get(namespace) ?? new Set();
+  ready.set(namespace, names.add(name));
+};
+
 export const put = (groups: Groups, message: Message): void => {
   const name = groupOf(message);
-  const group = groups.byName.get(name) ?? { items: [], lock: undefined };
+  const group = groups.byName.get(name) ?? { namespace: message.namespace, items: [], lock: undefined };
   groups.serial += 1;
   group.items.push({ id: groups.serial, message, received: 0 });
   groups.byName.set(name, group);
-  if (group.lock === undefined) groups.ready.add(name);
+  if (group.lock === undefined) markReady(groups, name, group);
 };
 
 /** Ends the lock of this receipt; a receipt that is over ends nothing. What was `done` goes with it. */
@@ -56,7 +65,7 @@ export const unlock = (
   if (done) group.items = group.items.filter((item) => !ids.has(item.id));
   group.lock = undefined;
   if (group.items.length === 0) groups.byName.delete(name);
-  else groups.ready.add(name);
+  else markReady(groups, name, group);
 };
 
 /** Moves the end of a delivery's lock. */
@@ -87,7 +96,6 @@ const putAside = ({ byName, dead, maxReceives }: Groups, name: string, group: Gr
 };
 
 const deliver = (groups: Groups, name: string, until: number): Delivery | undefined => {
-  groups.ready.delete(name);
   const group = groups.byName.get(name);
   if (group === undefined || group.lock !== undefined) return undefined;
   putAside(groups, name, group);
@@ -106,11 +114,25 @@ const deliver = (groups: Groups, name: string, until: number): Delivery | undefi
   };
 };
 
+/** The longest waiting group of the namespace whose turn it is; that namespace then waits for its next turn. */
+const nextReady = ({ ready }: Groups): string | undefined => {
+  for (const [namespace, names] of ready) {
+    ready.delete(namespace);
+    const [name] = names;
+    if (name === undefined) continue;
+    names.delete(name);
+    if (names.size > 0) ready.set(namespace, names);
+    return name;
+  }
+  return undefined;
+};
+
 /** At most `count` deliveries, each locking its group until then. */
 export const take = (groups: Groups, count: number, until: number): readonly Delivery[] => {
   const deliveries: Delivery[] = [];
-  for (const name of groups.ready) {
-    if (deliveries.length >= count) break;
+  while (deliveries.length < count) {
+    const name = nextReady(groups);
+    if (name === undefined) break;
     const delivery = deliver(groups, name, until);
     if (delivery !== undefined) deliveries.push(delivery);
   }

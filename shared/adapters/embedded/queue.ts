@@ -11,7 +11,7 @@ import { openHeap } from "./heap.ts";
 export type { Delivery } from "./groups.ts";
 
 export type EmbeddedQueue = Queue & {
-  /** At most `groups` deliveries, the longest waiting first. */
+  /** At most `groups` deliveries: one of each namespace in turn, and of a namespace the longest waiting first. */
   receive(groups: number): readonly Delivery[];
   /** The messages are done. A receipt that has expired does nothing. */
   acknowledge(delivery: Delivery): void;

@@ -2,18 +2,29 @@
 
 const newline = 0x0a;
 
-/** Whole lines of what arrives, decoded one at a time; empty ones are left out, and so is an end without its newline. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** The longest line, bytes: ten times the largest object that an API server stores. */
+const longestBytes = 16 * 1_024 * 1_024;
+
+/**
+ * Whole lines of what arrives, decoded one at a time; empty ones are left out, and so is an end without its newline. A line
+ * longer than `limit` bytes throws an Error, so that a server that sends no newline cannot fill the memory.
+ */
+export async function* linesOf(chunks: AsyncIterable<Buffer>, limit = longestBytes): AsyncGenerator<string> {
   let rest: Buffer[] = [];
+  let held = 0;
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
       const part = chunk.subarray(from, end);
       const line = rest.length === 0 ? part : Buffer.concat([...rest, part]);
       rest = [];
+      held = 0;
       from = end + 1;
       if (line.length > 0) yield line.toString("utf8");
     }
-    if (from < chunk.length) rest.push(chunk.subarray(from));
+    if (from === chunk.length) continue;
+    rest.push(chunk.subarray(from));
+    held += chunk.length - from;
+    if (held > limit) throw new Error(`a line is longer than ${limit} bytes`);
   }
 }

@@ -2,13 +2,13 @@
  * Updates to an HTTPS listener, wherever users point them: the address is resolved once, judged, and connected to as
  * judged; nothing is followed, and no more is read than says whether it was acknowledged.
  */
-import { lookup } from "node:dns/promises";
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP } from "node:net";
 import { signature } from "../../core/signature.ts";
 import type { Parcel, Sent, Sink } from "../../core/sink.ts";
 import { isPublic } from "./addresses.ts";
+import { openResolver, type Resolve } from "./resolver.ts";
 
 export type HttpsRules = {
   /** Hosts that may be sent to: names, or `.example.com` for all below it. Empty: any. */
@@ -17,8 +17,8 @@ export type HttpsRules = {
   readonly allowPrivate: boolean;
   /** Key of the signatures; absent: nothing is signed. */
   readonly secret?: string | undefined;
-  /** Resolves a name to all its addresses; absent: as the system does. */
-  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** Resolves a name to all its addresses; absent: by the machine's name servers. */
+  readonly resolve?: Resolve;
 };
 
 /** For the whole exchange. */
@@ -42,13 +42,10 @@ const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string =
   return isListed(url.hostname, hosts) ? url : `host ${url.hostname} is not on the operator's list of listeners`;
 };
 
-const resolved = async (name: string): Promise<readonly string[]> =>
-  (await lookup(name, { all: true })).map(({ address }) => address);
-
 /** Every address of the host must be allowed: one that is not is how a name is bent to somebody inside. */
-const pinned = async (url: URL, rules: HttpsRules): Promise<string | Sent> => {
+const pinned = async (url: URL, rules: HttpsRules, resolve: Resolve): Promise<string | Sent> => {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const addresses = isIP(host) === 0 ? await (rules.resolve ?? resolved)(host) : [host];
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   const [first] = addresses;
   if (first === undefined) return failed(`host ${host} has no address`);
   const inside = addresses.find((address) => !isPublic(address));
@@ -131,15 +128,15 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 /** Opens the sink under the operator's rules. */
-export const httpsSink =
-  (rules: HttpsRules): Sink =>
-  async (to, parcel, now) => {
+export const httpsSink = (rules: HttpsRules): Sink => {
+  const resolve = rules.resolve ?? openResolver();
+  return async (to, parcel, now) => {
     const url = judged(to, rules);
     if (typeof url === "string") return refused(url);
     const signal = AbortSignal.timeout(patienceMs);
     let heard: Sent = silent;
     const post = async (): Promise<Sent> => {
-      const address = await pinned(url, rules);
+      const address = await pinned(url, rules, resolve);
       if (typeof address !== "string") return address;
       const headers = headersFor(url, rules, parcel, now);
       const options: RequestOptions = { method: "POST", headers, agent: false, signal, lookup: fixed(address) };
@@ -150,3 +147,4 @@ export const httpsSink =
     const posted = post().catch((cause: unknown) => failed(`the listener cannot be reached (${codeOf(cause)})`));
     return await Promise.race([posted, aborted(signal).then(() => heard)]);
   };
+};

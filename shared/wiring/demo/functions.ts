@@ -32,10 +32,16 @@ const graceMs = 500;
 export const startFunctions = (settings: FunctionSettings): Functions => {
   const { transport, visibilityMs, kills, notice } = settings;
   const operators = operatorsFor(timing);
-  const queue = openQueue({ now: Date.now, visibilityMs });
+  const queue = openQueue({ now: () => performance.now(), visibilityMs });
   const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operators });
   const instances = openInstances({ transport, queue, open, kills, notice });
-  const workers = startWorkers({ queue, take: instances.invoke, parallel, againMs: 1_000, now: Date.now });
+  const workers = startWorkers({
+    queue,
+    take: instances.invoke,
+    parallel,
+    againMs: 1_000,
+    now: () => performance.now(),
+  });
   const forwarder = startForwarder({
     ...{ transport, operators, cluster, namespaces: [], selector: undefined },
     send: (message, id) => queue.send(message, id),

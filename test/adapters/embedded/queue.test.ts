@@ -182,3 +182,38 @@ describe("a listener", () => {
     assert.equal(heard, 4);
   });
 });
+
+describe("namespaces", () => {
+  const inside = (namespace: string, name: string): Message => ({ ...of(name), namespace });
+  const flood = async (queue: EmbeddedQueue, count: number): Promise<void> => {
+    for (let index = 0; index < count; index++) await queue.send(inside("flood", `f${index}`), `f${index}`);
+  };
+  const namesOf = (deliveries: readonly Delivery[]): readonly string[] =>
+    deliveries.map(({ messages }) => messages.map(({ namespace, name }) => `${namespace}/${name}`).join(" "));
+
+  test("take turns: a namespace with one key waits for one delivery of every other, however many wait there", async () => {
+    const { queue } = open();
+    await flood(queue, 10_000);
+    await queue.send(inside("quiet", "q"), "q");
+    await queue.send(inside("third", "t"), "t");
+    assert.deepEqual(namesOf(queue.receive(4)), ["flood/f0", "quiet/q", "third/t", "flood/f1"]);
+  });
+
+  test("that come later are next but one, and a key that is sent again gains no turn", async () => {
+    const { queue } = open();
+    await flood(queue, 100);
+    assert.deepEqual(namesOf(queue.receive(2)), ["flood/f0", "flood/f1"]);
+    await queue.send(inside("quiet", "q"), "q1");
+    await queue.send(inside("quiet", "q"), "q2");
+    assert.deepEqual(namesOf(queue.receive(3)), ["flood/f2", "quiet/q quiet/q", "flood/f3"]);
+  });
+
+  test("keep the order of their own keys", async () => {
+    const { queue } = open();
+    for (const name of ["a", "b", "c"]) {
+      await queue.send(inside("one", name), `1${name}`);
+      await queue.send(inside("two", name), `2${name}`);
+    }
+    assert.deepEqual(namesOf(queue.receive(6)), ["one/a", "two/a", "one/b", "two/b", "one/c", "two/c"]);
+  });
+});

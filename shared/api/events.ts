@@ -103,11 +103,21 @@ const jsonOf = (body: string): unknown => {
   }
 };
 
+/** Attributes of a CloudEvent that are read from headers, where it comes in binary mode. */
+const attributes = ["specversion", "id", "source", "type", "subject", "time"] as const;
+
+/** The headers that say what an event asks for, by name. A signed request must sign them beside its body. */
+export const eventHeaders = (headers: Headers): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    attributes.flatMap((name) => {
+      const value = headers(`ce-${name}`);
+      return value === undefined ? [] : [[`ce-${name}`, value]];
+    }),
+  );
+
 const inBinary = (headers: Headers, body: string): unknown => {
-  const [specversion, id, source, type] = ["specversion", "id", "source", "type"].map((name) => headers(`ce-${name}`));
-  const [subject, time] = ["subject", "time"].map((name) => headers(`ce-${name}`));
-  const more = { ...(subject === undefined ? {} : { subject }), ...(time === undefined ? {} : { time }) };
-  return { specversion, id, source, type, ...more, data: jsonOf(body) };
+  const given = Object.entries(eventHeaders(headers)).map(([name, value]) => [name.slice("ce-".length), value]);
+  return { ...Object.fromEntries(given), data: jsonOf(body) };
 };
 
 /** Events in a request; undefined when there are none in it. */

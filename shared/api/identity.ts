@@ -12,6 +12,8 @@ export type Asking = {
   /** As it was asked for, with what stands behind its question mark. */
   readonly path: string;
   readonly body: string;
+  /** Of the headers that say what is asked for, those that are there: a signature must cover them. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly timestamp: string;
   readonly signature: string;
   /** The `Authorization` header; "": none. */

@@ -14,13 +14,25 @@ export type Signed = {
   readonly method: string;
   readonly path: string;
   readonly body: string;
+  /** Headers that mean something to the receiver, by their names in lower case; absent or empty: none do. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/**
+ * The text that the key signs. Signed headers stand before the body, sorted by name, after a first line that no timestamp
+ * can be: a signature without headers is never good for a request that has some.
+ */
+const textOf = ({ timestamp, method, path, body, headers = {} }: Signed): string => {
+  const lines = Object.keys(headers)
+    .sort()
+    .map((name) => `${name}:${headers[name]}\n`);
+  const request = `${timestamp}\n${method}\n${path}\n`;
+  return lines.length === 0 ? `${request}${body}` : `headers\n${request}${lines.join("")}\n${body}`;
 };
 
 /** Lower-case hex, as `x-rekindle-signature: sha256=…` carries it. */
 export const signature = (secret: string, signed: Signed): string =>
-  createHmac("sha256", secret)
-    .update(`${signed.timestamp}\n${signed.method}\n${signed.path}\n${signed.body}`)
-    .digest("hex");
+  createHmac("sha256", secret).update(textOf(signed)).digest("hex");
 
 /** True when the signature is right and the time is within the window. Compares in constant time. */
 export const verified = (secret: string, signed: Signed, given: string, nowMs: number): boolean => {

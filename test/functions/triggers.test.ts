@@ -39,9 +39,9 @@ const spot = json({
   ...{ time: new Date().toISOString(), detail: { "instance-id": "i-0123456789abcdef0" } },
 });
 
-const signed = (path: string, body: string, headers: object = {}): Request => {
+const signed = (path: string, body: string, headers: object = {}, signedHeaders = {}): Request => {
   const timestamp = String(Math.floor(Date.now() / 1_000));
-  const given = signature(key, { timestamp, method: "POST", path, body });
+  const given = signature(key, { timestamp, method: "POST", path, body, headers: signedHeaders });
   const proof = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": given };
   return new Request(`http://door${path}`, { method: "POST", body, headers: { ...proof, ...headers } });
 };
@@ -95,6 +95,36 @@ describe("a webhook of Alertmanager's", () => {
       const { app, sent } = open();
       assert.deepEqual([(await app.fetch(request())).status, sent], [status, []]);
     });
+});
+
+describe("a signed event in binary mode", () => {
+  const binary = (subject: string, type = "t"): Record<string, string> => ({
+    ...{ "ce-specversion": "1.0", "ce-id": "1", "ce-source": "/ops", "ce-type": type, "ce-subject": subject },
+  });
+  const post = async (headers: object, signedHeaders: object): Promise<readonly [number, readonly string[]]> => {
+    const { app, sent } = open();
+    return [(await app.fetch(signed("/events", "{}", headers, signedHeaders))).status, sent];
+  };
+
+  test("is taken when its signature covers its headers", async () => {
+    const headers = binary("Job/a/j");
+    assert.deepEqual(await post(headers, headers), [202, ["Job/a/j for /ops 1"]]);
+  });
+
+  const captured = binary("Job/a/j");
+  const forged = [
+    { name: "whose headers nobody signed", headers: captured, signedHeaders: {} },
+    { name: "that names another object than was signed", headers: binary("Job/b/k"), signedHeaders: captured },
+    {
+      name: "that was made a node's notice",
+      headers: binary("n", "dev.rekindle.node.leaving"),
+      signedHeaders: captured,
+    },
+    { name: "with a header more than was signed", headers: { ...captured, "ce-time": "t" }, signedHeaders: captured },
+    { name: "whose headers were taken away", headers: {}, signedHeaders: captured },
+  ];
+  for (const { name, headers, signedHeaders } of forged)
+    test(`${name} is refused`, async () => assert.deepEqual(await post(headers, signedHeaders), [401, []]));
 });
 
 describe("an event", () => {

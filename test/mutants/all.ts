@@ -1,6 +1,7 @@
 /** Every mutant, of whatever room. */
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
 import { volcanoMutants } from "./volcano.ts";
@@ -10,5 +11,6 @@ export const mutants: readonly Mutant[] = [
   ...upstreamMutants,
   ...updateMutants,
   ...volcanoMutants,
+  ...tenantMutants,
   ...makerMutants,
 ];

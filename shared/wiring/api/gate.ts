@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import * as z from "zod";
 import type { Ability, Caller } from "../../api/callers.ts";
+import { eventHeaders } from "../../api/events.ts";
 import type { Identify } from "../../api/identity.ts";
 import { openRate } from "../../api/rate.ts";
 
@@ -52,6 +53,7 @@ export const openGate = (identify: Identify | undefined, now: () => number = () 
     const body = await c.req.text();
     const caller = await identify({
       ...{ method: c.req.method, path: `${c.req.path}${search}`, body, arn },
+      headers: eventHeaders((name) => c.req.header(name)),
       timestamp: c.req.header("x-rekindle-timestamp") ?? "",
       signature: c.req.header("x-rekindle-signature") ?? "",
       authorization: c.req.header("authorization") ?? "",

@@ -42,8 +42,9 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** Milliseconds of a duration as Go writes it (`1h30m`, `-5m`); undefined when it is none. */
 const durationMs = (text: string): number | undefined => {
-  if (!/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
+  // Digits are taken in one way only: an expression that may divide them tries every division of a text that is none.
+  if (!/^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)];
   const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
   return text.startsWith("-") ? -ms : ms;
 };
@@ -72,8 +73,16 @@ const standard = (text: string, zone: Zone): ReadSchedule => {
   return { ok: true, schedule: { is: "fields", fields, zone } };
 };
 
+/** No schedule that says something is longer. */
+const longest = 256;
+
+const tooLong = (what: string, text: string): string | undefined =>
+  text.length <= longest ? undefined : `${what} is ${text.length} characters long: at most ${longest} are read`;
+
 /** `timeZone` counts unless the schedule itself begins with one. */
 export const readSchedule = (given: string, timeZone = ""): ReadSchedule => {
+  const problem = tooLong("the schedule", given) ?? tooLong("Invalid timezone: it", timeZone);
+  if (problem !== undefined) return wrong(problem);
   const [, own, rest] = /^\s*(?:CRON_TZ|TZ)=(\S*)\s+(.*)$/s.exec(given) ?? [];
   const name = own ?? timeZone;
   const zone = zoneOf(name);

@@ -74,6 +74,9 @@ const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
   ownZone: spec.schedule.includes("TZ"),
 });
 
+/** A text as a message shows it. */
+const shown = (text: string): string => (text.length <= 256 ? text : `${text.slice(0, 256)}…`);
+
 export const readSpec = (object: Stored): Read => {
   if (isTooMuch(object["spec"])) return wrong("InvalidSpec", tooMuch);
   const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
@@ -89,9 +92,12 @@ export const readSpec = (object: Stored): Read => {
       `spec.concurrencyPolicy must be Allow, Forbid or Replace, not ${JSON.stringify(concurrencyPolicy)}`,
     );
   if (zoneOf(timeZone) === undefined)
-    return wrong("InvalidTimeZone", `Invalid time zone ${JSON.stringify(timeZone)}: name one like Europe/Berlin`);
+    return wrong(
+      "InvalidTimeZone",
+      `Invalid time zone ${JSON.stringify(shown(timeZone))}: name one like Europe/Berlin`,
+    );
   const read = readSchedule(text, timeZone);
   return read.ok
     ? { ok: true, asked: asked(parsed.data, read.schedule, policy) }
-    : wrong("UnParseableCronJobSchedule", `unparseable schedule for cronjob: ${text} (${read.error})`);
+    : wrong("UnParseableCronJobSchedule", `unparseable schedule for cronjob: ${shown(text)} (${read.error})`);
 };

@@ -11,15 +11,12 @@ import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { actions, isPhase, type Phase, phases } from "../schema/words.ts";
 import { isWorking } from "./machine.ts";
-import { ordinalsIn } from "./ordinals.ts";
+import { areSets } from "./ordinals.ts";
 
 const phase = z.enum(phases);
 
 /** Ordinals by task. */
-const sets = z.record(
-  z.string(),
-  z.string().refine((text) => ordinalsIn(text) !== undefined),
-);
+const sets = z.record(z.string(), z.string()).refine((texts) => areSets(Object.values(texts)));
 
 /** An action that waits for its time. */
 const delay = z.object({

@@ -4,19 +4,32 @@ export type Ordinals = ReadonlySet<number>;
 
 const shape = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
 
-/** No task has more. */
-const most = 1_000_000;
+/** Five times as many as a job may have pods: a record that names more is none of ours, and to list them takes seconds. */
+const most = 100_000;
+
+type Range = readonly [first: number, last: number];
+
+const rangesIn = (text: string): readonly Range[] =>
+  text === ""
+    ? []
+    : text.split(",").map((range): Range => {
+        const [first = 0, last = first] = range.split("-").map(Number);
+        return [first, last];
+      });
+
+const sizeOf = (ranges: readonly Range[]): number =>
+  ranges.reduce((sum, [first, last]) => sum + Math.max(0, last - first + 1), 0);
+
+/** Whether these are sets, and few enough together to be listed; nothing is listed for that. */
+export const areSets = (texts: readonly string[]): boolean =>
+  texts.every((text) => text === "" || shape.test(text)) &&
+  texts.reduce((sum, text) => sum + sizeOf(rangesIn(text)), 0) <= most;
 
 /** Reads a set; undefined for what is none. */
 export const ordinalsIn = (text: string): Ordinals | undefined => {
-  if (text === "") return new Set();
-  if (!shape.test(text)) return undefined;
+  if (!areSets([text])) return undefined;
   const found = new Set<number>();
-  for (const range of text.split(",")) {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    if (last > most || found.size > most) return undefined;
-    for (let at = first; at <= last; at += 1) found.add(at);
-  }
+  for (const [first, last] of rangesIn(text)) for (let at = first; at <= last; at += 1) found.add(at);
   return found;
 };
 

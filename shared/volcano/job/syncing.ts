@@ -66,12 +66,30 @@ const missing = (scene: Scene): readonly Missing[] =>
     .filter((task) => mayStart(scene, task))
     .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
 
-const creation = (scene: Scene, { task, index }: Missing): Effect => {
+/** The pods made at once hold so many characters together: more would take the memory and the time of all others. */
+const mostBuilt = 8_388_608;
+
+/** Pods as far as they are made at once: fewer of larger ones. What plugins work out for the whole job, they do once. */
+const creations = (scene: Scene, wanted: readonly Missing[]): readonly Effect[] => {
   const making = makingOf(scene);
   const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
-  const draft = onPod(podDraft(making, task, index), scope, scene.spec.plugins);
   const { uid } = ownerOf(scene);
-  return { do: "create", object: { apiVersion: "v1", kind: "Pod", ...draft }, resource: pods, owner: uid };
+  const creation = ({ task, index }: Missing): Effect => {
+    const draft = onPod(podDraft(making, task, index), scope, scene.spec.plugins);
+    return { do: "create", object: { apiVersion: "v1", kind: "Pod", ...draft }, resource: pods, owner: uid };
+  };
+  const made: Effect[] = [];
+  const sizes = new Map<Task, number>();
+  let left = mostBuilt;
+  for (const one of wanted.slice(0, mostAtOnce)) {
+    const effect = creation(one);
+    const size = sizes.get(one.task) ?? JSON.stringify(effect).length;
+    sizes.set(one.task, size);
+    left -= size;
+    if (left < 0 && made.length > 0) break;
+    made.push(effect);
+  }
+  return made;
 };
 
 /** By judgement of how it stands: only if nothing about it has changed since. */
@@ -107,6 +125,6 @@ export const podEffects = (scene: Scene, ready: boolean): Pods => {
   const wanted = (isKept(scene) && ready && isAdmitted(scene) && !isHeld(scene) ? missing(scene) : []).filter(
     ({ task, index }) => !made.has(podName(ownerOf(scene).name, nameOf(task), index)),
   );
-  const creates = wanted.slice(0, mostAtOnce).map((one) => creation(scene, one));
-  return { ends, creates, more: wanted.length > mostAtOnce };
+  const creates = creations(scene, wanted);
+  return { ends, creates, more: wanted.length > creates.length };
 };

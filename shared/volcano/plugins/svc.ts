@@ -1,5 +1,6 @@
 /** `svc`: a name for every pod, the hosts of all tasks as files and variables, and a wall around the job. */
 import type { Obj } from "../../core/object.ts";
+import { oncePer } from "../../core/once.ts";
 import type { Json } from "../../kube/answers.ts";
 import { configMaps, networkPolicies, services } from "../../kube/resources.ts";
 import { type Draft, everywhere, withEnv, withVolume } from "../pods/draft.ts";
@@ -89,10 +90,12 @@ const named = (draft: Draft, { owner }: Scope): Draft => {
   return { ...draft, spec: { ...draft.spec, ...missing } };
 };
 
-const hostVariables = ({ owner, tasks }: Scope): readonly Json[] =>
+/** Two for each task, the same ones for every pod of the job: thousands of tasks have thousands of pods. */
+const hostVariables = oncePer(({ owner, tasks }: Scope): readonly Json[] =>
   tasks
     .flatMap((task) => [variable(task, "HOSTS"), variable(task, "NUM")])
-    .map((name) => ({ name, valueFrom: { configMapKeyRef: { name: mapName(owner), key: name } } }));
+    .map((name) => ({ name, valueFrom: { configMapKeyRef: { name: mapName(owner), key: name } } })),
+);
 
 export const svc: Plugin = {
   flags,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { nextAfter, readSchedule } from "../../../shared/core/cron/schedule.ts";
+import { assertLinear } from "../../support/growth.ts";
 
 const next = (text: string, from: string, zone?: string): string => {
   const read = readSchedule(text, zone);
@@ -110,4 +111,28 @@ describe("what is no schedule", () => {
   for (const [text, why, zone] of rows) {
     test(JSON.stringify(text), () => assert.match(next(text, "2024-01-01T00:00:00Z", zone), why));
   }
+});
+
+describe("a long schedule", () => {
+  const errorOf = (text: string, zone?: string): string => {
+    const read = readSchedule(text, zone);
+    return read.ok ? "" : read.error;
+  };
+  const list = (length: number): string => `${"0,".repeat(200)}`.slice(0, length);
+
+  test("is read as far as 256 characters", () => {
+    assert.equal(errorOf(`${list(247)}0 * * * *`.padEnd(256)), "");
+    assert.equal(
+      errorOf(`${list(248)}0 * * * *`.padEnd(257)),
+      "the schedule is 257 characters long: at most 256 are read",
+    );
+    assert.match(errorOf("@hourly", "x".repeat(257)), /^Invalid timezone: it is 257 characters long/);
+  });
+
+  for (const [why, text] of [
+    ["digits without a unit", (n: number) => `@every ${"1".repeat(n)}`],
+    ["spaces", (n: number) => `${" ".repeat(n)}x`],
+    ["a zone that never ends", (n: number) => `TZ=${"x".repeat(n)}`],
+  ] as const)
+    test(`costs no more than its text: ${why}`, () => assertLinear(5_000, text, (given) => readSchedule(given)));
 });

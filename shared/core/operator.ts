@@ -3,7 +3,7 @@ import type { Key } from "./key.ts";
 import type { Measure } from "./measure.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { Word } from "./outbox.ts";
-import type { Decision, Plan, Trouble, View } from "./plan.ts";
+import type { Decision, Effect, Plan, Trouble, View } from "./plan.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */
@@ -49,6 +49,10 @@ export type Operator<Memory> = {
   readonly family?: string;
   /** Field selector of its objects, as `spec.schedulerName=x`; absent: all are its. */
   readonly field?: string;
+  /** Names of objects that every cluster has: a resync asks for a step of those that are missing, and `founding` makes them. */
+  readonly founds?: readonly string[];
+  /** What makes an object of this name where there is neither it nor a record of it; none of what others are to make. */
+  readonly founding?: (name: string) => readonly Effect[];
   /** True of an object whose metadata alone tells that nothing is to be done about it: a resync passes by. */
   readonly settled?: (metadata: Metadata) => boolean;
   readonly watches: readonly Watch[];

@@ -98,6 +98,8 @@ export type Checkpoints = {
   save(key: Key, record: CheckpointRecord, version: Version | undefined): Promise<Version | "raced">;
   /** Removes if the version is still the given one. */
   remove(key: Key, version: Version): Promise<"removed" | "raced">;
+  /** False while no record of a key without a namespace can be kept: the namespace of such records is missing. Absent: it always can. */
+  homed?(): Promise<boolean>;
 };
 
 /** Sending side of the queue. */

@@ -8,6 +8,7 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Looking, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
+import { found } from "./founding.ts";
 import { type Answers, learn, noAnswers } from "./learn.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
@@ -61,7 +62,7 @@ const taken = async (call: Call, first: First): Promise<Ending> => {
   const { world, message } = call;
   const began = world.clock.monotonic();
   const observed = await firstLook(call, first);
-  if (observed.see === "nothing") return { did: "nothing", why: "neither object nor checkpoint" };
+  if (observed.see === "nothing") return await found(call);
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
   const looked = (observed.see === "sight" ? shownAt(observed.sight) : undefined) ?? began;

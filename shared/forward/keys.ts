@@ -7,7 +7,7 @@ import { trim } from "../kube/trim.ts";
 /** What a forwarder needs to know of an operator. */
 export type Watcher = Pick<
   Operator<unknown>,
-  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "settled"
+  "kind" | "resource" | "watches" | "optional" | "scope" | "family" | "field" | "founds" | "settled"
 >;
 
 /** A message and the id under which a second copy of it vanishes. */

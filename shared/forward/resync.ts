@@ -22,6 +22,8 @@ export type Census = {
   readonly kind: string;
   readonly objects: readonly Metadata[];
   readonly hints: readonly Hint[];
+  /** Names of objects without a namespace that every cluster has. */
+  readonly founds?: readonly string[] | undefined;
   /** Places of objects for which something waits to be taken up: see `Watch.errand`. */
   readonly errands?: ReadonlySet<string>;
   /** Epoch ms. */
@@ -63,5 +65,8 @@ export const dueOf = (census: Census, sweep: string): readonly Due[] => {
   const orphans = census.hints
     .filter((hint) => !present.has(place(hint.namespace, hint.name)))
     .map((hint) => message(hint.namespace, hint.name, "orphaned"));
-  return [...living, ...orphans];
+  const missing = (census.founds ?? [])
+    .filter((name) => !present.has(place("", name)) && !hints.has(place("", name)))
+    .map((name) => message("", name, "missing"));
+  return [...living, ...orphans, ...missing];
 };

@@ -64,6 +64,12 @@ export const terminationOf = (pod: PodStatus, name: string): Terminated | undefi
 /** The condition of this type, if the pod has it. */
 export const conditionOf = ({ conditions }: PodStatus, type: string) => conditions?.find((one) => one.type === type);
 
+/** It runs and is ready, and nobody has told it to go. */
+export const isReady = (pod: Obj): boolean => {
+  const status = podStatus(pod);
+  return status.phase === "Running" && conditionOf(status, "Ready")?.status === "True" && !isEnding(pod);
+};
+
 /** Name of the node that the pod is bound to. */
 export const nodeNameOf = (pod: Obj): string | undefined => {
   const spec: unknown = pod["spec"];

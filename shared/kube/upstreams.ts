@@ -59,6 +59,24 @@ export const isRenewed = (lease: Obj, now: number): boolean => {
   return now <= renewed + (typeof seconds === "number" ? seconds : 15) * 1_000 + graceMs;
 };
 
+/** True of a pod with a container of an image whose repository matches. */
+export const runsImage = (pod: Obj, image: RegExp): boolean => {
+  const containers = at(pod, "spec", "containers");
+  return (
+    Array.isArray(containers) && containers.some((one) => image.test(repositoryOf(String(at(one, "image") ?? ""))))
+  );
+};
+
+/** True when this field manager wrote anything of the object within so many ms. */
+export const writtenBy = (object: Obj, manager: RegExp, now: number, withinMs: number): boolean => {
+  const shares = at(object.metadata, "managedFields");
+  if (!Array.isArray(shares)) return false;
+  return shares.some((share) => {
+    const time = Date.parse(String(at(share, "time") ?? ""));
+    return manager.test(String(at(share, "manager") ?? "")) && now - time <= withinMs;
+  });
+};
+
 /** What a container is of an upstream, by its image. */
 const partBy = ({ image, beside = [] }: Upstream, container: unknown): Part | undefined => {
   const repository = repositoryOf(String(at(container, "image") ?? ""));

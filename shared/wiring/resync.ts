@@ -21,7 +21,7 @@ export type ResyncScope = Scope & {
   readonly queue: Pick<Queue, "send">;
   readonly operators: readonly (Pick<
     Operator<unknown>,
-    "kind" | "resource" | "optional" | "scope" | "field" | "settled"
+    "kind" | "resource" | "optional" | "scope" | "field" | "founds" | "settled"
   > & {
     readonly watches?: readonly Watch[];
   })[];
@@ -133,12 +133,12 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const errandsOf = errandsIn(scope, late);
   const due: Due[] = [];
   for (const operator of scope.operators) {
-    const { kind } = operator;
+    const { kind, founds } = operator;
     const objects = await objectsOf(scope, operator, late);
     if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
     const errands = await errandsOf(operator);
-    due.push(...dueOf({ cluster: scope.cluster, kind, objects, hints: mine, errands, now }, sweep));
+    due.push(...dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep));
   }
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due

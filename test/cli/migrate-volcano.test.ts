@@ -83,7 +83,12 @@ describe("migrate of Volcano, alone", () => {
   });
 
   const rows: readonly (readonly [what: string, options: Options, objects: readonly Obj[], says: RegExp])[] = [
-    ["a scheduler that shows no lease", { scheduler: "silent" }, [], /renews none of the leases volcano, vc-scheduler/],
+    [
+      "a scheduler that shows neither a lease nor a pod",
+      { scheduler: "podless" },
+      [],
+      /renews none of the leases volcano, vc-scheduler, and no pod of it is Ready/,
+    ],
     ["a controller that is off", { flags: ["--controllers=-job-controller"] }, [], /flag --controllers: all of its/],
     ["another scheduler's name", { flags: ["--scheduler-name=mine"] }, [], /flag --scheduler-name: bare pods/],
     ["an unknown flag", { flags: ["--dance"] }, [], /flag --dance: no flag of upstream's that is known here/],
@@ -152,6 +157,12 @@ describe("migrate of Volcano, alone", () => {
       assert.doesNotMatch(out, /resource group|no gate any more/);
       assert.equal(code, 0);
     }
+  });
+
+  it("its scheduler without a lease, as its chart ships it, stands in nobody's way", async () => {
+    const { out, code } = await (await opened({ scheduler: "leaderless" })).run("migrate");
+    assert.match(out, /volcano-scheduler stays, and lets groups of pods in: it elects no leader, so hosts/);
+    assert.equal(code, 0);
   });
 
   it("without its scheduler hosts let groups in, and it says so", async () => {

@@ -24,7 +24,7 @@ export type Upstream = {
   readonly leader: string;
 };
 
-const workload = (namespace: string, { name, replicas, image, args, configMaps = [] }: Deployed): Obj => ({
+export const workload = (namespace: string, { name, replicas, image, args, configMaps = [] }: Deployed): Obj => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name, namespace },

@@ -1,7 +1,7 @@
 /** Volcano as its manifests install it: controllers, webhook server, a scheduler that places pods, and nine webhook configurations. */
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { make } from "./terminal.ts";
-import { hook, type Living, pass, renewed, settle } from "./upstreams.ts";
+import { type Deployed, hook, type Living, pass, renewed, settle, workload } from "./upstreams.ts";
 
 export const home = "volcano-system";
 
@@ -66,8 +66,8 @@ type Options = {
   readonly webhook?: readonly string[];
   /** `volcano-admission.conf`, as its pods mount it; false: no ConfigMap holds it. */
   readonly configuration?: string | false;
-  /** Whether its scheduler is there, and renews its lease. */
-  readonly scheduler?: "renews" | "silent" | "none";
+  /** Whether its scheduler is there, renews its lease or elects no leader, and has a pod. */
+  readonly scheduler?: "renews" | "leaderless" | "podless" | "none";
 };
 
 /** Of its webhook server, likewise. */
@@ -80,6 +80,11 @@ const configMap = "volcano-admission-configmap";
 
 const image = (name: string): string => `docker.io/volcanosh/${name}:v1.12.1`;
 
+const schedulerOf = (leads: boolean): Deployed => ({
+  ...{ name: "volcano-scheduler", replicas: 1, image: image("vc-scheduler") },
+  args: [`--leader-elect=${leads}`],
+});
+
 /** Installs it; it lives from then on. */
 export const install = async (simulator: Simulator, options: Options = {}): Promise<Living> => {
   const { lease = "vc-controller-manager", flags: given = flags, scheduler = "renews" } = options;
@@ -88,9 +93,7 @@ export const install = async (simulator: Simulator, options: Options = {}): Prom
   const deployments = [
     { name: "volcano-admission", replicas: 1, image: image("vc-webhook-manager"), args: webhook, ...mounted },
     { name: "volcano-controllers", replicas: 1, image: image("vc-controller-manager"), args: [...given, "2>&1"] },
-    ...(scheduler === "none"
-      ? []
-      : [{ name: "volcano-scheduler", replicas: 1, image: image("vc-scheduler"), args: ["--leader-elect=true"] }]),
+    ...(scheduler === "none" || scheduler === "podless" ? [] : [schedulerOf(scheduler === "renews")]),
   ];
   const living = await settle(simulator, { home, deployments, hooks, lease, leader: "volcano-controllers" });
   if (configuration !== false)
@@ -100,6 +103,7 @@ export const install = async (simulator: Simulator, options: Options = {}): Prom
       metadata: { name: configMap, namespace: home },
       data: { "volcano-admission.conf": configuration },
     });
+  if (scheduler === "podless") await make(simulator, workload(home, schedulerOf(false)));
   if (scheduler === "renews") {
     await make(simulator, renewed(simulator, "vc-scheduler", home));
     const path = `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/vc-scheduler`;

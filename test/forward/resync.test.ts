@@ -28,6 +28,18 @@ const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1"
   dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);
 
 describe("a resync", () => {
+  test("asks for what every cluster has and this one has not, unless its record is to be looked at anyway", () => {
+    const queue = (name: string): Metadata => ({ name, uid: name, generation: 1 });
+    const record = (name: string): Hint => hint({ kind: "Queue", namespace: "", name, uid: name, generation: 1 });
+    const due = (objects: readonly Metadata[], hints: readonly Hint[]): readonly string[] =>
+      dueOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1").map(
+        ({ message: { namespace, name, reason } }) => `${namespace}/${name} ${reason}`,
+      );
+    assert.deepEqual(due([], []), ["/root resync: missing", "/default resync: missing"]);
+    assert.deepEqual(due([queue("root")], [record("root")]), ["/default resync: missing"]);
+    assert.deepEqual(due([queue("root")], [record("root"), record("default")]), ["/default resync: orphaned"]);
+  });
+
   const cases = [
     { name: "passes by what rests", objects: [object()], hints: [hint()], want: [] },
     { name: "sends what has no record", objects: [object()], hints: [], want: ["pi: unrecorded"] },

@@ -157,6 +157,68 @@ describe("a Volcano job beside Volcano's scheduler", () => {
     }),
   );
 
+  const scheduler = (labels: Readonly<Record<string, string>>, image: string): Obj => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "scheduler-0", namespace: "default", labels },
+    spec: { containers: [{ name: "s", image }] },
+  });
+  const kinds = [
+    ["its chart's labels", scheduler({ app: "volcano-scheduler" }, "mirror/scheduler:1")],
+    ["its image", scheduler({}, "docker.io/volcanosh/vc-scheduler:v1.12.1")],
+  ] as const;
+  for (const [by, pod] of kinds)
+    it(
+      `that elects no leader is left to it, known by a Ready pod with ${by}, told when nothing happens, and taken over when it has gone`,
+      onStand(async (stand) => {
+        await stand.create(home);
+        await stand.create(pod);
+        await stand.turn(10_000);
+        await stand.host();
+        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+        await stand.turn(60_000);
+        assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
+        assert.equal(stand.all("Pod").length, 1);
+        const events = stand.all("Event").filter((event) => event["reason"] === "GangAdmission");
+        assert.deepEqual(events.map((event) => event["type"]).sort(), ["Normal", "Warning"]);
+        assert.match(said(stand, "GangAdmission").join("\n"), /pod default\/scheduler-0 .* left to it/);
+        assert.match(said(stand, "GangAdmission").join("\n"), /has written nothing of PodGroup default\/pair/);
+        await stand.remove("Pod", "scheduler-0");
+        await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 180_000);
+      }),
+    );
+
+  it(
+    "that runs as a process is known by what it writes, and what it has just written is left alone in any mode",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        const { transport } = stand.simulator;
+        const write = async (path: string, status: object): Promise<void> => {
+          const headers = { "content-type": "application/merge-patch+json", "user-agent": "vc-scheduler/v1.12.1" };
+          const answer = await transport.send({
+            ...{ method: "PATCH", path: `/apis/scheduling.volcano.sh/v1beta1/${path}`, headers },
+            ...{ body: JSON.stringify({ status }), timeoutMs: 1_000 },
+          });
+          assert.equal(answer.status, 200);
+        };
+        await stand.create(queue("default", { weight: 1 }));
+        await write("queues/default/status", { allocated: { cpu: "0" } });
+        await stand.host();
+        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+        await stand.turn(20_000);
+        const [group] = stand.all("PodGroup");
+        assert.equal(at(group, "status", "phase"), undefined);
+        assert.match(said(stand, "GangAdmission").join(), /vc-scheduler wrote Queue default within 2 minutes/);
+        await write(`namespaces/default/podgroups/${group?.metadata.name}`, { phase: "Pending" });
+        await stand.host({ gang: "none" });
+        await stand.turn(20_000);
+        assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), "Pending");
+      },
+      { managedFields: true },
+    ),
+  );
+
   it(
     "shares the queues with pods that nobody has grouped, of which nothing is remembered",
     onStand(

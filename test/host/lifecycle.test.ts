@@ -24,9 +24,11 @@ const completed = (stand: Stand, ...names: readonly string[]): Promise<void> =>
 const loud = ({ lines }: Stand): readonly string[] =>
   lines.filter(({ level }) => level === "warn" || level === "error").map(({ message }) => message);
 
-/** What a person sees, who logs at level info. */
+/** What a person sees of applications, who logs at level info: a resync that looks for queues has a line of its own. */
 const told = ({ lines }: Stand): readonly string[] =>
-  lines.filter(({ level }) => level !== "debug").map(({ message }) => message);
+  lines
+    .filter(({ level, message }) => level !== "debug" && !message.startsWith("resync: "))
+    .map(({ message }) => message);
 
 /** What is written while the next so much time passes. */
 const writtenIn = async (stand: Stand, ms: number): Promise<readonly string[]> => {

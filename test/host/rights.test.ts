@@ -98,6 +98,7 @@ const gang = (replicas: number): Readonly<Record<string, unknown>> => {
 /** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
 const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await findOtherControllers(openCluster(transport));
+  await stand.create(queue);
   await stand.host({ transport, spark });
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
@@ -110,7 +111,6 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
     }),
   );
   await stand.create(connect("server"));
-  await stand.create(queue);
   for (const [apiVersion, kind] of controllers) await bare(stand, apiVersion, kind);
   await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
   await stand.create(cronJob("minutely", { runMs: 1_000 }));
@@ -203,7 +203,9 @@ describe("the shipped rights", () => {
       await live(stand, way);
       assert.deepEqual(way.refused, []);
       const kinds = ["SparkApplication", "Job", "Pod", "Checkpoint"];
-      assert.deepEqual(kinds.flatMap(stand.all), []);
+      // The queues root and default are made again, and have records.
+      const left = kinds.flatMap(stand.all).filter(({ metadata }) => !metadata.name.startsWith("queue."));
+      assert.deepEqual(left, []);
     }),
   );
 

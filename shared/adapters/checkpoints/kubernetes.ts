@@ -6,6 +6,7 @@ import { type Ref, refText, type Stored } from "../../core/object.ts";
 import type { CheckpointRecord, Checkpoints, Version } from "../../engine/ports.ts";
 import { errorOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath } from "../../kube/paths.ts";
+import { namespaces } from "../../kube/resources.ts";
 import { checkpointObject, checkpointRef, isEdited } from "./object.ts";
 
 export type CheckpointOptions = {
@@ -102,5 +103,10 @@ export const kubernetesCheckpoints = (transport: Transport, options: CheckpointO
     load: (key) => load(store, key),
     save: (key, record, version) => save(store, key, record, version),
     remove: (key, version) => remove(store, key, version),
+    homed: async () => {
+      const path = objectPath({ resource: namespaces, name: store.home });
+      const { status } = await transport.send({ method: "GET", path, headers: {}, timeoutMs: store.timeoutMs });
+      return status !== 404;
+    },
   };
 };

@@ -49,6 +49,7 @@ const clusterWith = (part: Part, cluster: Cluster): Cluster => ({
 });
 
 const checkpointsWith = (part: Part, checkpoints: Checkpoints): Checkpoints => ({
+  ...checkpoints,
   load: (key) => part("read", () => checkpoints.load(key)),
   save: (key, record, version) => part("save", () => checkpoints.save(key, record, version)),
   remove: (key, version) => part("save", () => checkpoints.remove(key, version)),

@@ -123,7 +123,15 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
     return { differs: [`${stays} stays, and lets groups of pods in: its lease ${scheduling} is renewed`], blocks: [] };
   if (names.length === 0)
     return { differs: ["no scheduler of its own is here: hosts let groups of pods in, in its place"], blocks: [] };
-  const saying = `${stays} renews none of the leases ${family.scheduler.leases.join(", ")}: hosts would let groups in beside it. Give them --gang=scheduler, and say --force`;
+  const lacks = `${stays} renews none of the leases ${family.scheduler.leases.join(", ")}`;
+  if (schedulers.some(({ available }) => available > 0))
+    return {
+      differs: [
+        `${stays} stays, and lets groups of pods in: it elects no leader, so hosts know it by its Ready pods and by what it writes`,
+      ],
+      blocks: [],
+    };
+  const saying = `${lacks}, and no pod of it is Ready: hosts would let groups in beside it when it comes back. Give them --gang=scheduler, and say --force`;
   return { differs: [], blocks: [saying] };
 };
 

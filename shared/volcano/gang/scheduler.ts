@@ -1,10 +1,15 @@
-/** Who lets groups of pods in: Volcano's scheduler while it keeps its lease, or we. */
-import type { Resource } from "../../core/object.ts";
+/** Who lets groups of pods in: Volcano's scheduler while anything shows that it lives, or Rekindle. */
+import type { Resource, Stored } from "../../core/object.ts";
 import type { Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
-import { isRenewed } from "../../kube/upstreams.ts";
+import { instantOf } from "../../core/time.ts";
+import { isReady } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { isRenewed, runsImage, writtenBy } from "../../kube/upstreams.ts";
+import type { QueueMemory } from "../queue/memory.ts";
+import { isWaiting, phaseOf } from "./admission.ts";
 
-/** `auto` goes by the lease of Volcano's scheduler; `scheduler` and `none` say that there is one, or that there is none. */
+/** `auto` goes by signs of Volcano's scheduler; `scheduler` and `none` say that there is one, or that there is none. */
 export const gangModes = ["auto", "scheduler", "none"] as const;
 
 export type GangMode = (typeof gangModes)[number];
@@ -14,7 +19,7 @@ const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: 
 /** The scheduler calls its lease by its own name; with several names it is the component's. In any namespace. */
 const names = ["volcano", "vc-scheduler"] as const;
 
-const queryOf = (name: string): Query => ({
+const leaseQuery = (name: string): Query => ({
   do: "list",
   resource: leases,
   namespace: "",
@@ -22,27 +27,128 @@ const queryOf = (name: string): Query => ({
   field: `metadata.name=${name}`,
 });
 
-/** What must be looked at to know. */
-export const leasesFor = (mode: GangMode): readonly Query[] => (mode === "auto" ? names.map(queryOf) : []);
+export const leaseQueries = names.map(leaseQuery);
 
-export type Found = { readonly admits: "scheduler" | "here"; readonly saying: string };
+/** Pods of upstream's chart and manifests. */
+const labelled: Query = { do: "list", resource: pods, namespace: "", labels: { app: "volcano-scheduler" } };
+
+/** Whatever runs on and is no batch pod of Volcano's: among these, whoever installed the scheduler otherwise is known by its image. */
+const running: Query = {
+  ...{ do: "list", resource: pods, namespace: "", labels: {} },
+  field: "spec.restartPolicy=Always,spec.schedulerName!=volcano,status.phase=Running",
+};
+
+/** A look at all of those that found no scheduler is enough for so long: one that is at work is known by what it writes. */
+const searchMs = 300_000;
+
+const image = /(^|\/)vc-scheduler(-[a-z0-9]+)?$/;
+
+/** The field manager of its writes. */
+const manager = /^vc-scheduler/;
+
+/** Every second it turns a phase of "" into another one, and writes what queues have been given. */
+const writingMs = 120_000;
+
+/** A phase that it has just written is never changed here. */
+const ownedMs = 30_000;
+
+/** So long a group may wait for a scheduler that seems alive, before it is told that this one does nothing. */
+const silentMs = 10_000;
+
+export type Found = {
+  readonly admits: "scheduler" | "here";
+  readonly saying: string;
+  /** What to tell of a scheduler that runs and lets nothing in. */
+  readonly silent?: string;
+  /** It may have to be told before long. */
+  readonly doubtful?: true;
+  /** When all pods were looked at in vain, epoch ms. */
+  readonly searchedAt?: number | undefined;
+};
+
+/** What it is decided from. */
+export type Signs = Pick<View<QueueMemory>, "seen" | "now" | "memory"> & {
+  readonly queues: readonly Stored[];
+  readonly groups: readonly Stored[];
+};
 
 const letting =
   "groups of pods are let in here, by the state and the capability of their queues, and go to default-scheduler";
 
-/** What was found, once everything has been looked at. */
-export const found = (mode: GangMode, { seen, now }: Pick<View<unknown>, "seen" | "now">): Found => {
+const leaving = "groups of pods are left to it";
+
+const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+/** True of a group whose phase Volcano's scheduler wrote a moment ago. */
+export const isSchedulers = (group: Stored, now: number): boolean => writtenBy(group, manager, now, ownedMs);
+
+const byLease = ({ seen, now }: Signs): Found | undefined => {
+  const held = leaseQueries.flatMap((query) => seen.get(queryId(query)) ?? []).find((lease) => isRenewed(lease, now));
+  if (held === undefined) return undefined;
+  return { admits: "scheduler", saying: `Volcano's scheduler renews its lease ${placeOf(held)}: ${leaving}` };
+};
+
+const byWrites = ({ queues, groups, now }: Signs): Found | undefined => {
+  const written = [...groups, ...queues].find((object) => writtenBy(object, manager, now, writingMs));
+  if (written === undefined) return undefined;
+  const { kind } = written;
+  const saying = `vc-scheduler wrote ${kind} ${placeOf(written)} within ${writingMs / 60_000} minutes: ${leaving}`;
+  return { admits: "scheduler", saying };
+};
+
+/** A group that nobody has given a phase yet, and its age in ms. */
+const longestWaiting = ({ groups, now }: Signs): { readonly group: Stored; readonly ageMs: number } | undefined =>
+  groups
+    .filter((group) => isWaiting(group) && phaseOf(group) === "")
+    .map((group) => ({ group, ageMs: now - (instantOf(group.metadata.creationTimestamp) ?? now) }))
+    .sort((a, b) => b.ageMs - a.ageMs)[0];
+
+/** A pod that is Ready only runs. */
+const byPod = (signs: Signs, pod: Stored): Found => {
+  const alive = `pod ${placeOf(pod)} of Volcano's scheduler is Ready`;
+  const left: Found = { admits: "scheduler", saying: `${alive}: ${leaving}` };
+  const waiting = longestWaiting(signs);
+  if (waiting === undefined) return left;
+  if (waiting.ageMs < silentMs) return { ...left, doubtful: true };
+  const { group, ageMs } = waiting;
+  const silent = `${alive}, but has written nothing of PodGroup ${placeOf(group)} for ${Math.floor(ageMs / 1_000)} s: the group is left alone; look at the scheduler's log, or set gang to none if it is not to place these pods`;
+  return { ...left, silent };
+};
+
+const isReadyScheduler = (pod: Stored): boolean => isReady(pod) && runsImage(pod, image);
+
+/** Looks at the pods, or what they show. */
+const fromPods = (signs: Signs): Found | readonly Query[] => {
+  const { seen, now, memory } = signs;
+  const own = seen.get(queryId(labelled));
+  if (own === undefined) return [labelled];
+  const ready = own.find(isReady);
+  if (ready !== undefined) return byPod(signs, ready);
+  const { admits, searchedAt } = memory ?? {};
+  const here: Found = {
+    admits: "here",
+    saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed, no pod of it is Ready, and it has written nothing for ${writingMs / 60_000} minutes: ${letting}`,
+  };
+  if (admits === "here" && searchedAt !== undefined && now - searchedAt < searchMs) return { ...here, searchedAt };
+  const all = seen.get(queryId(running));
+  if (all === undefined) return [running];
+  const found = all.find(isReadyScheduler);
+  return found === undefined ? { ...here, searchedAt: now } : byPod(signs, found);
+};
+
+/** What to look at before it is known, or what was found. While no group waits, it stays with what was found last. */
+export const find = (mode: GangMode, signs: Signs): Found | readonly Query[] => {
   if (mode === "scheduler")
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };
   if (mode === "none")
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: none\` says, ${letting}` };
-  const held = names.flatMap((name) => seen.get(queryId(queryOf(name))) ?? []).find((lease) => isRenewed(lease, now));
-  if (held === undefined)
-    return {
-      admits: "here",
-      saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed: ${letting}`,
-    };
-  const { namespace, name } = held.metadata;
-  const saying = `Volcano's scheduler renews its lease ${namespace}/${name}: groups of pods are left to it`;
-  return { admits: "scheduler", saying };
+  const unseen = leaseQueries.filter((query) => !signs.seen.has(queryId(query)));
+  if (unseen.length > 0) return unseen;
+  const alive = byLease(signs) ?? byWrites(signs);
+  if (alive !== undefined) return alive;
+  const { admits, searchedAt } = signs.memory ?? {};
+  const isKnown = admits === "scheduler" || admits === "here";
+  if (isKnown && !signs.groups.some(isWaiting)) return { admits, saying: "", searchedAt };
+  return fromPods(signs);
 };

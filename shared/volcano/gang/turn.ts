@@ -4,15 +4,16 @@ import type { Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import { specOf } from "../queue/family.ts";
+import type { QueueMemory } from "../queue/memory.ts";
 import { podGroups } from "../resource.ts";
 import { type Hall, isWaiting, type Verdict, verdictsOf } from "./admission.ts";
 import { lettingIn, mostAtOnce } from "./letting.ts";
-import { type Found, found, type GangMode, leasesFor } from "./scheduler.ts";
+import { type Found, find, type GangMode, isSchedulers } from "./scheduler.ts";
 
 /** Every group of every namespace. */
 export const allGroups: Query = { do: "list", resource: podGroups, namespace: "", labels: {}, spared: true };
 
-type Looked = Pick<View<unknown>, "seen" | "now">;
+type Looked = Pick<View<QueueMemory>, "seen" | "now" | "memory">;
 
 const answerTo = ({ seen }: Looked, query: Query): readonly Stored[] | undefined => seen.get(queryId(query));
 
@@ -44,25 +45,37 @@ export type Turn = {
 /** Whoever waits may be let in by what no watch shows: a scheduler that has gone. */
 const pollMs = 30_000;
 
-const restOf = ({ admits, saying }: Found, verdicts: readonly Verdict[], waits: number): Turn["rest"] => {
+/** A scheduler that runs and does nothing is told of before long. */
+const doubtMs = 10_000;
+
+const restOf = (
+  { admits, saying, silent, doubtful }: Found,
+  verdicts: readonly Verdict[],
+  waits: number,
+): Turn["rest"] => {
   if (waits === 0) return { rests: true };
-  if (admits === "scheduler") return { pollMs, waitsFor: `${waits} groups to be let in: ${saying}` };
-  const left = verdicts.filter(({ enters }) => !enters).length;
+  if (admits === "scheduler")
+    return {
+      pollMs: doubtful === true ? doubtMs : pollMs,
+      waitsFor: `${waits} groups to be let in: ${silent ?? saying}`,
+    };
+  const left = waits - verdicts.filter(({ enters }) => enters).length;
   return left === 0 ? { rests: true } : { pollMs, waitsFor: `room in their queues for ${left} groups` };
 };
 
 /** What to look at before the turn can be taken, or what it comes to. */
 export const turnOf = (mode: GangMode, queues: readonly Stored[], view: Looked): Turn | readonly Query[] => {
-  const first = [...leasesFor(mode), allGroups].filter((query) => answerTo(view, query) === undefined);
-  if (first.length > 0) return first;
-  const groups = answerTo(view, allGroups) ?? [];
-  const who = found(mode, view);
+  const groups = answerTo(view, allGroups);
+  const who = find(mode, { ...view, queues, groups: groups ?? [] });
+  if (groups === undefined) return "admits" in who ? [allGroups] : [...new Set([...who, allGroups])];
+  if (!("admits" in who)) return who;
   const waits = groups.filter(isWaiting).length;
   if (who.admits === "scheduler") return { found: who, effects: [], rest: restOf(who, [], waits) };
   const names = classesOf(groups);
   const unseen = names.map(classQuery).filter((query) => answerTo(view, query) === undefined);
   if (unseen.length > 0) return unseen;
-  const hall: Hall = { queues, groups, priorities: prioritiesIn(view, names) };
+  const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, view.now)));
+  const hall: Hall = { queues, groups: ours, priorities: prioritiesIn(view, names) };
   const verdicts = verdictsOf(hall);
   const all = lettingIn(verdicts, view.now);
   const effects = all.slice(0, mostAtOnce);

@@ -107,17 +107,29 @@ const memoryOf = (
   return {
     ...(state === shownState(object) ? {} : { wanted: state, decidedAt: decidedAt({ object, memory }, state) }),
     ...(kept === undefined ? {} : { commands: kept }),
-    ...(turn === undefined ? {} : { admits: turn.found.admits }),
+    ...(turn === undefined ? {} : rememberedOf(turn.found)),
   };
 };
 
-/** Who lets groups in is said when it is found for the first time, and when it changes. */
+const rememberedOf = ({ admits, searchedAt, silent }: Turn["found"]): QueueMemory => ({
+  admits,
+  ...(searchedAt === undefined ? {} : { searchedAt }),
+  ...(silent === undefined ? {} : { silent: true }),
+});
+
+/** Who lets groups in is said when it is found for the first time, and when it changes; so is a scheduler that lets nothing in. */
 const finding = ({ object, memory }: Scene, turn: Turn | undefined): readonly Effect[] => {
-  if (turn === undefined || memory.admits === turn.found.admits) return [];
-  const occasion = `admits ${turn.found.admits} ${object.metadata.resourceVersion}`;
-  const { saying: message } = turn.found;
+  if (turn === undefined) return [];
+  const { admits, saying, silent } = turn.found;
+  const { resourceVersion } = object.metadata;
+  const event = { do: "record", about: object, resource: queues, reason: "GangAdmission" } as const;
   return [
-    { do: "record", about: object, resource: queues, occasion, type: "Normal", reason: "GangAdmission", message },
+    ...(memory.admits === admits
+      ? []
+      : [{ ...event, occasion: `admits ${admits} ${resourceVersion}`, type: "Normal" as const, message: saying }]),
+    ...(silent === undefined || memory.silent === true
+      ? []
+      : [{ ...event, occasion: `silent ${resourceVersion}`, type: "Warning" as const, message: silent }]),
   ];
 };
 

@@ -12,6 +12,10 @@ const memory = z.object({
   commands: z.array(z.string()).optional(),
   /** Of the root: who lets groups of pods in, as it was told last. */
   admits: z.string().optional(),
+  /** Of the root: when pods were looked at for a scheduler in vain, epoch ms. */
+  searchedAt: z.number().optional(),
+  /** Of the root: it was told that a scheduler runs and lets nothing in. */
+  silent: z.boolean().optional(),
 });
 
 export type QueueMemory = z.infer<typeof memory>;

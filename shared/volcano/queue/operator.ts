@@ -3,6 +3,7 @@ import type { Operator } from "../../core/operator.ts";
 import type { GangMode } from "../gang/scheduler.ts";
 import { component } from "../resource.ts";
 import { decideWith } from "./decide.ts";
+import { founding } from "./founding.ts";
 import { parseQueueMemory, type QueueMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { tells } from "./update.ts";
@@ -12,6 +13,7 @@ import { queueWatcher } from "./watches.ts";
 export const volcanoQueue = (gang: GangMode = "auto"): Operator<QueueMemory> => ({
   ...queueWatcher,
   component,
+  founding,
   parse: parseQueueMemory,
   tells,
   recovery,

@@ -10,6 +10,7 @@ import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../resource.ts";
 import { inherited } from "./acting.ts";
 import { defaultName, rootName, shownState } from "./family.ts";
+import { foundedNames } from "./founding.ts";
 
 const fieldsOf = (object: Obj, field: string): Json => {
   const { [field]: value } = object;
@@ -71,4 +72,11 @@ const watches: readonly Watch[] = [
 ];
 
 /** A queue as a forwarder knows it. */
-export const queueWatcher = { kind: queues.kind, resource: queues, scope: "Cluster", optional: true, watches } as const;
+export const queueWatcher = {
+  kind: queues.kind,
+  resource: queues,
+  scope: "Cluster",
+  optional: true,
+  founds: foundedNames,
+  watches,
+} as const;

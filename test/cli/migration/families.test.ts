@@ -4,11 +4,11 @@ import { it } from "node:test";
 import { families } from "../../../shared/cli/migration/families.ts";
 import { flagIn, flagsOf } from "../../../shared/cli/migration/flags.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import { leasesFor } from "../../../shared/volcano/gang/scheduler.ts";
+import { leaseQueries } from "../../../shared/volcano/gang/scheduler.ts";
 import { operatorsFor } from "../../../shared/wiring/operators.ts";
 
 it("a scheduler is known by the leases by which hosts know it", () => {
-  const asked = leasesFor("auto").map((query) => ("field" in query ? query.field : ""));
+  const asked = leaseQueries.map((query) => ("field" in query ? query.field : ""));
   assert.deepEqual(
     families.volcano.scheduler?.leases.map((name) => `metadata.name=${name}`),
     asked,

@@ -1,4 +1,5 @@
 /** SparkApplications at the API server's door: the defaults that upstream's webhook writes, and the refusals it gives. */
+import * as z from "zod";
 import {
   type AdmittedObject,
   additions,
@@ -7,6 +8,7 @@ import {
   type PatchOperation,
 } from "../../kube/admission.ts";
 import { isRecord } from "../../kube/answers.ts";
+import { isOwn, readOtherwise } from "../executors/owner.ts";
 import { specSchema } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -34,18 +36,28 @@ export const applicationDefaults = (object: AdmittedObject): readonly PatchOpera
   return parsed.success ? additions(spec, withDefaults(parsed.data), "/spec") : [];
 };
 
+const texts = z.record(z.string(), z.string());
+
+const annotationsOf = ({ metadata }: AdmittedObject): Readonly<Record<string, string>> =>
+  texts.safeParse(metadata["annotations"]).data ?? {};
+
 /** A submission that nobody will make: only whether it could be made is asked. */
 const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly string[] => {
   const parsed = parseSpec({ ...object, metadata: { name, namespace } });
   if (!parsed.ok) return [];
-  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000" };
+  const annotations = annotationsOf(object);
+  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
   const apiServer = "https://kubernetes.default.svc";
   const result = submit({ app, spec: parsed.spec, attempt: 1, submittedAt: 0, apiServer });
   // What a note says of admission's absence is not so while admission answers.
   const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
   return "refused" in result
     ? [`its submission will fail: ${result.refused}`]
-    : [...scaleOddities(parsed.spec.dynamicAllocation), ...notesOf(noted)];
+    : [
+        ...scaleOddities(parsed.spec.dynamicAllocation),
+        ...notesOf(noted),
+        ...(isOwn(annotations) ? readOtherwise(noted) : []),
+      ];
 };
 
 /**

@@ -4,6 +4,7 @@
  */
 import { type Choice, type Count, type Span, spanUnits } from "../../core/annotation.ts";
 import { owners } from "../executors/owner.ts";
+import { mostInBatch } from "../executors/pace.ts";
 
 const { second, minute, hour } = spanUnits;
 
@@ -135,7 +136,7 @@ export const counts = {
     form: "count",
     annotation: "rekindle.dev/executor-batch",
     least: 1,
-    most: 10_000,
+    most: mostInBatch,
     meaning: "own: executors made in one interval; unset, spark.kubernetes.allocation.batch.size, else 500",
   },
   executorMaxPending: {

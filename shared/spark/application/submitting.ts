@@ -7,7 +7,7 @@ import type { Companion } from "../companions/companion.ts";
 import { guardsOf } from "../companions/retinue.ts";
 import { begun } from "../executors/allotment.ts";
 import { prefixOf } from "../executors/builder.ts";
-import { ownerAnnotation } from "../executors/owner.ts";
+import { ownerAnnotation, readOtherwise } from "../executors/owner.ts";
 import type { ExecutorBasis } from "../executors/request.ts";
 import { ignoredVolumes } from "../submission/mounts.ts";
 import { type Submission, submit } from "../submission/submit.ts";
@@ -16,7 +16,7 @@ import { accompaniment, attemptOf, withRare } from "./accompanied.ts";
 import { unsubmitted } from "./chronicle.ts";
 import type { Driver, Memory, State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
-import { relevant } from "./relevant.ts";
+import { isOwnRun, relevant } from "./relevant.ts";
 import { made, sparkApplications } from "./resource.ts";
 import { nextSubmission } from "./restart.ts";
 import { planOf, policyOf, type Scene } from "./scene.ts";
@@ -121,14 +121,19 @@ const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message
   message,
 });
 
-/** What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are others'; volumes that no pod gets. */
+/**
+ * What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are
+ * others'; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
+ */
 const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
   const { problems } = policiesOf(scene.object);
   const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
+  const otherwise = scene.read.ok && isOwnRun(memory) ? readOtherwise(scene.read.spec) : [];
   const ignored = scene.read.ok ? ignoredVolumes(scene.read.spec) : [];
   return [
     ...ignored.map((volume) => warning(scene, memory, "RekindleVolumeIgnored", volume)),
     ...problems.map((problem) => warning(scene, memory, "RekindleAnnotationIgnored", problem)),
+    ...otherwise.map((conf) => warning(scene, memory, "RekindleConfIgnored", conf)),
     ...(other === undefined ? [] : [warning(scene, memory, "RekindleSparkVersionUnknown", other)]),
   ];
 };

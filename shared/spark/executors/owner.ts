@@ -5,6 +5,7 @@ import type { Conf } from "../submission/conf.ts";
 import { flagOf, listOf } from "../submission/conf.ts";
 import { volcanoStep } from "../submission/steps/volcano.ts";
 import { standIn } from "../submission/versions.ts";
+import { batchConf, batchIn, mostInBatch } from "./pace.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";
 
@@ -86,6 +87,41 @@ export const obstacles: readonly Obstacle[] = [
     why: "no JVM runs here to load their classes",
     stands: ({ conf }) => listOf(conf.get(featureSteps)).some((name) => name !== volcanoStep),
   },
+];
+
+type Confs = Readonly<Record<string, string>>;
+
+const isOff = (confs: Confs, key: string): boolean => confs[key]?.trim().toLowerCase() === "false";
+
+const claimed = /^spark\.kubernetes\.executor\.volumes\.persistentVolumeClaim\.[^.]+\.options\.claimName$/;
+
+const claimsOnDemand = (confs: Confs): boolean =>
+  Object.entries(confs).some(([key, value]) => claimed.test(key) && value.includes("OnDemand"));
+
+const ownClaims = "spark.kubernetes.driver.ownPersistentVolumeClaim";
+const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
+const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
+
+/** Spark's own allocator hands on claims unless a conf says otherwise. */
+const claims = (confs: Confs): readonly string[] => {
+  if (!claimsOnDemand(confs) || isOff(confs, ownClaims) || isOff(confs, reuse)) return [];
+  const waits = confs[wait]?.trim().toLowerCase() === "true" ? `, and nobody waits for one (${wait})` : "";
+  return [
+    `${reuse}: with ${ownerAnnotation}: own no claim is handed on${waits}: an executor that replaces another gets new claims, and the old ones stay until the driver ends; set it to false if that is meant`,
+  ];
+};
+
+const batch = (confs: Confs): readonly string[] => {
+  const asked = batchIn(confs) ?? 0;
+  return asked <= mostInBatch
+    ? []
+    : [`${batchConf}: ${asked} executors are more than Rekindle makes in one batch: it makes ${mostInBatch}`];
+};
+
+/** Confs of Spark's own allocator that Rekindle reads otherwise, in one text each; nothing is refused for them. */
+export const readOtherwise = ({ sparkConf = {} }: SparkApplicationSpec): readonly string[] => [
+  ...claims(sparkConf),
+  ...batch(sparkConf),
 ];
 
 /** What is in the way of `rekindle.dev/executors: own`, in one text each. */

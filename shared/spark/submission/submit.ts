@@ -2,7 +2,7 @@
 import type { Obj } from "../../core/object.ts";
 import { firstId } from "../executors/allotment.ts";
 import { executorOf } from "../executors/builder.ts";
-import { isOwn, obstaclesIn } from "../executors/owner.ts";
+import { isOwn, obstaclesIn, readOtherwise } from "../executors/owner.ts";
 import type { ExecutorBasis } from "../executors/request.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
@@ -177,6 +177,6 @@ export const submit = (given: SubmissionInput): SubmissionResult => {
     before,
     driver: driverOf(input, made, submissionId),
     ...(executors === undefined ? {} : { executors }),
-    notes: notesOf(spec),
+    notes: [...notesOf(spec), ...(ownedIn(input) ? readOtherwise(spec) : [])],
   };
 };

@@ -91,8 +91,8 @@ describe("annotations", () => {
     { name: "reregistration-timeout", value: "11m", want: /a duration from 1s to 10m, .*; the host's holds$/ },
     { name: "retry-reset-after", value: "", want: /the default of 10m holds/ },
     { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear holds/ },
-    { name: "executor-batch", value: "0", want: /a whole number from 1 to 10000; the default holds/ },
-    { name: "executor-batch", value: "1.5", want: /a whole number from 1 to 10000/ },
+    { name: "executor-batch", value: "0", want: /a whole number from 1 to 1000; the default holds/ },
+    { name: "executor-batch", value: "1.5", want: /a whole number from 1 to 1000/ },
     { name: "executors", value: "mine", want: /one of assist, own; the default of assist holds/ },
     { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
   ];

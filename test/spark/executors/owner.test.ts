@@ -8,6 +8,8 @@ import { held } from "../../../shared/spark/submission/additions.ts";
 import type { Submission } from "../../../shared/spark/submission/submit.ts";
 import { submit } from "../../../shared/spark/submission/submit.ts";
 import { parseProperties } from "../../compat/properties.ts";
+import { creating, good, said } from "../admission/reviews.ts";
+import { application, decided, spec } from "../application/scenes.ts";
 
 const specOf = (changes: object) =>
   specSchema.parse({
@@ -157,4 +159,53 @@ describe("how many executors are wanted", () => {
   ];
   for (const [wanted, changes] of rows)
     test(`${JSON.stringify(changes)}: ${wanted}`, () => assert.equal(wantedOf(specOf(changes)), wanted));
+});
+
+describe("confs of Spark's own allocator that own reads otherwise", () => {
+  const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
+  const onDemand = {
+    [`${volume}.mount.path`]: "/data",
+    [`${volume}.options.claimName`]: "OnDemand",
+    [`${volume}.options.storageClass`]: "fast",
+    [`${volume}.options.sizeLimit`]: "1Gi",
+  };
+  const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
+  const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
+  const batch = "spark.kubernetes.allocation.batch.size";
+  const rows: readonly (readonly [sparkConf: Readonly<Record<string, string>>, says: RegExp | undefined])[] = [
+    [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*no claim is handed on: an executor/],
+    [{ ...onDemand, [reuse]: "true" }, /no claim is handed on/],
+    [{ ...onDemand, [wait]: "true" }, /and nobody waits for one \(spark\.kubernetes\.driver\.waitTo/],
+    [{ ...onDemand, [reuse]: "false" }, undefined],
+    [{ ...onDemand, "spark.kubernetes.driver.ownPersistentVolumeClaim": "false" }, undefined],
+    [{ [reuse]: "true" }, undefined],
+    [{ [batch]: "5000" }, /batch\.size: 5000 executors are more than Rekindle makes in one batch: it makes 1000$/],
+    [{ [batch]: "1000" }, undefined],
+  ];
+  for (const [sparkConf, says] of rows)
+    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "nothing is told" : "told"} at the door and where it runs`, () => {
+      const { notes } = submitted({ sparkConf });
+      const annotations = { "rekindle.dev/executors": "own" };
+      const door = said(creating("SparkApplication", { ...good, sparkConf }, { name: "app", annotations }));
+      const object = application({ metadata: { annotations }, spec: { ...spec, sparkConf } });
+      const events = decided({ object })
+        .plan.stages.flat()
+        .flatMap((effect) =>
+          effect.do === "record" && effect.reason === "RekindleConfIgnored" ? [effect.message] : [],
+        );
+      if (says === undefined) assert.deepEqual([notes, door, events], [[], "", []]);
+      else for (const text of [...notes, door.replace("warning: ", ""), ...events]) assert.match(text, says);
+      assert.equal(events.length, notes.length);
+      assert.deepEqual(submitted({ sparkConf }, "assist").notes, []);
+    });
+
+  test("what is in the way of own is told at the door, too", () => {
+    const annotations = { "rekindle.dev/executors": "own" };
+    const dynamic = { ...good, dynamicAllocation: { enabled: true } };
+    const door = said(creating("SparkApplication", dynamic, { name: "app", annotations }));
+    assert.match(
+      door,
+      /^warning: its submission will fail: metadata\.annotations\[rekindle\.dev\/executors\]: own does not/,
+    );
+  });
 });

@@ -1,4 +1,4 @@
-/** `rekindle log`: the log of a driver or an executor, followed over broken connections and into the next attempt. */
+/** `rekindle log`: the log of a driver, an executor or a pod of a job, followed over broken connections and into the next attempt. */
 import { ApiError } from "../core/errors.ts";
 import type { Stored } from "../core/object.ts";
 import { errorOf } from "../kube/answers.ts";
@@ -6,12 +6,11 @@ import { objectPath, withQuery } from "../kube/paths.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
-import { type Life, lifeOf, noPod, podOf } from "./pods.ts";
-import type { Target } from "./target.ts";
+import { hasNoPods, type Life, lifeOf, noPod, podOf, podsMeant, podsText, type Which } from "./pods.ts";
+import { fullName, missing, type Target } from "./target.ts";
 import type { Session, Tools } from "./tools.ts";
 
-export type LogAsked = {
-  readonly executor: string | undefined;
+export type LogAsked = Which & {
   readonly follow: boolean;
   readonly tail: number | undefined;
   /** Only what is younger than so many ms. */
@@ -81,14 +80,29 @@ const isOver = (pod: Stored): boolean => ["Succeeded", "Failed"].includes(podSta
 
 const againMs = 1_000;
 
-const nobody = ({ kind, key }: Target): Refused =>
-  new Refused(`there is no ${kind.resource.kind} ${key.namespace}/${key.name}`);
+/** Several pods are meant: of a named task all are read, else somebody chooses. */
+const several = (tools: Tools, { key }: Target, found: readonly Stored[]): void => {
+  tools.print(podsText(found));
+  tools.warn(
+    `name one: rekindle log ${fullName(key)} --pod NAME, or --task TASK --index N; of all of a task: --task TASK`,
+  );
+};
 
 const read = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
   const life = await lifeOf(session, target);
-  if (life === undefined) throw nobody(target);
-  const pod = podOf(target, life, asked.executor);
-  if (pod === undefined) throw noPod(target, life, asked.executor);
+  if (life === undefined) throw await missing(session, target.key, [target.kind]);
+  const found = podsMeant(target, life, asked);
+  if (found.length === 0) throw await noPod(session, target, life, asked);
+  if (found.length > 1 && asked.task === undefined) return several(tools, target, found);
+  for (const pod of found) {
+    if (found.length > 1) tools.print(`==> ${pod.metadata.name} <==`);
+    await readPod(tools, session, { target, pod, asked });
+  }
+};
+
+type At = { readonly target: Target; readonly pod: Stored; readonly asked: LogAsked };
+
+const readPod = async (tools: Tools, session: Session, { target, pod, asked }: At): Promise<void> => {
   const reading = { uid: pod.metadata.uid, name: pod.metadata.name, last: undefined };
   try {
     await readOnce(tools, session, { target, pod, asked, reading });
@@ -114,7 +128,7 @@ type Seen = {
 
 const see = async (session: Session, target: Target, asked: LogAsked): Promise<Seen> => {
   const life = await lifeOf(session, target);
-  return { target, asked, life, pod: life === undefined ? undefined : podOf(target, life, asked.executor) };
+  return { target, asked, life, pod: life === undefined ? undefined : podOf(target, life, asked) };
 };
 
 /** The next attempt's log begins at its beginning. */
@@ -147,7 +161,12 @@ const readOn = async (tools: Tools, session: Session, seen: Seen, before: Follow
 const follow = async (tools: Tools, session: Session, target: Target, asked: LogAsked): Promise<void> => {
   let at: Following = {};
   let seen = await see(session, target, asked);
-  if (seen.life === undefined) throw nobody(target);
+  if (seen.life === undefined) throw await missing(session, target.key, [target.kind]);
+  if (podsMeant(target, seen.life, asked).length > 1) {
+    several(tools, target, podsMeant(target, seen.life, asked));
+    throw new Refused("one pod is followed at a time");
+  }
+  if (hasNoPods(target)) throw await noPod(session, target, seen.life, asked);
   for (; ; seen = await see(session, target, asked)) {
     const before = at;
     if (nothingMore(seen.life, seen.pod, at.done)) return;

@@ -1,11 +1,14 @@
-/** The pods of an application as log and forward need them: the main one, an executor by its id. */
+/** The pods of an application as log and forward need them: the main one, an executor by its id, those of a job's task. */
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
-import { inOrder, labelOf, mayBelongTo } from "../kube/pods.ts";
+import { inOrder, labelOf, mayBelongTo, podStatus } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { Refused } from "./failure.ts";
+import { jobs, keys } from "./job/shape.ts";
 import type { Standing } from "./kinds/kind.ts";
-import type { Target } from "./target.ts";
+import { fullName, shortName, type Target } from "./target.ts";
+import { columns } from "./text.ts";
 import type { Session } from "./tools.ts";
 
 export type Life = { readonly object: Stored; readonly standing: Standing; readonly pods: readonly Stored[] };
@@ -32,23 +35,114 @@ const byAge = (a: Stored, b: Stored): number =>
 const executors = (pods: readonly Stored[]): readonly Stored[] =>
   pods.filter((pod) => labelOf(pod, "spark-exec-id") !== undefined).toSorted(byAge);
 
-/** The driver or server, or the executor of this id: of several attempts the newest. */
-export const podOf = (target: Target, life: Life, executor: string | undefined): Stored | undefined => {
-  if (executor === undefined) {
-    const name = target.kind.mainPod(life.object, life.pods);
-    return life.pods.findLast(({ metadata }) => metadata.name === name);
-  }
-  return executors(life.pods).findLast((pod) => labelOf(pod, "spark-exec-id") === executor);
+/** Which pod is meant; nothing: the one whose log tells most. */
+export type Which = {
+  /** Id of an executor. */
+  readonly executor?: string | undefined;
+  /** Its name, or what its name ends with. */
+  readonly pod?: string | undefined;
+  /** Task of a Job, and an ordinal within it. */
+  readonly task?: string | undefined;
+  readonly index?: number | undefined;
 };
 
-/** Why there is no such pod, and what there is. */
-export const noPod = ({ key }: Target, life: Life, executor: string | undefined): Refused => {
-  const name = `${key.namespace}/${key.name}`;
-  const ids = [...new Set(executors(life.pods).map((pod) => labelOf(pod, "spark-exec-id")))];
-  if (executor === undefined)
-    return new Refused(
-      `${name} has no driver pod (${life.standing.state}); see what it waits for: rekindle status ${name}`,
+const taskOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskSpec);
+const indexOf = (pod: Stored): string | undefined => labelOf(pod, keys.taskIndex);
+
+const isNamed = ({ metadata: { name } }: Stored, { key }: Target, text: string): boolean =>
+  name === text || name === `${key.name}-${text}`;
+
+/** The newest of each name. */
+const newest = (pods: readonly Stored[]): readonly Stored[] => [
+  ...new Map(pods.toSorted(byAge).map((pod) => [pod.metadata.name, pod])).values(),
+];
+
+/** True for a kind of which each object has pods of several tasks, none of which is the main one. */
+const hasTasks = ({ kind }: Target): boolean => kind.resource.kind === jobs.kind;
+
+/** The pods that are meant: the driver or server, the executor of this id, pods of a task; of several attempts the newest. */
+export const podsMeant = (target: Target, life: Life, which: Which): readonly Stored[] => {
+  const { executor, pod, task, index } = which;
+  if (executor !== undefined)
+    return executors(life.pods)
+      .filter((one) => labelOf(one, "spark-exec-id") === executor)
+      .slice(-1);
+  if (pod !== undefined) return newest(life.pods.filter((one) => isNamed(one, target, pod)));
+  if (task !== undefined || index !== undefined || hasTasks(target))
+    return newest(life.pods).filter(
+      (one) => (task === undefined || taskOf(one) === task) && (index === undefined || indexOf(one) === String(index)),
     );
-  const there = ids.length === 0 ? "none is there" : `there are ${ids.join(", ")}`;
-  return new Refused(`${name} has no executor ${executor}: ${there}`);
+  const name = target.kind.mainPod(life.object, life.pods);
+  return life.pods.filter(({ metadata }) => metadata.name === name).slice(-1);
+};
+
+/** The one pod that is meant; undefined where there is none, or several. */
+export const podOf = (target: Target, life: Life, which: Which): Stored | undefined => {
+  const found = podsMeant(target, life, which);
+  return found.length === 1 ? found[0] : undefined;
+};
+
+/** Pods as people choose among them. */
+export const podsText = (pods: readonly Stored[]): string =>
+  columns([
+    ["POD", "TASK", "INDEX", "PHASE"],
+    ...newest(pods).map((pod) => [
+      pod.metadata.name,
+      taskOf(pod) ?? "",
+      indexOf(pod) ?? "",
+      podStatus(pod).phase ?? "Unknown",
+    ]),
+  ]);
+
+const wordsOf = ({ executor, pod, task, index }: Which): string =>
+  [
+    executor === undefined ? "" : `executor ${executor}`,
+    pod === undefined ? "" : `pod ${pod}`,
+    task === undefined ? "" : `pod of task ${task}`,
+    index === undefined ? "" : `pod with index ${index}`,
+  ]
+    .filter((word) => word !== "")
+    .join(", ");
+
+const thereAre = (known: readonly (string | undefined)[]): string => {
+  const names = [...new Set(known.filter((one) => one !== undefined))];
+  return names.length === 0 ? "none is there" : `there are ${names.slice(0, 20).join(", ")}`;
+};
+
+/** Jobs that an object has made: their pods have the logs that its own name leads to. */
+const jobsOf = async ({ transport }: Session, { key }: Target, { object }: Life): Promise<readonly string[]> => {
+  const found: Stored[] = [];
+  for await (const page of pages(transport, { resource: jobs, namespace: key.namespace, metadataOnly: true }))
+    found.push(...page.items);
+  return found
+    .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid) === true)
+    .toSorted(byAge)
+    .map(({ metadata }) => fullName({ kind: jobs.kind, namespace: key.namespace, name: metadata.name }));
+};
+
+const makers: readonly string[] = ["CronJob", "JobFlow"];
+
+/** True for kinds of which only what they make has pods. */
+export const hasNoPods = ({ key }: Target): boolean => makers.includes(key.kind);
+
+/** Why there is no such pod, and what there is. */
+export const noPod = async (session: Session, target: Target, life: Life, which: Which): Promise<Refused> => {
+  const { key } = target;
+  const name = `${key.namespace}/${key.name}`;
+  const wanted = wordsOf(which);
+  if (hasNoPods(target)) {
+    const made = await jobsOf(session, target, life);
+    const hint = made.length === 0 ? "it has none yet" : `log ${made.slice(-5).join(" or ")}`;
+    return new Refused(`a ${key.kind} has no pods of its own, its jobs have: ${hint}`);
+  }
+  if (which.executor !== undefined)
+    return new Refused(
+      `${name} has no ${wanted}: ${thereAre(executors(life.pods).map((pod) => labelOf(pod, "spark-exec-id")))}`,
+    );
+  if (wanted !== "")
+    return new Refused(`${name} has no ${wanted}: ${thereAre(life.pods.map(({ metadata }) => metadata.name))}`);
+  const what = hasTasks(target) ? "pod" : "driver pod";
+  return new Refused(
+    `${name} has no ${what} (${life.standing.state}); see what it waits for: rekindle status ${shortName(key)}`,
+  );
 };

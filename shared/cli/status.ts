@@ -6,14 +6,13 @@ import { timeText } from "../core/time.ts";
 import { mayBelongTo, podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { departureHelp, departureText } from "./departure.ts";
-import { Refused } from "./failure.ts";
 import { historyOf, historyText } from "./history.ts";
 import type { Standing } from "./kinds/kind.ts";
 import { lossesOf, lossesText } from "./losses.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
-import type { Target } from "./target.ts";
+import { absent, isMissing, missing, shortName, type Target } from "./target.ts";
 import { whenText } from "./text.ts";
-import type { Source } from "./tools.ts";
+import type { Session, Source } from "./tools.ts";
 import { updatesOf, updatesText } from "./updates.ts";
 
 /** Everything that the three lines are made from. */
@@ -40,7 +39,7 @@ type Told = {
 /** How late a timer may be before it means that nobody is there to hear it. */
 const lateMs = 600_000;
 
-const nameOf = ({ target }: Seen): string => `${target.key.namespace}/${target.key.name}`;
+const nameOf = ({ target }: Seen): string => shortName(target.key);
 const recordIn = ({ found }: Seen): RecordView | undefined => (found.is === "record" ? found.record : undefined);
 
 /** The first pod that cannot come up, in its own words. */
@@ -209,9 +208,7 @@ export const look = async (source: Source, target: Target, now: number): Promise
   const { namespace, name } = key;
   const cluster = openCluster(source.transport);
   const { value: object, date } = await cluster.get({ resource: kind.resource, namespace, name });
-  if (object === undefined) {
-    throw new Refused(`there is no ${kind.resource.kind} ${namespace}/${name}; see them all with: rekindle list`);
-  }
+  if (object === undefined) throw absent(key, [kind]);
   const labels = kind.podLabels(name);
   const query = { do: "list", resource: podResource, namespace, labels } as const;
   const [found, pods] = await Promise.all([
@@ -228,4 +225,13 @@ export const look = async (source: Source, target: Target, now: number): Promise
     pods: pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid)),
     now: Number.isNaN(date) ? now : date,
   };
+};
+
+/** The same for people at a terminal: where there is no such object, with what may have been meant. */
+export const lookHinting = async (session: Session, target: Target, now: number): Promise<Seen> => {
+  try {
+    return await look(session, target, now);
+  } catch (cause) {
+    throw isMissing(cause) ? await missing(session, target.key, [target.kind]) : cause;
+  }
 };

@@ -1,43 +1,154 @@
 /** Which object a command is about, as people write it: `NAME`, `NS/NAME`, `KIND/NAME` or `KIND/NS/NAME`. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { pages } from "../adapters/kubernetes/requests.ts";
+import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
-import { Refused } from "./failure.ts";
-import { kindNamed, kindNames, usual } from "./kinds/all.ts";
+import { nearTo } from "../core/near.ts";
+import type { Metadata } from "../core/object.ts";
+import { notServed, Refused } from "./failure.ts";
+import { everyKind, kindNamed, kindNames, kindsNear, usual } from "./kinds/all.ts";
 import type { Kind } from "./kinds/kind.ts";
 import type { Session } from "./tools.ts";
 
 export type Target = { readonly kind: Kind; readonly key: Key };
 
+/** As every command takes it: kind, namespace and name. */
+export const fullName = ({ kind, namespace, name }: Omit<Key, "cluster">): string =>
+  `${kind.toLowerCase()}/${namespace}/${name}`;
+
+/** The shortest name that leads to it: kinds other than SparkApplication are written. */
+export const shortName = (key: Omit<Key, "cluster">): string =>
+  key.kind === usual.resource.kind ? `${key.namespace}/${key.name}` : fullName(key);
+
 const forms = "write NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME";
+
+/** What may have been meant by a word that is no kind. */
+const kindHint = (word: string): string => {
+  const near = kindsNear(word);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+};
 
 const need = (text: string): Kind => {
   const kind = kindNamed(text);
   if (kind !== undefined) return kind;
-  throw new Refused(`${text} is no kind that Rekindle runs (${kindNames})`);
+  throw new Refused(`${text} is no kind that Rekindle runs (${kindNames})${kindHint(text)}`);
+};
+
+/** Names of namespaces have no capitals. */
+const isNamespace = (word: string): boolean => word === word.toLowerCase();
+
+type Parts = {
+  /** Undefined: none was written, and all are meant. */
+  readonly kind: Kind | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string;
 };
 
 /** Of two parts the first may be a kind or a namespace; a namespace that was given settles it. */
-const partsOf = (
-  text: string,
-  namespace: string | undefined,
-): { kind: Kind; namespace: string | undefined; name: string } => {
+const partsOf = (text: string, namespace: string | undefined): Parts => {
   const parts = text.split("/");
   if (parts.length > 3 || parts.some((part) => part === "")) throw new Refused(`${JSON.stringify(text)}: ${forms}`);
   const [a = "", b = "", c = ""] = parts;
-  if (parts.length === 1) return { kind: usual, namespace, name: a };
+  if (parts.length === 1) return { kind: undefined, namespace, name: a };
   if (parts.length === 3) return { kind: need(a), namespace: b, name: c };
-  const kind = kindNamed(a) ?? (namespace === undefined ? undefined : need(a));
-  return kind === undefined ? { kind: usual, namespace: a, name: b } : { kind, namespace, name: b };
+  const kind = kindNamed(a) ?? (namespace === undefined && isNamespace(a) ? undefined : need(a));
+  return kind === undefined ? { kind, namespace: a, name: b } : { kind, namespace, name: b };
 };
 
-/** The cluster's alias plays no part in what the command line reads. */
+const keyOf = (kind: Kind, { namespace, name }: Parts, session: Pick<Session, "namespace">): Key => ({
+  cluster: "default",
+  kind: kind.resource.kind,
+  namespace: namespace ?? session.namespace ?? "default",
+  name,
+});
+
+/** Where a kind was written, or SparkApplications where none was; asks nobody. The cluster's alias plays no part in what the command line reads. */
 export const targetOf = (text: string, session: Pick<Session, "namespace">, namespace?: string): Target => {
   const parts = partsOf(text, namespace);
-  const { kind, name } = parts;
-  const key = {
-    cluster: "default",
-    kind: kind.resource.kind,
-    namespace: parts.namespace ?? session.namespace ?? "default",
-    name,
+  const kind = parts.kind ?? usual;
+  return { kind, key: keyOf(kind, parts, session) };
+};
+
+/** True and false; an error where it may not be asked, or the kind is not installed. */
+const isThere = async ({ transport }: Session, { kind, key }: Target): Promise<boolean | ApiError> => {
+  const { namespace, name } = key;
+  try {
+    return (await openCluster(transport).get({ resource: kind.resource, namespace, name })).value !== undefined;
+  } catch (cause) {
+    if (cause instanceof ApiError && (cause.status === 403 || notServed(cause))) return cause;
+    throw cause;
+  }
+};
+
+/** Names of a kind; none where they may not be asked for. Namespace "": of all. */
+const namesOf = async ({ transport }: Session, kind: Kind, namespace: string): Promise<readonly Metadata[]> => {
+  const found: Metadata[] = [];
+  try {
+    for await (const page of pages(transport, { resource: kind.resource, namespace, metadataOnly: true }))
+      found.push(...page.items.map(({ metadata }) => metadata));
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || (cause.status !== 403 && !notServed(cause))) throw cause;
+  }
+  return found;
+};
+
+const mostHints = 5;
+
+/** Objects that may have been meant: near names in the namespace, and the same name in others. */
+const nearObjects = async (session: Session, { namespace, name }: Key, kinds: readonly Kind[]) => {
+  const of = async (kind: Kind): Promise<readonly string[]> => {
+    const own = await namesOf(session, kind, namespace);
+    const elsewhere = (await namesOf(session, kind, "")).filter((one) => one.name === name);
+    const near = nearTo(name, [...new Set(own.map((one) => one.name))]);
+    const known = [...elsewhere, ...near.map((one) => ({ name: one, namespace }))];
+    return known.map((one) =>
+      fullName({ kind: kind.resource.kind, namespace: one.namespace ?? namespace, name: one.name }),
+    );
   };
-  return { kind, key };
+  return [...new Set((await Promise.all(kinds.map(of))).flat())].slice(0, mostHints);
+};
+
+const nothing = "there is no ";
+
+/** True when nothing was found by a name, whatever the hint. */
+export const isMissing = (cause: unknown): boolean => cause instanceof Refused && cause.message.startsWith(nothing);
+
+/** There is no such object, of one kind or of any. */
+export const absent = (key: Key, kinds: readonly Kind[], near: readonly string[] = []): Refused => {
+  const [only] = kinds;
+  const what = kinds.length === 1 && only !== undefined ? only.resource.kind : "application of any kind";
+  const hint = near.length === 0 ? "see them all with: rekindle list" : `did you mean ${near.join(" or ")}?`;
+  return new Refused(`${nothing}${what} ${key.namespace}/${key.name}; ${hint}`);
+};
+
+/** The same with what may have been meant instead. */
+export const missing = async (session: Session, key: Key, kinds: readonly Kind[] = everyKind): Promise<Refused> =>
+  absent(key, kinds, await nearObjects(session, key, kinds));
+
+const severally = (found: readonly Target[]): Refused =>
+  new Refused(`several have this name: write ${found.map(({ key }) => fullName(key)).join(" or ")}`);
+
+/** Of all kinds the one that has an object of this name. SparkApplications come first, as they did when they were alone. */
+const searched = async (session: Session, parts: Parts): Promise<Target> => {
+  const targets = everyKind.map((kind): Target => ({ kind, key: keyOf(kind, parts, session) }));
+  const first = targets.filter(({ kind }) => kind === usual);
+  for (const some of [first, targets.filter((one) => !first.includes(one))]) {
+    const answers = await Promise.all(some.map((target) => isThere(session, target)));
+    const found = some.filter((_, at) => answers[at] === true);
+    const [one, another] = found;
+    if (one !== undefined && another === undefined) return one;
+    if (one !== undefined) throw severally(found);
+    const refusals = answers.filter((answer) => answer instanceof ApiError);
+    const [refusal] = refusals;
+    if (some !== first && refusals.length === some.length && refusal !== undefined) throw refusal;
+  }
+  const key = keyOf(usual, parts, session);
+  const refused = await missing(session, key);
+  throw new Refused(`${refused.message}${parts.namespace === undefined ? "" : kindHint(parts.namespace)}`);
+};
+
+/** The object that is meant; where no kind is written, all are searched for the name. */
+export const findTarget = async (text: string, session: Session, namespace?: string): Promise<Target> => {
+  const parts = partsOf(text, namespace);
+  return parts.kind === undefined ? await searched(session, parts) : targetOf(text, session, namespace);
 };

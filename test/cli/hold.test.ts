@@ -40,7 +40,7 @@ describe("rekindle suspend and resume", () => {
   const refusals: readonly (readonly [readonly string[], RegExp])[] = [
     [["suspend", "ended"], /default\/ended has ended \(FAILED\): there is nothing to suspend$/],
     [["suspend", "SparkConnect/default/c"], /a SparkConnect has no spec\.suspend; delete it, or .*rekindle pause$/],
-    [["resume", "none"], /there is no SparkApplication default\/none; see them all with: rekindle list$/],
+    [["resume", "none"], /there is no application of any kind default\/none; see them all with: rekindle list$/],
   ];
   for (const [args, line] of refusals) {
     test(`refused in one line: ${args.join(" ")}`, async () => {

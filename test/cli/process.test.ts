@@ -134,14 +134,26 @@ describe("rekindle, built", () => {
     "tells in one line what it cannot do",
     onCluster(application("app"), async (built) => {
       const goldens: readonly (readonly [readonly string[], number, RegExp])[] = [
-        [["log", "none"], 1, /^rekindle: there is no SparkApplication default\/none$/],
-        [["log", "-f", "none"], 1, /^rekindle: there is no SparkApplication default\/none$/],
+        [
+          ["log", "none"],
+          1,
+          /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
+        ],
+        [
+          ["log", "-f", "none"],
+          1,
+          /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
+        ],
         [
           ["log", "app", "-e", "77"],
           1,
           /^rekindle: default\/app has no executor 77: (none is there|there are [\d, ]+)$/,
         ],
-        [["forward", "none"], 1, /^rekindle: there is no SparkApplication default\/none$/],
+        [
+          ["forward", "none"],
+          1,
+          /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
+        ],
         [["list", "--context", "other"], 1, /^rekindle: .*other/],
         [["nothing"], 2, /unknown command 'nothing'[\s\S]*\(rekindle --help shows what there is\)$/],
       ];

@@ -143,7 +143,10 @@ describe("rekindle status", () => {
   });
 
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-    [["default/none"], /^rekindle: there is no SparkApplication default\/none; see them all with: rekindle list$/],
+    [
+      ["default/none"],
+      /^rekindle: there is no application of any kind default\/none; see them all with: rekindle list$/,
+    ],
     [["a/b/c/d"], /^rekindle: "a\/b\/c\/d": write NAME, NAMESPACE\/NAME or KIND\/NAMESPACE\/NAME$/],
     [
       ["Deployment/default/x"],
@@ -235,7 +238,7 @@ describe("rekindle pause", () => {
     assert.doesNotMatch((await terminal.run("list")).out, /\(paused\)/);
     const { code, err } = await terminal.run("pause", "default/none");
     assert.equal(code, 1);
-    assert.equal(err, "rekindle: there is no SparkApplication default/none; see them all with: rekindle list");
+    assert.equal(err, "rekindle: there is no application of any kind default/none; see them all with: rekindle list");
   });
 });
 

@@ -8,6 +8,7 @@ describe("names near to a misspelt one", () => {
     ["resinc", ["resync", "region"], ["resync"]],
     ["sparkaplication", ["SparkApplication", "ScheduledSparkApplication"], ["SparkApplication"]],
     ["paii", ["pi", "pair", "pail"], ["pail", "pair"]],
+    ["pari", ["pair", "page"], ["pair"]],
     ["ssh", ["svc", "env"], []],
     ["no-root", ["ssh-port"], []],
     ["x".repeat(254), ["x".repeat(253)], []],

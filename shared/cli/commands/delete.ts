@@ -6,7 +6,7 @@ import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { application, connected, onNamespace, type Scoped, spanOf } from "../options.ts";
 import { nameText } from "../output.ts";
-import { targetOf } from "../target.ts";
+import { findTarget } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & {
@@ -31,7 +31,9 @@ const going = async (session: Session, names: readonly string[], options: Option
     const namespace = options.namespace ?? session.namespace ?? "default";
     return goingSelected(session, kindOf(options.kind), { namespace, selector: options.selector });
   }
-  return Promise.all(names.map((name) => goingNamed(session, targetOf(name, session, options.namespace))));
+  return Promise.all(
+    names.map(async (name) => goingNamed(session, await findTarget(name, session, options.namespace))),
+  );
 };
 
 const act = async (tools: Tools, session: Session, names: readonly string[], options: Options): Promise<void> => {

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { eventText, heardOf } from "../event.ts";
 import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
-import { type Target, targetOf } from "../target.ts";
+import { findTarget, isMissing, type Target, targetOf } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & { readonly follow?: true; readonly pods?: true; readonly output: string };
@@ -36,8 +36,12 @@ export const event = (tools: Tools): Command =>
     .option("--pods", "also those of its pods")
     .addOption(outputOption("table", "json", "yaml"))
     .action((name: string, options: Options) =>
-      connected(tools, options, (session) => {
-        const target = targetOf(name, session, options.namespace);
+      connected(tools, options, async (session) => {
+        // Events outlive what they are about.
+        const target = await findTarget(name, session, options.namespace).catch((cause: unknown) => {
+          if (isMissing(cause)) return targetOf(name, session, options.namespace);
+          throw cause;
+        });
         return options.follow === true
           ? followed(tools, session, target, options)
           : shown(tools, session, target, options);

@@ -2,10 +2,9 @@
 import type { Command } from "commander";
 import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/answers.ts";
-import { Refused } from "../failure.ts";
 import { application, connected, countFrom, onNamespace, type Scoped } from "../options.ts";
 import { lifeOf, noPod, podOf } from "../pods.ts";
-import { type Target, targetOf } from "../target.ts";
+import { findTarget, missing, type Target } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & { readonly port: number; readonly remotePort?: number; readonly executor?: string };
@@ -19,10 +18,9 @@ const pagePort = ({ spec }: Stored): number => {
 
 const found = async (session: Session, target: Target, executor: string | undefined) => {
   const life = await lifeOf(session, target);
-  if (life === undefined)
-    throw new Refused(`there is no ${target.kind.resource.kind} ${target.key.namespace}/${target.key.name}`);
-  const pod = podOf(target, life, executor);
-  if (pod === undefined) throw noPod(target, life, executor);
+  if (life === undefined) throw await missing(session, target.key, [target.kind]);
+  const pod = podOf(target, life, { executor });
+  if (pod === undefined) throw await noPod(session, target, life, { executor });
   return { object: life.object, pod: pod.metadata.name };
 };
 
@@ -49,5 +47,7 @@ export const forward = (tools: Tools): Command =>
     .option("--remote-port <port>", "port of the pod (default: spark.ui.port, else 4040)", countFrom(1))
     .option("-e, --executor <id>", "of this executor; without it of the driver")
     .action((name: string, options: Options) =>
-      connected(tools, options, (session) => act(tools, session, targetOf(name, session, options.namespace), options)),
+      connected(tools, options, async (session) =>
+        act(tools, session, await findTarget(name, session, options.namespace), options),
+      ),
     );

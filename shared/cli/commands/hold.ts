@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { pause as pauseIt, resume as resumeIt, suspend as suspendIt } from "../hold.ts";
 import { application, connected, onNamespace, type Scoped } from "../options.ts";
-import { type Target, targetOf } from "../target.ts";
+import { findTarget, type Target } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Act = (session: Session, target: Target) => Promise<string>;
@@ -14,7 +14,7 @@ const holding =
       .argument(`${application[0].slice(0, -1)}...>`, application[1])
       .action((names: readonly string[], options: Scoped) =>
         connected(tools, options, async (session) => {
-          for (const text of names) tools.print(await act(session, targetOf(text, session, options.namespace)));
+          for (const text of names) tools.print(await act(session, await findTarget(text, session, options.namespace)));
         }),
       );
 

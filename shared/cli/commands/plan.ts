@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { application, connected, onNamespace, type Scoped } from "../options.ts";
 import { planText } from "../plan.ts";
-import { look } from "../status.ts";
-import { targetOf } from "../target.ts";
+import { lookHinting } from "../status.ts";
+import { findTarget } from "../target.ts";
 import type { Tools } from "../tools.ts";
 
 export const plan = (tools: Tools): Command =>
@@ -11,8 +11,8 @@ export const plan = (tools: Tools): Command =>
     .argument(...application)
     .action((name: string, options: Scoped) =>
       connected(tools, options, async (session) => {
-        const target = targetOf(name, session, options.namespace);
-        const seen = await look(session, target, tools.now());
+        const target = await findTarget(name, session, options.namespace);
+        const seen = await lookHinting(session, target, tools.now());
         tools.print(planText(seen, await tools.preview(session, target.key)));
       }),
     );

@@ -1,9 +1,10 @@
 /** `rekindle status` as people type it. */
 import type { Command } from "commander";
+import { kindNamed, usual } from "../kinds/all.ts";
 import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
 import { asJson, asYaml, nameText } from "../output.ts";
-import { look, type Seen, statusText, toldOf } from "../status.ts";
-import { type Target, targetOf } from "../target.ts";
+import { lookHinting, type Seen, statusText, toldOf } from "../status.ts";
+import { findTarget, fullName, type Target } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & { readonly output: string; readonly watch?: true };
@@ -20,6 +21,10 @@ const details = ({ target, object }: Seen): string =>
     .filter(([, value]) => value !== "")
     .map(([head, value]) => `${head.toLowerCase().padEnd(10)} ${value}`)
     .join("\n");
+
+/** What was found where no kind was written, unless it is of the kind that is meant then. */
+const foundText = (name: string, { target: { kind, key } }: Seen): string =>
+  kind === usual || kindNamed(name.split("/")[0] ?? "") === kind ? "" : `found      ${fullName(key)}\n`;
 
 /** What was seen in one of its forms. */
 const textOf = (seen: Seen, form: string): string => {
@@ -53,12 +58,16 @@ export const status = (tools: Tools): Command =>
     .addOption(outputOption("text", "wide", "json", "yaml", "name"))
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {
-        const target: Target = targetOf(name, session, options.namespace);
+        const target: Target = await findTarget(name, session, options.namespace);
         const see = async (): Promise<Seen> => {
-          const seen = await look(session, target, tools.now());
+          const seen = await lookHinting(session, target, tools.now());
           return { ...seen, found: await judged(tools, session, seen) };
         };
         if (options.watch === true) await watched(tools, see, options.output);
-        else tools.print(textOf(await see(), options.output));
+        else {
+          const seen = await see();
+          const isText = ["text", "wide"].includes(options.output);
+          tools.print(`${isText ? foundText(name, seen) : ""}${textOf(seen, options.output)}`);
+        }
       }),
     );

@@ -10,6 +10,9 @@ const scheduling = { group: "scheduling.volcano.sh", version: "v1beta1" } as con
 export const queues: Resource = { ...scheduling, plural: "queues", kind: "Queue" };
 export const podGroups: Resource = { ...scheduling, plural: "podgroups", kind: "PodGroup" };
 
+/** Labels of a job's pods. */
+export const keys = { taskSpec: "volcano.sh/task-spec", taskIndex: "volcano.sh/task-index" } as const;
+
 const text = z.string().optional().catch(undefined);
 const number = z.number().optional().catch(undefined);
 

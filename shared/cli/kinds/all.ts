@@ -1,4 +1,5 @@
 /** The kinds that the command line knows, and how people call them. */
+import { nearTo } from "../../core/near.ts";
 import { apiVersionOf, type Obj } from "../../core/object.ts";
 import { sparkConnect } from "./connect.ts";
 import type { Kind } from "./kind.ts";
@@ -25,6 +26,18 @@ export const kindNamed = (text: string): Kind | undefined => {
       names.some((name) => word.length >= 8 && name.startsWith(word))
     );
   });
+};
+
+/** Kinds that a misspelt word may mean. */
+export const kindsNear = (word: string): readonly string[] => {
+  const words = everyKind.flatMap(({ resource, shortNames }) =>
+    [resource.kind, resource.plural, ...shortNames].map((name) => ({ name, kind: resource.kind })),
+  );
+  const near = nearTo(
+    word,
+    words.map(({ name }) => name),
+  );
+  return [...new Set(near.flatMap((name) => words.find((one) => one.name === name)?.kind ?? []))];
 };
 
 /** The kind of an object, by what it says it is. */

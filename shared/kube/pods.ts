@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Obj, Stored } from "../core/object.ts";
 import { oncePer } from "../core/once.ts";
+import { instantOf } from "../core/time.ts";
 
 const ended = z.looseObject({
   exitCode: z.number(),
@@ -56,6 +57,15 @@ export const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" |
 
 /** Deletion has begun; the pod may still run through its grace. */
 export const isEnding = (object: Obj): boolean => object.metadata.deletionTimestamp !== undefined;
+
+/**
+ * When the deletion of an object was requested, epoch ms. A pod's deletionTimestamp is the end of its grace; the API
+ * server moves both together when the grace is shortened, so their difference stays the time of the request.
+ */
+export const deletionAskedAt = ({ metadata }: Obj): number | undefined => {
+  const at = instantOf(metadata.deletionTimestamp);
+  return at === undefined ? undefined : at - (metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
+};
 
 /** How the named container ended, if it did. */
 export const terminationOf = (pod: PodStatus, name: string): Terminated | undefined =>

@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
 import { podStatus, terminationOf, waitingReason } from "../../kube/pods.ts";
-import { driverContainer } from "./evidence.ts";
+import { driverContainer, isCutShort } from "./evidence.ts";
 
 export const causes = [
   "application",
@@ -59,6 +59,7 @@ export const causeOf = (pod: Stored | undefined): Cause => {
   const status = podStatus(pod);
   const disrupted = disruptionOf(status);
   if (disrupted !== undefined) return disrupted;
+  if (isCutShort(pod)) return "deleted";
   if (terminationOf(status, driverContainer) !== undefined) return "application";
   return statusDisruption(status) ?? "application";
 };

@@ -3,6 +3,7 @@
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from "../../kube/pods.ts";
+import { endedByDeletion } from "../executors/losses.ts";
 import type { Evidence } from "./machine.ts";
 import type { Driver } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
@@ -56,10 +57,22 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
   };
 };
 
+/**
+ * True when the driver ended with 0 only after the deletion of its pod was requested. Kubelets write `Succeeded` for such
+ * a pod before they remove it, and nobody knows whether its work was done: it counts as failed, unlike upstream.
+ */
+export const isCutShort = (pod: Stored): boolean => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  const good = ended === undefined ? status.phase === "Succeeded" : ended.exitCode === 0;
+  return good && endedByDeletion(pod, ended);
+};
+
 /** What the driver's pod says: its phase, but the driver container's own end goes before sidecars. As upstream's. */
 export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
+  if (isCutShort(pod)) return "failed";
   switch (status.phase) {
     case "Pending":
       return "pending";
@@ -78,6 +91,7 @@ export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> =>
 export const failureOf = (pod: Stored): string => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
+  if (isCutShort(pod)) return "driver pod was deleted while its driver ran, which ended with ExitCode: 0 after that";
   if (ended !== undefined)
     return `driver container failed with ExitCode: ${ended.exitCode}, Reason: ${ended.reason ?? "Error"}`;
   const why = [status.reason, status.message].filter(Boolean).join(": ");

@@ -5,7 +5,7 @@
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
-import { isOver, labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
+import { deletionAskedAt, isOver, labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
 
 /** Order is the table's; words are stored and shown. */
 export const lossReasons = [
@@ -101,17 +101,11 @@ export const executorEnd = (status: PodStatus): Terminated | undefined => {
   return ends.find(({ exitCode }) => exitCode !== 0) ?? (ends.length > 0 && isOver(status) ? ends[0] : undefined);
 };
 
-/** When the deletion of a pod was asked for, epoch ms: its timestamp is the end of its grace. */
-const deletionAskedAt = ({ metadata }: Obj): number | undefined => {
-  const at = instantOf(metadata.deletionTimestamp);
-  return at === undefined ? undefined : at - (metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
-};
-
 /** What a process exits with when it is told to. */
 const obeys: ReadonlySet<number> = new Set([0, 137, 143]);
 
 /** A process that ended after its pod's deletion was asked for ended because of that; times are whole seconds. */
-const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
+export const endedByDeletion = (pod: Obj, end: Terminated | undefined): boolean => {
   const asked = deletionAskedAt(pod);
   if (asked === undefined) return false;
   const finished = instantOf(end?.finishedAt);

@@ -1,11 +1,13 @@
 /** A job's pods as they are: whose each is, how it stands, and whether it is to be ended. */
 import type { Stored } from "../../core/object.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
-import { isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
+import { instantOf } from "../../core/time.ts";
+import { deletionAskedAt, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { keys } from "../resource.ts";
 import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
+import { ofTask } from "./ordinals.ts";
 import { type Counting, type PodPhase, podPhaseOf } from "./tally.ts";
 
 export type Member = {
@@ -63,12 +65,6 @@ export const isOver = (member: Member, memory: Memory): boolean => {
   return member.version < memory.version || endsUnfinished(memory);
 };
 
-/** As the status counts it. */
-export const countingOf = (member: Member, memory: Memory): Counting => ({
-  task: member.task,
-  phase: member.phase,
-  terminating: member.ending || isOver(member, memory),
-});
 
 const statusesIn = (pod: Stored, list: string): readonly Json[] => {
   const status = isRecord(pod["status"]) ? pod["status"] : {};
@@ -113,3 +109,35 @@ export const finishedAtOf = (member: Member): string =>
     .map(({ finishedAt }) => finishedAt)
     .sort()
     .at(-1) ?? "";
+
+/**
+ * True when the pod succeeded first and its deletion was requested afterwards. A grace above zero says that the deletion
+ * came first: the API server gives a pod in a terminal phase none. Without a grace the times tell, in whole seconds; in
+ * the same second the deletion counts as the first, for work that is done twice is better than work that is never done.
+ */
+const endedFirst = (member: Member): boolean => {
+  const { deletionGracePeriodSeconds: grace = 0 } = member.pod.metadata;
+  const [finished, asked] = [instantOf(finishedAtOf(member)), deletionAskedAt(member.pod)];
+  return grace === 0 && finished !== undefined && asked !== undefined && finished < asked;
+};
+
+/**
+ * The pod did what it was for. Kubelets write a terminal phase also for a pod that is being deleted, so a server that
+ * ends with 0 on SIGTERM is `Succeeded` on its way out, and is not done: it was evicted.
+ */
+export const hasSucceeded = (member: Member, { done, leaving }: Pick<Memory, "done" | "leaving">): boolean => {
+  if (member.phase !== "Succeeded") return false;
+  if (!member.ending || ofTask(done, member.task).has(member.index)) return true;
+  return !ofTask(leaving, member.task).has(member.index) && endedFirst(member);
+};
+
+/** It is done, and stays as it is. */
+export const isDone = (member: Member, memory: Memory): boolean =>
+  hasSucceeded(member, memory) && !isOver(member, memory);
+
+/** As the status counts it. */
+export const countingOf = (member: Member, memory: Memory): Counting => ({
+  task: member.task,
+  phase: member.phase,
+  terminating: (member.ending && !hasSucceeded(member, memory)) || isOver(member, memory),
+});

@@ -8,7 +8,7 @@ import { podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { exitCodesOf, finishedAtOf, hasFinished, isOver, type Member, restartsOf } from "./crew.ts";
+import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, restartsOf } from "./crew.ts";
 import { ofTask } from "./ordinals.ts";
 import { removedOf } from "./removed.ts";
 import { ownerOf, type Scene } from "./scene.ts";
@@ -70,7 +70,7 @@ const failures = (scene: Scene, task: Task, members: readonly Member[]): readonl
     );
 };
 
-/** Seen, and not there any more; one that had succeeded is forgotten as seen when it goes. */
+/** Seen, and not there any more; one that was done before is forgotten as seen when it goes. */
 const evictions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));
@@ -99,9 +99,9 @@ const waits = (scene: Scene, task: Task, members: readonly Member[]): readonly H
 const lastOf = (members: readonly Member[]): Member | undefined =>
   [...members].sort((a, b) => (finishedAtOf(a) < finishedAtOf(b) ? -1 : 1)).at(-1);
 
-/** All pods of a task succeeded, at least one of them in this version. */
+/** All pods of a task are done, at least one of them in this version. */
 const completions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
-  const succeeded = members.filter(({ phase }) => phase === "Succeeded");
+  const succeeded = members.filter((member) => isDone(member, scene.memory));
   const last = lastOf(succeeded.filter((member) => isCurrent(scene, member)));
   const finished = succeeded.length + removedOf(scene, task).length;
   const whole = replicasOf(task) > 0 && finished >= replicasOf(task);

@@ -12,6 +12,7 @@ import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
+import { hasSucceeded } from "./crew.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { answerTo, got, isHeld, makingOf, ownerOf, refOf, removal, type Scene } from "./scene.ts";
@@ -132,7 +133,9 @@ export const groupEffects = (scene: Scene, priorities: Priorities): readonly Eff
   const asked = groupPatch(group, podGroup(makingOf(scene), priorities));
   const stands = standingOf(
     group,
-    scene.members.map(({ pod }) => pod),
+    scene.members
+      .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))
+      .map(({ pod }) => pod),
   );
   if (asked === undefined && stands === undefined) return [];
   const patch = { ...asked, ...stands };

@@ -58,6 +58,13 @@ const memory = z.object({
   failed: sets,
   /** Pods that succeeded: what they were for is done, also when somebody has removed them since. */
   done: sets.default({}),
+  /**
+   * Pods with finalizers that somebody was ending before they had succeeded: the terminal phase that their kubelet writes
+   * on the way does not make them done.
+   */
+  leaving: sets.default({}),
+  /** Pods that a step ends because they are too many, and when the latest of these requests was planned, epoch ms. */
+  dismissed: z.object({ at: instant, pods: sets }).optional(),
   /** Tasks whose completion, and tasks whose exhaustion, was an event already. */
   completed: z.array(z.string()),
   exhausted: z.array(z.string()),
@@ -145,6 +152,7 @@ export const seeded = (job: Stored, now: number): Memory => {
     seen: {},
     failed: {},
     done: {},
+    leaving: {},
     completed: [],
     exhausted: [],
     doomed: [],

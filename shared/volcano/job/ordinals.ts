@@ -48,6 +48,12 @@ export type ByTask = Readonly<Record<string, string>>;
 
 export const ofTask = (sets: ByTask, task: string): Ordinals => ordinalsIn(sets[task] ?? "") ?? new Set();
 
+/** Whether a place is in the sets; made once for many questions. */
+export const holderOf = (sets: ByTask): ((place: { readonly task: string; readonly index: number }) => boolean) => {
+  const known = new Map(Object.keys(sets).map((task) => [task, ofTask(sets, task)]));
+  return ({ task, index }) => known.get(task)?.has(index) === true;
+};
+
 /** The sets with what `change` makes of each task's. */
 export const changed = (sets: ReadonlyMap<string, Iterable<number>>): ByTask =>
   Object.fromEntries(

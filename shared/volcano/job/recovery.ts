@@ -41,6 +41,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
     seen: kept.seen ?? {},
     failed: kept.failed ?? {},
     done: kept.done ?? {},
+    leaving: kept.leaving ?? {},
     completed: kept.completed ?? [],
     exhausted: kept.exhausted ?? [],
     doomed: kept.doomed ?? [],
@@ -58,10 +59,10 @@ const atWork: ReadonlySet<Memory["phase"]> = new Set(["Pending", "Running"]);
  * version, and spends no retry; the time that it may take begins anew when it runs.
  */
 const voided = (memory: Memory): Memory => {
-  const { retired: _, unknown: __, kept: ___, commands: ____, ...told } = memory;
-  const bare = { ...told, seen: {}, failed: {}, doomed: [] };
+  const { retired: _, unknown: __, kept: ___, commands: ____, dismissed: _____, ...told } = memory;
+  const bare = { ...told, seen: {}, failed: {}, leaving: {}, doomed: [] };
   if (isFinished(memory.phase)) return bare;
-  const { activeSince: _____, hindered: ______, ...rest } = bare;
+  const { activeSince: ______, hindered: _______, ...rest } = bare;
   const anew = { ...rest, done: {}, completed: [], exhausted: [], delays: [] };
   if (!atWork.has(memory.phase)) return anew;
   return { ...anew, phase: "Pending", version: memory.version + 1 };

@@ -1,8 +1,8 @@
 /** Pods that succeeded and that somebody removed since: they did what they were for, and count on. */
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { hasFinished, isOver, type Member } from "./crew.ts";
+import { isDone, type Member } from "./crew.ts";
 import type { Memory } from "./memory.ts";
-import { changed, ofTask } from "./ordinals.ts";
+import { changed, holderOf, ofTask } from "./ordinals.ts";
 import type { Scene } from "./scene.ts";
 import type { Counting } from "./tally.ts";
 
@@ -24,25 +24,23 @@ export const removedIn = (scene: Known): readonly Counting[] =>
     removedOf(scene, task).map((): Counting => ({ task: nameOf(task), phase: "Succeeded", terminating: false })),
   );
 
-const stays = ({ memory }: Known, member: Member): boolean => hasFinished(member) && !isOver(member, memory);
-
 /**
  * Pods of ordinals that are done, and that have not succeeded: a creation that was under way for long, or a look from
  * before. Nothing comes of what they do, and they are ended as they stand.
  */
 export const againOf = (pods: readonly Member[], { done }: Memory): readonly Member[] => {
-  const known = new Map(Object.keys(done).map((task) => [task, ofTask(done, task)]));
-  return pods.filter(({ task, index, phase }) => phase !== "Succeeded" && known.get(task)?.has(index) === true);
+  const isDoneAlready = holderOf(done);
+  return pods.filter((pod) => pod.phase !== "Succeeded" && isDoneAlready(pod));
 };
 
-/** The ordinals that are done, as far as a step sees or has seen. */
+/** The ordinals that are done, as far as a step sees or has seen; beyond a task's size nothing is remembered. */
 export const doneIn = (scene: Known): Memory["done"] =>
   changed(
     new Map(
       tasksOf(scene.spec).map((task) => {
         const name = nameOf(task);
         const succeeded = scene.members.filter(
-          (member) => member.task === name && member.phase === "Succeeded" && stays(scene, member),
+          (member) => member.task === name && member.index < replicasOf(task) && isDone(member, scene.memory),
         );
         return [name, [...removedOf(scene, task), ...succeeded.map(({ index }) => index)]];
       }),

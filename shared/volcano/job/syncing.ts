@@ -5,7 +5,7 @@ import { onPod } from "../plugins/all.ts";
 import { podName } from "../pods/names.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import { hasFinished, isOver, isOverByRight, isReady, type Member } from "./crew.ts";
+import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import { ofTask } from "./ordinals.ts";
 import { removedOf } from "./removed.ts";
@@ -22,7 +22,7 @@ export const isAdmitted = (scene: Scene): boolean => {
 };
 
 const countsFor = (scene: Scene, member: Member): boolean =>
-  !isOver(member, scene.memory) && (member.phase === "Succeeded" || isReady(member));
+  isDone(member, scene.memory) || (!isOver(member, scene.memory) && isReady(member));
 
 const isThere = (scene: Scene, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);

@@ -3,7 +3,7 @@ import { spanText } from "../../core/annotation.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { Target } from "./annotations.ts";
 import type { Chosen } from "./choosing.ts";
-import { isOver } from "./crew.ts";
+import { isDone } from "./crew.ts";
 import { isWorking } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { type Scene, tallied } from "./scene.ts";
@@ -52,7 +52,7 @@ const isMet =
 /** A pod that has succeeded and will be asked again; those that somebody has removed since need not be. */
 const witnessOf = (scene: Scene, targets: readonly Target[]): Pick<Chosen, "witness"> => {
   const member = scene.members.find(
-    (one) => targets.some(({ task }) => task === one.task) && one.phase === "Succeeded" && !isOver(one, scene.memory),
+    (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
   );
   const metadata = member?.pod.metadata;
   return metadata === undefined ? {} : { witness: { name: metadata.name, uid: metadata.uid } };

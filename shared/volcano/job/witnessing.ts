@@ -1,28 +1,73 @@
 /** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
 import { recalled } from "../command/order.ts";
+import { deletionAskedAt } from "../../kube/pods.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { endsUnfinished, hasFinished, isOver } from "./crew.ts";
+import { endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
 import type { Memory } from "./memory.ts";
-import { changed, ofTask } from "./ordinals.ts";
+import { changed, holderOf, ofTask } from "./ordinals.ts";
 import { doneIn, removedOf } from "./removed.ts";
-import type { Scene } from "./scene.ts";
+import { isExcess, isKept, type Scene } from "./scene.ts";
 import { hindranceId } from "./telling.ts";
 
 const isWhole = (scene: Scene, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
-  const succeeded = scene.members.filter((member) => member.task === name && member.phase === "Succeeded").length;
+  const succeeded = scene.members.filter((member) => member.task === name && isDone(member, scene.memory)).length;
   return replicasOf(task) > 0 && succeeded + removedOf(scene, task).length >= replicasOf(task);
 };
 
 const hasLive = ({ members }: Scene, name: string): boolean =>
   members.some((member) => member.task === name && !hasFinished(member));
 
+/** Ordinals of members by task. */
+const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
+  changed(
+    new Map(
+      [...Map.groupBy(members, ({ task }) => task)].map(([task, its]) => [task, its.map(({ index }) => index)]),
+    ),
+  );
+
+/**
+ * Only a pod with finalizers can be seen after its kubelet was done with it, when its grace tells nothing any more and
+ * the times are of two clocks. So a step that sees it on its way before that remembers it.
+ */
+const leavingIn = ({ members, memory }: Scene): Memory["leaving"] =>
+  byTaskOf(
+    members.filter(
+      (member) =>
+        member.ending && (member.pod.metadata.finalizers ?? []).length > 0 && !hasSucceeded(member, memory),
+    ),
+  );
+
+/** A request that a step has planned takes effect no later: its fence, its timeout, and a second of rounding. */
+const latestMs = 16_000;
+
+/**
+ * Pods that a step ends because they are too many. When the job grows again before they are gone, their end is still no
+ * eviction. A pod that outlived the request, or whose deletion was requested later than the request could come, is none.
+ */
+const dismissedIn = (scene: Scene): Pick<Memory, "dismissed"> => {
+  const { members, memory, view } = scene;
+  const before = memory.dismissed;
+  const isKnown = holderOf(before?.pods ?? {});
+  const latest = (before?.at ?? 0) + latestMs;
+  const ended = members.filter((member) => isKnown(member) && (deletionAskedAt(member.pod) ?? view.now) <= latest);
+  const excess = isKept(scene) ? members.filter((member) => isExcess(scene, member) && !member.ending) : [];
+  const fresh = excess.filter((member) => !ended.includes(member));
+  if (ended.length + fresh.length === 0) return {};
+  const at = fresh.length === 0 ? (before?.at ?? view.now) : view.now;
+  return { dismissed: { at, pods: byTaskOf([...ended, ...fresh]) } };
+};
+
 /** Bits of pods that are there; `seen` adds to those that were there before, so that what is missing shows. */
-const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done"> => {
+const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
   const { members, memory, spec } = scene;
-  const staying = members.filter((member) => !isOver(member, memory) && member.version >= memory.version);
+  const { dismissed } = dismissedIn(scene);
+  const isDismissed = holderOf(dismissed?.pods ?? {});
+  const staying = members.filter(
+    (member) => !isOver(member, memory) && member.version >= memory.version && !isDismissed(member),
+  );
   const byTask = Map.groupBy(staying, ({ task }) => task);
   const tasks = tasksOf(spec).map((task) => {
     const name = nameOf(task);
@@ -41,13 +86,15 @@ const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done"> => {
     seen: changed(new Map(tasks.map(({ name, seen }) => [name, new Set(seen)]))),
     failed: changed(new Map(tasks.map(({ name, failed }) => [name, failed]))),
     done: doneIn(scene),
+    leaving: leavingIn(scene),
+    ...(dismissed === undefined ? {} : { dismissed }),
   };
 };
 
 /** The memory with what this step sees in it. */
 export const witnessed = (scene: Scene): Memory => {
   const { memory, members, group } = scene;
-  const { retired, unknown, commands, legacy: _, ...rest } = memory;
+  const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));
   const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
   const hindered = hindranceId(scene) ?? memory.hindered;

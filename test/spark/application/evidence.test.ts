@@ -1,6 +1,7 @@
 /** Whose pods are whose, what a driver's pod says, and why it failed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { causeOf } from "../../../shared/spark/application/causes.ts";
 import { adoptedUid, endOf, evidenceOf, failureOf, sortOut } from "../../../shared/spark/application/evidence.ts";
 import type { Driver } from "../../../shared/spark/application/memory.ts";
 import { driver, pod, type Short } from "./scenes.ts";
@@ -100,6 +101,34 @@ describe("the driver's pod says", () => {
     test(`nothing with the status ${JSON.stringify(status)}`, () =>
       assert.equal(evidenceOf({ ...pod(), status }), "unknown"));
   }
+});
+
+/** Asked for at 07:59:59, which is when the pods here are deleted. */
+describe("a driver whose pod is deleted", () => {
+  const cases = [
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Running", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:59Z", want: "failed", why: "deleted" },
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", want: "completed", why: "application" },
+    { phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "application" },
+    { phase: "Running", want: "running", why: "application" },
+  ] as const;
+  for (const { want, why, ...short } of cases)
+    test(`${JSON.stringify(short)}: ${want}, by ${why}`, () => {
+      const body = pod({ ...short, ending: true });
+      assert.deepEqual([evidenceOf(body), causeOf(body)], [want, why]);
+    });
+
+  test("is called deleted, not completed", () => {
+    const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", ending: true });
+    assert.match(failureOf(body), /^driver pod was deleted while its driver ran/);
+  });
+
+  test("with a grace: its request came before the time that the pod shows", () => {
+    const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", ending: true });
+    const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
+    assert.equal(evidenceOf({ ...body, metadata }), "failed");
+  });
 });
 
 describe("a failure", () => {

@@ -50,6 +50,8 @@ export class Loop {
   readonly objects = new Map<string, Stored>();
   /** Deleted pods go at once, or when `release` lets them. */
   lingering = false;
+  /** The same, with so many seconds of grace for those that have not finished. */
+  grace: number | undefined;
   last: Plan<Memory> | undefined;
   /** What is answered as if nothing were there. */
   blind: (query: Query) => boolean = () => false;
@@ -132,6 +134,23 @@ export class Loop {
     this.objects.delete(idOf(plural, name));
   }
 
+  /** Somebody asks for the end of a pod, with so many seconds of grace: none for one that has finished. */
+  ask(name: string, graceSeconds = 30, more: Fields = {}): void {
+    this.change("pods", name, {
+      metadata: {
+        deletionTimestamp: timeText(this.now + graceSeconds * 1_000),
+        deletionGracePeriodSeconds: graceSeconds,
+        ...more,
+      },
+    });
+  }
+
+  /** Its process ends with 0: what a kubelet writes of a pod, also of one that is being deleted. */
+  exits(name: string): void {
+    const state = { terminated: { exitCode: 0, finishedAt: timeText(this.now) } };
+    this.pods("Succeeded", [name], { containerStatuses: [{ name: "c", state }] });
+  }
+
   /** Pods on their way out are gone. */
   release(): void {
     for (const [id, object] of this.objects)
@@ -187,7 +206,9 @@ export class Loop {
   }
 
   private end(plural: string, ref: Ref, there: Stored): void {
-    if (!this.lingering || plural !== "pods") this.objects.delete(idOf(plural, ref.name));
+    if (plural === "pods" && this.grace !== undefined && Object(there["status"])["phase"] === "Running")
+      this.ask(ref.name, this.grace);
+    else if (!this.lingering || plural !== "pods") this.objects.delete(idOf(plural, ref.name));
     else this.put(plural, { ...there, metadata: { ...there.metadata, deletionTimestamp: timeText(this.now) } });
   }
 
@@ -244,6 +265,17 @@ export class Loop {
     this.run();
     this.pods("Running");
     return this.run();
+  }
+
+  /** A command for the job. */
+  order(action: string): void {
+    this.put("commands", {
+      apiVersion: "bus.volcano.sh/v1alpha1",
+      kind: "Command",
+      metadata: { name: `c-${action}`, namespace: "ns" },
+      action,
+      target: { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: this.job().metadata.uid },
+    });
   }
 
   turn(ms: number): this {

@@ -1,0 +1,232 @@
+/**
+ * Pods that somebody deletes and that end with 0 on SIGTERM: a kubelet writes `Succeeded` before it removes them, and they
+ * are evicted all the same. Whoever succeeded before the deletion stays done.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Loop, task } from "./loop.ts";
+
+const evicted = { policies: [{ event: "PodEvicted", action: "RestartJob" }] };
+const completed = { policies: [{ event: "TaskCompleted", action: "CompleteJob" }] };
+const held = { finalizers: ["example.com/held"] };
+
+const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
+const running = (more = {}): Loop => new Loop({ tasks: [task("w", 2)], ...more }).running();
+
+const stands = (loop: Loop): readonly unknown[] => [
+  phaseOf(loop),
+  loop.names("pods").toSorted(),
+  loop.status()["succeeded"] ?? 0,
+];
+
+/** A pod is deleted with a grace, ends with 0, and its kubelet removes it. */
+const drained = (loop: Loop, name: string): void => {
+  loop.ask(name);
+  loop.run();
+  loop.turn(1_000);
+  loop.exits(name);
+  loop.run();
+  loop.remove("pods", name);
+  loop.run();
+};
+
+describe("a pod that is deleted and ends with 0", () => {
+  test("is made again", () => {
+    const loop = running();
+    drained(loop, "j-w-0");
+    loop.pods("Running");
+    loop.run();
+    assert.deepEqual(stands(loop), ["Running", ["j-w-0", "j-w-1"], 0]);
+    assert.deepEqual(loop.memory?.done, {});
+  });
+
+  test("is evicted, and the policy for that is kept", () => {
+    const loop = running(evicted);
+    drained(loop, "j-w-0");
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+  });
+
+  test("counts as terminating until it is gone, and completes no task", () => {
+    const loop = running(completed);
+    loop.exits("j-w-1");
+    loop.run();
+    loop.ask("j-w-0");
+    loop.turn(1_000);
+    loop.exits("j-w-0");
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.status()["succeeded"], loop.status()["terminating"]], ["Running", 1, 1]);
+    assert.deepEqual(loop.memory?.completed, []);
+  });
+
+  test("is evicted also where no step saw it between its deletion and its end", () => {
+    const loop = running(evicted);
+    loop.ask("j-w-0");
+    loop.turn(1_000);
+    loop.exits("j-w-0");
+    loop.run();
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.equal(loop.memory?.version, 1);
+  });
+
+  test("all at once leave a job that goes on, with all its pods", () => {
+    const loop = running();
+    for (const name of ["j-w-0", "j-w-1"]) loop.ask(name);
+    loop.run();
+    loop.turn(1_000);
+    for (const name of ["j-w-0", "j-w-1"]) loop.exits(name);
+    loop.run();
+    assert.notEqual(phaseOf(loop), "Completed");
+    for (const name of ["j-w-0", "j-w-1"]) loop.remove("pods", name);
+    loop.run();
+    loop.pods("Running");
+    loop.run();
+    assert.deepEqual(stands(loop), ["Running", ["j-w-0", "j-w-1"], 0]);
+  });
+});
+
+describe("a pod that a finalizer holds", () => {
+  /** Its kubelet is done with it: the grace that is left is none. */
+  const letGo = (loop: Loop, name: string, askedMs: number): void =>
+    loop.change("pods", name, {
+      metadata: { deletionTimestamp: new Date(askedMs).toISOString(), deletionGracePeriodSeconds: 0 },
+    });
+
+  test("is not done when it ended after its deletion, and is evicted when it is gone", () => {
+    const loop = running(evicted);
+    const asked = loop.now;
+    loop.ask("j-w-0", 30, held);
+    loop.turn(1_000);
+    loop.exits("j-w-0");
+    letGo(loop, "j-w-0", asked);
+    loop.run();
+    assert.deepEqual([loop.memory?.done, loop.status()["terminating"]], [{}, 1]);
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.equal(loop.memory?.version, 1);
+  });
+
+  test("is not done when its node's clock is behind, as a step saw it on its way before it ended", () => {
+    const loop = running(evicted);
+    const asked = loop.now;
+    loop.ask("j-w-0", 30, held);
+    loop.run();
+    loop.turn(-20_000);
+    loop.exits("j-w-0");
+    loop.turn(21_000);
+    letGo(loop, "j-w-0", asked);
+    loop.run();
+    assert.deepEqual(loop.memory?.done, {});
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.leaving], [1, {}]);
+  });
+
+  test("stays done when it ended before its deletion, though no step saw it meanwhile", () => {
+    const loop = running(evicted);
+    loop.exits("j-w-0");
+    loop.turn(2_000);
+    loop.ask("j-w-0", 0, held);
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.status()["succeeded"]], ["Running", 1]);
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.deepEqual(stands(loop), ["Running", ["j-w-1"], 1]);
+  });
+
+  test("stays done when a step saw that it succeeded, whatever the times say", () => {
+    const loop = running(evicted);
+    loop.pods("Succeeded", ["j-w-0"]);
+    loop.run();
+    loop.ask("j-w-0", 0, held);
+    loop.run();
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.deepEqual(stands(loop), ["Running", ["j-w-1"], 1]);
+  });
+
+  test("counts as evicted when both happened in the same second", () => {
+    const loop = running(evicted);
+    loop.exits("j-w-0");
+    loop.ask("j-w-0", 0, held);
+    loop.run();
+    loop.remove("pods", "j-w-0");
+    loop.run();
+    assert.equal(loop.memory?.version, 1);
+  });
+});
+
+describe("pods that a step ends", () => {
+  const size = (loop: Loop, replicas: number): void =>
+    loop.change("jobs", "j", { spec: { minAvailable: 0, tasks: [task("w", replicas)] } });
+
+  /** To none and back while the pods end. */
+  const toAndFro = (more = {}): Loop => {
+    const loop = running({ minAvailable: 0, ...more });
+    loop.grace = 30;
+    size(loop, 0);
+    loop.run();
+    size(loop, 2);
+    loop.run();
+    return loop;
+  };
+
+  test("as too many are made again when the job grows before they are gone, and were not evicted", () => {
+    const loop = toAndFro({ policies: [{ event: "PodEvicted", action: "AbortJob" }] });
+    loop.turn(1_000);
+    for (const name of ["j-w-0", "j-w-1"]) loop.exits(name);
+    loop.run();
+    loop.release();
+    loop.run();
+    loop.pods("Running");
+    loop.run();
+    assert.deepEqual(stands(loop), ["Running", ["j-w-0", "j-w-1"], 0]);
+    assert.equal(loop.memory?.dismissed, undefined);
+  });
+
+  test("as too many, and that are still there as they were: their end is an eviction when somebody asks for it later", () => {
+    const loop = running({ minAvailable: 0, ...evicted });
+    size(loop, 0);
+    loop.step(true);
+    size(loop, 2);
+    loop.run();
+    assert.deepEqual(loop.names("pods").length, 2);
+    loop.turn(60_000);
+    drained(loop, "j-w-0");
+    assert.equal(loop.memory?.version, 1);
+  });
+
+  test("for an abort are made again when the job is resumed", () => {
+    const loop = running();
+    loop.grace = 30;
+    loop.order("AbortJob");
+    loop.run();
+    loop.turn(1_000);
+    for (const name of ["j-w-0", "j-w-1"]) loop.exits(name);
+    loop.run();
+    loop.release();
+    loop.run();
+    assert.deepEqual([phaseOf(loop), loop.memory?.done], ["Aborted", {}]);
+    loop.order("ResumeJob");
+    loop.run();
+    loop.admit();
+    loop.run();
+    assert.deepEqual(loop.names("pods").toSorted(), ["j-w-0", "j-w-1"]);
+  });
+
+  test("for a restart of one pod complete no task", () => {
+    const policies = [
+      { event: "PodFailed", action: "RestartTask" },
+      { event: "TaskCompleted", action: "CompleteJob" },
+    ];
+    const loop = new Loop({ tasks: [task("w", 3)], policies }).running();
+    loop.grace = 30;
+    loop.exits("j-w-2");
+    loop.fail("j-w-0", 1);
+    loop.step();
+    loop.turn(1_000);
+    loop.exits("j-w-1");
+    loop.run();
+    assert.deepEqual(loop.memory?.completed, []);
+  });
+});

@@ -18,6 +18,11 @@ export type Kubelets = {
 
 const startMs = 300;
 const stopMs = 500;
+/** From a pod's terminal phase to its removal: everybody can see it as ended and being deleted meanwhile. */
+const removeMs = 200;
+/** Exit codes of processes that a signal ended. */
+const sigterm = 143;
+const sigkill = 137;
 const mountMs = 100;
 const pullBackOffMs = 15_000;
 const maxBackOffMs = 300_000;
@@ -109,12 +114,34 @@ const exit = ({ server }: Kubelets, pod: Item, task: Task): void => {
   later(server, backOffMs(restartsOf(pod)), about("kubelet.start", down));
 };
 
-/** A pod told to end is reported ended, then let go. */
-const stop = ({ server }: Kubelets, pod: Item): void => {
+/** Containers that a kubelet finds neither running nor ended when it is done with their pod. */
+const notFound: Exit = { code: 137, reason: "ContainerStatusUnknown" };
+
+/**
+ * A pod that is told to end gets its terminal phase first, and is removed then, as kubelets do since 1.27: Succeeded if
+ * its processes ended with 0, and Failed where they never ran. As kubelet status_manager.go, TerminatePod.
+ */
+const stop = ({ server }: Kubelets, pod: Item, task: Task): void => {
   if (pod.metadata.deletionTimestamp === undefined) return;
-  const now = server.clock.now();
-  const last = isOver(pod) || !isUp(pod) ? pod : rewrite(server, "pods", pod, ended(pod, now, { code: 143 }, true));
-  discard(server, "pods", last, { graceSeconds: 0 });
+  const exit = isUp(pod) ? { code: numberAt(task, "code") ?? sigterm } : notFound;
+  const last = isOver(pod) ? pod : rewrite(server, "pods", pod, ended(pod, server.clock.now(), exit, true));
+  later(server, removeMs, about("kubelet.remove", last));
+};
+
+/** The kubelet has cleaned up behind the pod. */
+const remove = ({ server }: Kubelets, pod: Item): void => {
+  if (pod.metadata.deletionTimestamp !== undefined) discard(server, "pods", pod, { graceSeconds: 0 });
+};
+
+/** The deletion of a pod was requested, or its grace made shorter: SIGTERM, and SIGKILL when the grace is over. */
+const hearDeletion = ({ server, scriptOf }: Kubelets, { before, object }: Change): void => {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0 } = object.metadata;
+  if (deletionTimestamp === undefined || before?.metadata.deletionTimestamp === deletionTimestamp) return;
+  if (isOver(object) && grace === 0) return;
+  const { stopMs: takes = stopMs, stopCode = sigterm } = scriptOf(object);
+  const isInTime = takes <= grace * 1000;
+  const code = isInTime ? stopCode : sigkill;
+  later(server, isInTime ? takes : grace * 1000, about("kubelet.stop", object, { code }));
 };
 
 const backOff = ({ server }: Kubelets, pod: Item, task: Task): void => {
@@ -131,14 +158,12 @@ const backOff = ({ server }: Kubelets, pod: Item, task: Task): void => {
     );
 };
 
-const hearPod = ({ server, scriptOf }: Kubelets, { before, object }: Change): void => {
+const hearPod = (kubelets: Kubelets, change: Change): void => {
+  const { server, scriptOf } = kubelets;
+  const { before, object } = change;
   if (!isBound(object)) return;
-  const script = scriptOf(object);
-  if (!isBound(before)) later(server, script.startMs ?? startMs, about("kubelet.start", object));
-  const grace = object.metadata.deletionGracePeriodSeconds ?? 0;
-  const told = object.metadata.deletionTimestamp !== undefined;
-  const news = told && before?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
-  if (news && grace > 0) later(server, Math.min(script.stopMs ?? stopMs, grace * 1000), about("kubelet.stop", object));
+  if (!isBound(before)) later(server, scriptOf(object).startMs ?? startMs, about("kubelet.start", object));
+  hearDeletion(kubelets, change);
   const images = (pod: Item | undefined) =>
     itemsAt(pod, "spec", "containers")
       .map((each) => textAt(each, "image"))
@@ -176,7 +201,8 @@ export const kubelet = (kubelets: Kubelets): Part => ({
   tasks: {
     "kubelet.start": (task) => onMachine(kubelets, task, (pod) => start(kubelets, pod)),
     "kubelet.exit": (task) => onMachine(kubelets, task, (pod) => exit(kubelets, pod, task)),
-    "kubelet.stop": (task) => onMachine(kubelets, task, (pod) => stop(kubelets, pod)),
+    "kubelet.stop": (task) => onMachine(kubelets, task, (pod) => stop(kubelets, pod, task)),
+    "kubelet.remove": (task) => onMachine(kubelets, task, (pod) => remove(kubelets, pod)),
     "kubelet.backoff": (task) => onMachine(kubelets, task, (pod) => backOff(kubelets, pod, task)),
   },
 });

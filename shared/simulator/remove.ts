@@ -141,6 +141,17 @@ const terminating = (kind: Kind, item: Item, time: string): Item => {
 const waits = (kind: Kind, { grace, finalizers }: Ending): boolean =>
   grace > 0 || finalizers.length > 0 || kind.table === "namespaces";
 
+type Going = { readonly item: Item; readonly ending: Ending; readonly options: RemoveOptions };
+
+/** Takes the object away. A pod is first marked as one that has no grace left, which watches tell. As registry store.go. */
+const gone = (server: Server, kind: Kind, { item, ending, options: { dryRun } }: Going): Removed => {
+  const last = kind.table === "pods" ? marked(server, kind, item, ending) : item;
+  if (dryRun) return { item: last, gone: true };
+  if (last !== item && !sameMark(item.metadata, last.metadata)) server.store.put(kind.table, last);
+  server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));
+  return { item: last, gone: true };
+};
+
 /** Deletes the object or begins to; throws the refusal. */
 export const removeItem = (server: Server, kind: Kind, item: Item, options: RemoveOptions): Removed => {
   checkFence(kind, item, options);
@@ -150,10 +161,7 @@ export const removeItem = (server: Server, kind: Kind, item: Item, options: Remo
     grace: running ?? graceOf(kind, item, options.graceSeconds),
     finalizers: finalizersFor(ownFinalizers(server, kind, item), options.propagation),
   };
-  if (!waits(kind, ending)) {
-    if (!options.dryRun) server.store.remove(kind.table, keyOf(item.metadata.namespace, item.metadata.name));
-    return { item: kind.table === "pods" ? marked(server, kind, item, ending) : item, gone: true };
-  }
+  if (!waits(kind, ending)) return gone(server, kind, { item, ending, options });
   const after =
     isContainer(kind) && item.metadata.deletionTimestamp === undefined
       ? terminating(kind, marked(server, kind, item, ending), timeOf(server))

@@ -14,6 +14,8 @@ export type PodScript = {
   readonly pull?: "fails";
   /** From SIGTERM to the end of the process. */
   readonly stopMs?: number;
+  /** What it exits with on SIGTERM; 143 if it does not say. A server that ends gracefully exits with 0. */
+  readonly stopCode?: number;
   readonly log?: string;
   /** Of an executor: from its start on it works on a task for so long, and then on none, as its driver tells. */
   readonly busyMs?: number;

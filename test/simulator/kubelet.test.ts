@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { itemsAt, numberAt, textAt } from "../../shared/simulator/json.ts";
+import type { PodScript } from "../../shared/simulator/script.ts";
 import { condition, exitOf, mapsPath, merge, open, podsPath, sleeper, waitsFor } from "./stand.ts";
 
 test("a pod waits for its mount and starts when that comes", () => {
@@ -58,20 +59,73 @@ for (const [restartPolicy, exitCode] of [
     assert.equal(textAt(stand.pod("p"), "status", "phase"), "Running");
   });
 
-test("a deleted pod is told, reported ended with 143, and let go", () => {
-  const stand = open();
-  stand.call("POST", podsPath, sleeper("p"));
+/** What is written of a pod from its deletion on: the phase, the exit code, and the grace that is left. */
+const deleted = (script: PodScript, metadata: object = {}, query = ""): readonly string[] => {
+  const stand = open({ scripts: { p: [script] } });
+  stand.call("POST", podsPath, sleeper("p", {}, metadata));
   stand.pass(1000);
   const seen: string[] = [];
   stand.simulator.subscribe(({ type, object }) => {
-    if (object.metadata.name === "p")
-      seen.push(`${type} ${textAt(object, "status", "phase")} ${exitOf(object) ?? "-"}`);
+    const { name, deletionGracePeriodSeconds: grace } = object.metadata;
+    if (name === "p") seen.push(`${type} ${textAt(object, "status", "phase")} ${exitOf(object) ?? "-"} ${grace}`);
   });
-  assert.equal(stand.call("DELETE", `${podsPath}/p`).status, 200);
-  assert.deepEqual(stand.pods(), ["p Running"]);
+  assert.equal(stand.call("DELETE", `${podsPath}/p${query}`).status, 200);
   stand.rest();
-  assert.deepEqual(seen, ["MODIFIED Running -", "MODIFIED Failed 143", "DELETED Failed 143"]);
-});
+  return seen;
+};
+
+const held = { finalizers: ["example.com/held"] };
+
+/** As kubelets write it since 1.27; the same is asked of the node agent of test/cluster. */
+const deletions = [
+  [
+    "SIGTERM ends it",
+    {},
+    {},
+    "",
+    ["MODIFIED Running - 30", "MODIFIED Failed 143 30", "MODIFIED Failed 143 0", "DELETED Failed 143 0"],
+  ],
+  [
+    "it ends with 0 on SIGTERM",
+    { stopCode: 0 },
+    {},
+    "",
+    ["MODIFIED Running - 30", "MODIFIED Succeeded 0 30", "MODIFIED Succeeded 0 0", "DELETED Succeeded 0 0"],
+  ],
+  [
+    "it ends with 0, and a finalizer holds it",
+    { stopCode: 0 },
+    held,
+    "",
+    ["MODIFIED Running - 30", "MODIFIED Succeeded 0 30", "MODIFIED Succeeded 0 0"],
+  ],
+  [
+    "it takes longer than its grace",
+    { stopMs: 60_000, stopCode: 0 },
+    {},
+    "?gracePeriodSeconds=2",
+    ["MODIFIED Running - 2", "MODIFIED Failed 137 2", "MODIFIED Failed 137 0", "DELETED Failed 137 0"],
+  ],
+  [
+    "by force, and a finalizer holds it",
+    { stopCode: 0 },
+    held,
+    "?gracePeriodSeconds=0",
+    ["MODIFIED Running - 0", "MODIFIED Failed 137 0"],
+  ],
+  [
+    "it never ran",
+    { pull: "fails" },
+    {},
+    "",
+    ["MODIFIED Pending - 30", "MODIFIED Failed 137 30", "MODIFIED Failed 137 0", "DELETED Failed 137 0"],
+  ],
+  ["it had ended before, and a finalizer holds it", { runMs: 100 }, held, "", ["MODIFIED Succeeded 0 0"]],
+] as const;
+
+for (const [what, script, metadata, query, wanted] of deletions)
+  test(`a deleted pod gets its terminal phase before it goes: ${what}`, () =>
+    assert.deepEqual(deleted(script, metadata, query), wanted));
 
 test("killPod ends the process; containers beside the main one go on", () => {
   const stand = open();

@@ -72,7 +72,7 @@ test("the pods of a node that was removed are failed and removed", () => {
   assert.deepEqual(stand.pods(), ["p Running"]);
   stand.pass(2000);
   assert.deepEqual(stand.pods(), []);
-  assert.deepEqual(seen, ["MODIFIED Failed", "DELETED Failed"]);
+  assert.deepEqual(seen, ["MODIFIED Failed", "MODIFIED Failed", "DELETED Failed"]);
 });
 
 test("the out-of-service taint frees terminating pods at once", () => {

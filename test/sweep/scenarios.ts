@@ -4,7 +4,7 @@ import { crews } from "./crews.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
 import { owned } from "./owned.ts";
-import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { appName, base, bothRun, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 import { recoveries } from "./recoveries.ts";
 import { scaling } from "./scaling.ts";
 import { strands } from "./strands.ts";
@@ -47,6 +47,22 @@ const first: readonly Scenario[] = [
     ends: "COMPLETED",
     breadth: "whole",
     drawn: true,
+  },
+  {
+    name: "driver-drained",
+    what: "a user deletes the driver's pod, whose process ends with 0: its run has not completed, and OnFailure brings another",
+    spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
+    scripts: { [appName]: [{ hangs: true, stopCode: 0, stopMs: 2_000 }, { jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl delete pod",
+        when: bothRun,
+        afterMs: 1_000,
+        do: { act: "remove", pod: `${appName}-driver` },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "sparse",
   },
   {
     name: "deletion",

@@ -5,7 +5,15 @@
 import type { Obj, Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { type Disruption, disruptionOf, statusDisruption } from "../../kube/disruption.ts";
-import { deletionAskedAt, isOver, labelOf, type PodStatus, podStatus, type Terminated, terminationOf } from "../../kube/pods.ts";
+import {
+  deletionAskedAt,
+  isOver,
+  labelOf,
+  type PodStatus,
+  podStatus,
+  type Terminated,
+  terminationOf,
+} from "../../kube/pods.ts";
 
 /** Order is the table's; words are stored and shown. */
 export const lossReasons = [

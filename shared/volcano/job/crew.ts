@@ -1,7 +1,7 @@
 /** A job's pods as they are: whose each is, how it stands, and whether it is to be ended. */
 import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
 import { instantOf } from "../../core/time.ts";
+import { isRecord, type Json } from "../../kube/answers.ts";
 import { deletionAskedAt, isEnding, ownedBy, podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { keys } from "../resource.ts";
@@ -64,7 +64,6 @@ export const isOver = (member: Member, memory: Memory): boolean => {
   if (hasFinished(member)) return member.version < memory.version && !memory.keeps;
   return member.version < memory.version || endsUnfinished(memory);
 };
-
 
 const statusesIn = (pod: Stored, list: string): readonly Json[] => {
   const status = isRecord(pod["status"]) ? pod["status"] : {};

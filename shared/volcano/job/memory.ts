@@ -58,10 +58,7 @@ const memory = z.object({
   failed: sets,
   /** Pods that succeeded: what they were for is done, also when somebody has removed them since. */
   done: sets.default({}),
-  /**
-   * Pods with finalizers that somebody was ending before they had succeeded: the terminal phase that their kubelet writes
-   * on the way does not make them done.
-   */
+  /** Pods whose deletion began before they had succeeded: the terminal phase that a kubelet writes on the way counts nothing. */
   leaving: sets.default({}),
   /** Pods that a step ends because they are too many, and when the latest of these requests was planned, epoch ms. */
   dismissed: z.object({ at: instant, pods: sets }).optional(),

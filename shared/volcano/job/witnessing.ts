@@ -1,6 +1,7 @@
 /** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
-import { recalled } from "../command/order.ts";
+
 import { deletionAskedAt } from "../../kube/pods.ts";
+import { recalled } from "../command/order.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member } from "./crew.ts";
 import { groupPhase } from "./happenings.ts";
@@ -23,22 +24,19 @@ const hasLive = ({ members }: Scene, name: string): boolean =>
 /** Ordinals of members by task. */
 const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
   changed(
-    new Map(
-      [...Map.groupBy(members, ({ task }) => task)].map(([task, its]) => [task, its.map(({ index }) => index)]),
-    ),
+    new Map([...Map.groupBy(members, ({ task }) => task)].map(([task, its]) => [task, its.map(({ index }) => index)])),
   );
 
 /**
- * Only a pod with finalizers can be seen after its kubelet was done with it, when its grace tells nothing any more and
- * the times are of two clocks. So a step that sees it on its way before that remembers it.
+ * When a kubelet is done with a pod, its grace tells nothing any more, and its times are of two clocks. So a step that
+ * sees it on its way before that remembers it, unless the pod could not count as done anyway.
  */
-const leavingIn = ({ members, memory }: Scene): Memory["leaving"] =>
-  byTaskOf(
-    members.filter(
-      (member) =>
-        member.ending && (member.pod.metadata.finalizers ?? []).length > 0 && !hasSucceeded(member, memory),
-    ),
-  );
+const leavingIn = (scene: Scene): Memory["leaving"] => {
+  const { members, memory } = scene;
+  const mayCount = (member: Member): boolean =>
+    !isExcess(scene, member) && !isOver({ ...member, phase: "Succeeded" }, memory);
+  return byTaskOf(members.filter((member) => member.ending && !hasSucceeded(member, memory) && mayCount(member)));
+};
 
 /** A request that a step has planned takes effect no later: its fence, its timeout, and a second of rounding. */
 const latestMs = 16_000;

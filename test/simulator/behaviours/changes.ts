@@ -8,7 +8,14 @@ const merge = { "content-type": "application/merge-patch+json" } as const;
 const json = { "content-type": "application/json-patch+json" } as const;
 const strategic = { "content-type": "application/strategic-merge-patch+json" } as const;
 
-type Meta = { resourceVersion: string; uid: string; generation?: number };
+type Meta = {
+  resourceVersion: string;
+  uid: string;
+  generation?: number;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+};
+
 export const metaOf = ({ body }: Said): Meta => {
   const { metadata } = JSON.parse(JSON.stringify(body));
   return metadata ?? { resourceVersion: "", uid: "" };

@@ -1,7 +1,7 @@
 /** DELETE: fences, grace, finalizers, collections, owners, namespaces. */
 import { map, pod } from "./basics.ts";
 import { metaOf } from "./changes.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Said, Scenario } from "./scenario.ts";
 
 const pods = (ns: string) => `/api/v1/namespaces/${ns}/pods`;
 const maps = (ns: string) => `/api/v1/namespaces/${ns}/configmaps`;
@@ -14,7 +14,69 @@ const bind = (ns: string, name: string) =>
     { apiVersion: "v1", kind: "Binding", metadata: { name }, target: { kind: "Node", name: "nowhere" } },
   ] as const;
 
+const time = "2026-11-02T08:00:00Z";
+
+const ended = {
+  phase: "Succeeded",
+  containerStatuses: [
+    {
+      name: "main",
+      image: "x",
+      imageID: "x",
+      ready: false,
+      restartCount: 0,
+      lastState: {},
+      state: { terminated: { exitCode: 0, startedAt: time, finishedAt: time } },
+    },
+  ],
+};
+
+/** When the deletion of an answered pod was requested, in seconds of its own clock. */
+const askedAt = (said: Said): number => {
+  const { deletionTimestamp = "", deletionGracePeriodSeconds = 0 } = metaOf(said);
+  return Date.parse(deletionTimestamp) / 1000 - deletionGracePeriodSeconds;
+};
+
+/** What a kubelet does about a pod whose deletion was requested: the terminal phase, and then the removal. */
+const terminal: Scenario = {
+  name: "terminal phase",
+  run: async ({ ask, api, note, watch, ns }) => {
+    const held = { finalizers: ["example.com/held"] };
+    for (const [name, metadata] of [
+      ["plain", {}],
+      ["held", held],
+    ] as const) {
+      const { uid } = metaOf(await api.call("POST", pods(ns), pod(name, {}, metadata)));
+      await api.call("POST", ...bind(ns, name));
+      const path = `${pods(ns)}/${name}`;
+      const up = await api.call("PATCH", `${path}/status`, { status: { phase: "Running" } }, merge);
+      const first = await ask(`${name}: a user deletes`, "DELETE", path);
+      await ask(`${name}: its processes end with 0`, "PATCH", `${path}/status`, { status: ended }, merge);
+      const last = await ask(`${name}: its kubelet is done`, "DELETE", path, {
+        gracePeriodSeconds: 0,
+        preconditions: { uid },
+      });
+      note(`${name}: the time of the request stays`, askedAt(first) === askedAt(last));
+      const since = metaOf(up).resourceVersion;
+      const query = `watch=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${since}`;
+      await watch(`${name}: as a watch tells it`, `${pods(ns)}?${query}`, 10);
+    }
+    const unbound = metaOf(await api.call("POST", pods(ns), pod("unbound")));
+    await ask("unbound: goes at once", "DELETE", `${pods(ns)}/unbound`);
+    const query = `watch=1&fieldSelector=metadata.name%3Dunbound&resourceVersion=${unbound.resourceVersion}`;
+    await watch("unbound: as a watch tells it", `${pods(ns)}?${query}`, 10);
+    await ask("held: let go", "PATCH", `${pods(ns)}/held`, { metadata: { finalizers: null } }, merge);
+    await ask("held: gone", "GET", `${pods(ns)}/held`);
+    await api.call("POST", pods(ns), pod("over", {}, held));
+    await api.call("POST", ...bind(ns, "over"));
+    await api.call("PATCH", `${pods(ns)}/over/status`, { status: ended }, merge);
+    await ask("over: it ended before, and gets no grace", "DELETE", `${pods(ns)}/over`);
+    await api.call("PATCH", `${pods(ns)}/over`, { metadata: { finalizers: null } }, merge);
+  },
+};
+
 export const deletions: readonly Scenario[] = [
+  terminal,
   {
     name: "delete",
     run: async ({ ask, api, ns }) => {

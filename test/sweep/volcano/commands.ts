@@ -2,7 +2,7 @@
 import type { Act, Scenario } from "../plot.ts";
 import { fails, job, living, long, phaseIs, podRuns, policy, runningIn, runningIs, slowly } from "./jobs.ts";
 
-const command = (action: string, when: Act["when"], afterMs = 1_000): Act => ({
+export const command = (action: string, when: Act["when"], afterMs = 1_000): Act => ({
   says: `vcctl: ${action}`,
   when,
   afterMs,

@@ -8,6 +8,8 @@ const told = [
   "job-restart-job",
   "job-restart-pod",
   "job-removed",
+  "job-drained",
+  "job-resized-at-once",
   "job-suspend-resume",
   "job-abort-restarting",
 ];

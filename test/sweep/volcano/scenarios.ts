@@ -2,6 +2,7 @@
 import type { Scenario } from "../plot.ts";
 import { commands } from "./commands.ts";
 import { forwarding } from "./forwarding.ts";
+import { gracefully } from "./graceful.ts";
 import { hostedOf } from "./hosted.ts";
 import {
   applied,
@@ -296,5 +297,6 @@ const shapes: readonly Scenario[] = [
   forwarding,
 ];
 
-const all: readonly Scenario[] = [...shapes, ...policies, ...timers, ...wishes, ...commands, ...volcanoBugs];
+const parts = [shapes, policies, timers, wishes, commands, gracefully, volcanoBugs];
+const all: readonly Scenario[] = parts.flat();
 export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

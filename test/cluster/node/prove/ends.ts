@@ -3,9 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../cluster.ts";
+import type { Pod } from "../objects.ts";
 import {
   type Check,
   container,
+  core,
   ended,
   endOf,
   inPhase,
@@ -188,6 +190,45 @@ const finalState: Check = {
   },
 };
 
+type Told = { readonly type: string; readonly object: Pod };
+
+/** What watches were told of a pod from this version of it on: the phase and the grace that is left, without repetitions. */
+const toldSince = async ({ api }: Cluster, name: string, resourceVersion: string): Promise<readonly string[]> => {
+  const query = `watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3D${name}&resourceVersion=${resourceVersion}`;
+  const { body } = await api.call("GET", `${core}/pods?${query}`);
+  const lines = (typeof body === "string" ? body : JSON.stringify(body)).trim().split("\n");
+  const told = lines.map((line) => {
+    const { type, object }: Told = JSON.parse(line);
+    return `${type} ${object.status?.phase} ${object.metadata.deletionGracePeriodSeconds}`;
+  });
+  return told.filter((line, at) => line !== told[at - 1]);
+};
+
+/** The same as test/simulator/kubelet.test.ts wants of the simulator's kubelets. */
+const terminalFirst: Check = {
+  name: "a deleted pod gets its terminal phase before it goes: Succeeded for 0, Failed for another code and where it never ran",
+  run: async (cluster) => {
+    const polite = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
+    const cases = [
+      ["zero", shell(polite), "Running", "Succeeded"],
+      ["term", shell("exec sleep 1000"), "Running", "Failed"],
+      ["never", shell("true", { image: "example.com/nobody/knows:1" }), "Pending", "Failed"],
+    ] as const;
+    for (const [word, main, before, after] of cases) {
+      const name = await post(cluster, word, { containers: [main] });
+      const isWaiting = (pod: Pod): boolean => waitsFor(container(pod).state) === "ImagePullBackOff";
+      await until(cluster, name, before === "Running" ? inPhase("Running") : isWaiting);
+      await sleep(300);
+      const { metadata } = await until(cluster, name, inPhase(before));
+      await remove(cluster, name);
+      await isGone(cluster, name);
+      const wanted = [`MODIFIED ${before} 5`, `MODIFIED ${after} 5`, `MODIFIED ${after} 0`, `DELETED ${after} 0`];
+      same(await toldSince(cluster, name, metadata.resourceVersion), wanted, word);
+    }
+    return "Succeeded, Failed, Failed; then the grace is taken away, then the pod";
+  },
+};
+
 /** The host's pid of a container's own process, on whichever node it is. */
 export const pidOf = async (cluster: Cluster, pod: string, name = "main"): Promise<number> => {
   for (const end = performance.now() + 10_000; performance.now() < end; await sleep(20)) {
@@ -242,6 +283,7 @@ export const endChecks: readonly Check[] = [
   sidecars,
   deletions,
   finalState,
+  terminalFirst,
   killed,
   deadline,
 ];

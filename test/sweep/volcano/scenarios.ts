@@ -294,9 +294,7 @@ const shapes: readonly Scenario[] = [
     ],
     ends: "Completed",
   }),
-  forwarding,
 ];
 
-const parts = [shapes, policies, timers, wishes, commands, gracefully, volcanoBugs];
-const all: readonly Scenario[] = parts.flat();
+const all = [shapes, [forwarding], policies, timers, wishes, commands, gracefully, volcanoBugs].flat();
 export const volcano: readonly Scenario[] = [...all, ...hostedOf(all)];

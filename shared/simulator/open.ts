@@ -9,6 +9,7 @@ import type { Answer, Ask } from "./call.ts";
 import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
+import { commandScript } from "./commands.ts";
 import { contents } from "./contents.ts";
 import { type Door, openDoor } from "./door.ts";
 import { events } from "./events.ts";
@@ -44,6 +45,8 @@ export type Options = {
   readonly nodes?: readonly NodeSpec[];
   /** Scripts of drivers by application name, of other pods by pod name; "*" for all others. */
   readonly scripts?: Scripts;
+  /** Pods that are none of Spark's do what their command line says: it sleeps so long, prints that, and exits so. */
+  readonly commands?: boolean;
   /** Scheduler and kubelets tell of pods in Events; quiet without it. */
   readonly events?: boolean;
   /** Rights are kept: whoever bears a service account's token may do what roles and bindings say; all others everything. */
@@ -98,7 +101,11 @@ export const openSimulator = (options: Options = {}): Simulator => {
   const { managedFields = false, rbac = false } = options;
   const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
-  const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts) };
+  const kubelets = {
+    server,
+    memory,
+    scriptOf: scriptsOf(memory, scripts, options.commands === true ? commandScript : undefined),
+  };
   hands.parts = [
     contents(server),
     claims(server),

@@ -1,12 +1,13 @@
 /** `rekindle demo`: the first minute with Rekindle, without a cluster. The engine is the real one, the cluster simulated. */
 import { writeFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type DemoCluster, openDemoCluster } from "./demo/cluster.ts";
-import { closing, next, opening, serving, spellingIn } from "./demo/frame.ts";
+import { closing, next, opening, served as reachable, serving, spellingIn } from "./demo/frame.ts";
 import { exampleFile, readManifests } from "./demo/manifests.ts";
 import { type Figures, pictureOf } from "./demo/picture.ts";
 import { openPlay, type Play, type Stage } from "./demo/play.ts";
-import { namesIn } from "./demo/scene.ts";
 import { type Output, openScreen, type Row, type Screen, timelineRows } from "./demo/screen.ts";
 import type { Served } from "./demo/serve.ts";
 import type { Said } from "./demo/story.ts";
@@ -25,18 +26,30 @@ export type Demo = {
   readonly engine?: Stage["engine"];
 };
 
-const help = `rekindle demo [--serve [--port N]] [--json FILE]
+const help = `rekindle demo [--serve] [--port N] [--kubeconfig FILE] [--skip-story] [--json FILE]
 
 Runs ${exampleFile} on a simulated cluster, kills an executor and a function on the way, and shows what happens,
 read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if anything did not come out as claimed.
 
-  --serve      keep the cluster up on 127.0.0.1 for kubectl, until Ctrl-C
-  --port N     its port (default: a free one)
-  --json FILE  write the timeline and what was claimed as data, too
-  --help       this text
+  --serve            keep the cluster up on 127.0.0.1 for kubectl, until Ctrl-C; says at once how to reach it
+  --port N           its port (default: a free one); serves
+  --kubeconfig FILE  write its kubeconfig there (default: a temporary file); serves
+  --skip-story       only the cluster and the functions, and nothing applied; serves
+  --json FILE        write the timeline and what was claimed as data, too
+  --help             this text
+
+Pods of the simulated cluster do what their command line says: sleep N, echo TEXT and exit N; all else takes no time.
+
+Example: rekindle demo --skip-story --kubeconfig demo.kubeconfig
 `;
 
-type Asked = { readonly serve: boolean; readonly port: number; readonly json: string | undefined };
+type Asked = {
+  readonly serve: boolean;
+  readonly port: number;
+  readonly kubeconfig: string | undefined;
+  readonly skipStory: boolean;
+  readonly json: string | undefined;
+};
 
 /** The options, "help", or one line that says what is wrong with them. */
 const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: string } => {
@@ -46,6 +59,8 @@ const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: s
       options: {
         serve: { type: "boolean", default: false },
         port: { type: "string", default: "0" },
+        kubeconfig: { type: "string" },
+        "skip-story": { type: "boolean", default: false },
         json: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
@@ -53,7 +68,9 @@ const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: s
     if (values.help) return "help";
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return { wrong: `--port ${values.port} is no port` };
-    return { serve: values.serve || port !== 0, port, json: values.json };
+    const { serve, kubeconfig, json, "skip-story": skipStory } = values;
+    if (skipStory && json !== undefined) return { wrong: "--json is of the story, which --skip-story leaves out" };
+    return { serve: serve || port !== 0 || kubeconfig !== undefined || skipStory, port, kubeconfig, skipStory, json };
   } catch (cause) {
     return { wrong: cause instanceof Error ? cause.message : String(cause) };
   }
@@ -73,10 +90,14 @@ export const runDemo = async (demo: Demo): Promise<number> => {
   const { spark } = demo.tempo ?? usual;
   const cluster = openDemoCluster({ "*": [spark] });
   try {
-    const served = asked.serve ? await serveOn(cluster, asked.port) : undefined;
+    const served = asked.serve ? await serveOn(cluster, asked) : undefined;
+    if (served instanceof Error) {
+      demo.warn(`rekindle demo: ${served.message}`);
+      return 2;
+    }
     const screen = openScreen(demo.output, demo.env);
     try {
-      return await show(demo, { cluster, screen, served, json: asked.json });
+      return await show(demo, { cluster, screen, served, asked });
     } finally {
       screen.close();
       await served?.close();
@@ -87,14 +108,19 @@ export const runDemo = async (demo: Demo): Promise<number> => {
 };
 
 /** The door for kubectl; loaded by those who want it. */
-const serveOn = async ({ simulator }: DemoCluster, port: number): Promise<Served> =>
-  (await import("./demo/serve.ts")).serve(simulator, port);
+const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked): Promise<Served | Error> => {
+  const { Occupied, serve } = await import("./demo/serve.ts");
+  return serve(simulator, port, kubeconfig).catch((cause: unknown) => {
+    if (cause instanceof Occupied) return cause;
+    throw cause;
+  });
+};
 
 type Show = {
   readonly cluster: DemoCluster;
   readonly screen: Screen;
   readonly served: Served | undefined;
-  readonly json: string | undefined;
+  readonly asked: Asked;
 };
 
 type Entry = Said & { readonly ms: number };
@@ -103,7 +129,7 @@ const beatMs = 100;
 
 /** Draws the picture again and again; called, it stops. */
 const animate = (screen: Screen, play: Play, figures: () => Figures): (() => void) => {
-  const draw = (): void => screen.picture(pictureOf(play.scene, namesIn(play.scene).at(-1), figures()));
+  const draw = (): void => screen.picture(pictureOf(play.scene, figures()));
   const timer = setInterval(draw, beatMs);
   return () => {
     clearInterval(timer);
@@ -117,7 +143,34 @@ const raised = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-const show = async (demo: Demo, { cluster, screen, served, json }: Show): Promise<number> => {
+/** Where a file of the package lies, seen from here. */
+const placeIn =
+  (root: URL) =>
+  (file: string): string => {
+    const path = fileURLToPath(new URL(file, root));
+    const near = relative(process.cwd(), path);
+    return near.startsWith("..") ? path : near;
+  };
+
+/** What was played, as rows and as data; gives the exit code. */
+const tell = async (demo: Demo, play: Play, figures: () => Figures, shown: Told): Promise<number> => {
+  const { print, timeline, json } = shown;
+  const claims = await play.perform();
+  if (demo.interrupted.aborted) return 130;
+  const passed = claims.every(({ holds }) => holds);
+  print(closing(claims, figures()));
+  if (json !== undefined)
+    await writeFile(json, `${JSON.stringify({ passed, claims, ...figures(), timeline }, undefined, 2)}\n`);
+  return passed ? 0 : 1;
+};
+
+type Told = {
+  readonly print: (rows: readonly Row[]) => void;
+  readonly timeline: readonly Entry[];
+  readonly json: string | undefined;
+};
+
+const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promise<number> => {
   const { interrupted, tempo = usual, engine, env } = demo;
   const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
   const began = performance.now();
@@ -127,22 +180,21 @@ const show = async (demo: Demo, { cluster, screen, served, json }: Show): Promis
     timeline.push({ ms, ...said });
     print(timelineRows(ms, said, screen.width()));
   };
-  print(opening());
+  print([...opening(), ...(served === undefined ? [] : reachable(served))]);
   const manifests = await readManifests(demo.root);
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(tempo.limitMs)]);
-  const play = await openPlay({ cluster, tempo, say, manifests, signal, ...(engine === undefined ? {} : { engine }) });
+  const stage = { cluster, tempo, say, manifests, signal, kills: !asked.skipStory };
+  const play = await openPlay({ ...stage, ...(engine === undefined ? {} : { engine }) });
   const figures = (): Figures => ({ ms: performance.now() - began, ...play.figures() });
   const still = animate(screen, play, figures);
   try {
-    const claims = await play.perform();
-    if (interrupted.aborted) return 130;
-    const passed = claims.every(({ holds }) => holds);
-    print(closing(claims, figures()));
-    if (json !== undefined)
-      await writeFile(json, `${JSON.stringify({ passed, claims, ...figures(), timeline }, undefined, 2)}\n`);
-    print(served === undefined ? next(spellingIn(env)) : serving(served, spellingIn(env)));
+    if (asked.skipStory) await play.ready();
+    const code = asked.skipStory ? 0 : await tell(demo, play, figures, { print, timeline, json: asked.json });
+    if (code === 130) return code;
+    const spelling = spellingIn(env);
+    print(served === undefined ? next(spelling) : serving(served, spelling, placeIn(demo.root), !asked.skipStory));
     if (served !== undefined) await raised(interrupted);
-    return passed ? 0 : 1;
+    return code;
   } finally {
     still();
     await play.stop();

@@ -149,6 +149,7 @@ describe("the demo", { concurrency: true }, () => {
   });
 
   const refused = [
+    { args: ["--skip-story", "--json", "a.json"], says: /--json is of the story/ },
     { args: ["--fast"], says: /--fast/ },
     { args: ["--port", "http"], says: /--port http is no port/ },
     { args: ["--serve", "extra"], says: /extra/ },

@@ -5,6 +5,7 @@ import type { Transport } from "../../core/http.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { storedOf } from "../../kube/answers.ts";
 import { objectPath, withQuery } from "../../kube/paths.ts";
+import { namespaces } from "../../kube/resources.ts";
 import { applications } from "./scene.ts";
 
 const manifest = z.looseObject({
@@ -15,6 +16,7 @@ const manifest = z.looseObject({
 
 const resources: readonly Resource[] = [
   applications,
+  namespaces,
   { group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount" },
   {
     group: "apiextensions.k8s.io",

@@ -14,7 +14,7 @@ export type DemoCluster = {
 /** Opens it at the present. `scripts` say how long simulated Spark takes. */
 export const openDemoCluster = (scripts: Scripts): DemoCluster => {
   const start = Date.now();
-  const simulator = openSimulator({ start, seed: String(start), events: true, scripts });
+  const simulator = openSimulator({ start, seed: String(start), events: true, commands: true, scripts });
   const { catchUp, stop } = drive(simulator.clock);
   return {
     simulator,

@@ -1,6 +1,6 @@
 /** What stands around the timeline: what this is, how it went, and what to try next. */
 import type { Claim } from "./claims.ts";
-import { exampleFile } from "./manifests.ts";
+import { exampleFile, moreExamples } from "./manifests.ts";
 import type { Figures } from "./picture.ts";
 import { type Row, secondsText } from "./screen.ts";
 import type { Served } from "./serve.ts";
@@ -41,7 +41,9 @@ export const spellingIn = (env: Readonly<Record<string, string | undefined>>): S
     ? { demo: "npm run demo --", rekindle: "npx rekindle" }
     : { demo: "rekindle demo", rekindle: "rekindle" };
 
-const advice = (rows: readonly (readonly [command: string, why: string])[]): readonly Row[] => {
+type Advice = readonly [command: string, why: string];
+
+const advice = (rows: readonly Advice[]): readonly Row[] => {
   const width = Math.max(...rows.map(([command]) => command.length)) + 3;
   return rows.map(
     ([command, why]): Row => [
@@ -62,20 +64,43 @@ export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
   ]),
 ];
 
-/** How to reach the cluster that stays. */
-export const serving = ({ url, kubeconfig }: Served, { rekindle }: Spelling): readonly Row[] => [
+/** After the story: what it left. */
+const told: readonly Advice[] = [
+  ["kubectl get sparkapplications,pods", ""],
+  ["kubectl describe sparkapplication spark-pi", "its events"],
+  ["kubectl logs -f spark-pi-driver", ""],
+  ["kubectl get checkpoints -o yaml", "all that Rekindle remembers"],
+  ["kubectl delete sparkapplication spark-pi", "takes it all away"],
+];
+
+/** Without the story: nothing has been applied. */
+const untold = (place: (file: string) => string): readonly Advice[] => [
+  [`kubectl apply -f ${place(exampleFile)}`, "runs it"],
+  ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
+];
+
+/** That the cluster stays, and how it is reached; said as soon as it is up. */
+export const served = ({ url, kubeconfig }: Served): readonly Row[] => [
+  [["  The cluster stays up", "bold"], [` at ${url} until Ctrl-C. In another terminal, from now on:`]],
+  ...advice([[`export KUBECONFIG=${kubeconfig}`, ""]]),
   blank,
-  [["  The cluster stays up", "bold"], [` at ${url} until Ctrl-C. In another terminal:`]],
+];
+
+/** What there is to try on the cluster that stays; `place` says where a file of the package lies. */
+export const serving = (
+  { kubeconfig }: Served,
+  { rekindle }: Spelling,
+  place: (file: string) => string,
+  isTold: boolean,
+): readonly Row[] => [
+  blank,
+  [["  The cluster is yours", "bold"], [" until Ctrl-C. In another terminal:"]],
   ...advice([
     [`export KUBECONFIG=${kubeconfig}`, ""],
-    ["kubectl get sparkapplications,pods", ""],
-    ["kubectl describe sparkapplication spark-pi", "its events"],
-    ["kubectl logs -f spark-pi-driver", ""],
-    ["kubectl get checkpoints -o yaml", "all that Rekindle remembers"],
-    ["kubectl delete sparkapplication spark-pi", "takes it all away"],
-    [`kubectl apply -f ${exampleFile}`, "runs it again"],
-    ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
-    [`${rekindle} status default/spark-pi`, "what it waits for"],
+    ...(isTold ? told : untold(place)),
+    ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
+    [`${rekindle} list`, "every application, its state, and what it waits for"],
+    [`${rekindle} status default/spark-pi`, "what one waits for"],
   ]),
   blank,
 ];

@@ -1,12 +1,15 @@
 /** The small picture under the timeline: the application, its pods and the functions, as the reader knows them. */
 import { checkpointName } from "../../adapters/checkpoints/object.ts";
+import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
 import {
-  applicationNamed,
   applications,
   applicationView,
+  newestIn,
+  otherKinds,
   type PodView,
   podsOf,
+  podsOfKind,
   recordNamed,
   recordView,
   type Scene,
@@ -62,27 +65,56 @@ const waitsFor = (scene: Scene, application: Stored): string => {
   return waits === "" ? "" : `waits for ${waits}`;
 };
 
-/** The rows for one application; without one, of what is waited for. */
-export const pictureOf = (scene: Scene, name: string | undefined, figures: Figures): readonly Row[] => {
+/** What is shown of the newest object: its head, its state and its pods. */
+type Portrait = {
+  readonly name: string;
+  readonly state: string;
+  readonly waits: string;
+  readonly pods: readonly Row[];
+};
+
+const ofApplication = (scene: Scene, application: Stored): Portrait => {
+  const { name, uid } = application.metadata;
+  const all = podsOf(scene, uid);
+  const ofRole = (role: PodView["role"]) => all.filter((pod) => pod.role === role);
+  const executors = ofRole("executor").toSorted((a, b) => a.id - b.id);
+  return {
+    name,
+    state: applicationView(application).state || "new",
+    waits: waitsFor(scene, application),
+    pods: [podRow("driver", ofRole("driver"), (pod) => pod.name), podRow("executors", executors, executorLabel)],
+  };
+};
+
+const ofOther = (scene: Scene, kind: Kind, object: Stored): Portrait => {
+  const { name } = object.metadata;
+  const { state, what } = kind.standingOf(object);
+  const all = podsOfKind(scene, kind, name);
+  return { name, state, waits: `waits for ${what.waitsFor}`, pods: [podRow("pods", all, (pod) => pod.name)] };
+};
+
+const nothing: Portrait = { name: "", state: "nothing applied yet", waits: "", pods: [podRow("pods", [], () => "")] };
+
+const portraitOf = (scene: Scene): Portrait => {
+  const object = newestIn(scene);
+  if (object === undefined) return nothing;
+  const kind = otherKinds.find(({ resource }) => resource.kind === object.kind);
+  return kind === undefined ? ofApplication(scene, object) : ofOther(scene, kind, object);
+};
+
+/** The rows for the newest object; without one, of what is waited for. */
+export const pictureOf = (scene: Scene, figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
-  const application = name === undefined ? undefined : applicationNamed(scene, name);
-  const state = application === undefined ? "" : applicationView(application).state;
-  const pods = application === undefined ? [] : podsOf(scene, application.metadata.uid);
-  const executors = pods.filter(({ role }) => role === "executor").toSorted((a, b) => a.id - b.id);
+  const { name, state, waits, pods } = portraitOf(scene);
   const turn = spinner[Math.floor(ms / beatMs) % spinner.length] ?? "";
   return [
     [["─".repeat(width), "dim"]],
     [
-      [`  ${(name ?? "").padEnd(11)} `, "bold"],
-      [`${name === undefined ? "nothing applied yet" : state || "new"}  `, stateColours[state] ?? "cyan"],
-      [application === undefined ? "" : waitsFor(scene, application), "dim"],
+      [`  ${name.padEnd(11)} `, "bold"],
+      [`${state}  `, stateColours[state.toUpperCase()] ?? "cyan"],
+      [waits, "dim"],
     ],
-    podRow(
-      "driver",
-      pods.filter(({ role }) => role === "driver"),
-      (pod) => pod.name,
-    ),
-    podRow("executors", executors, executorLabel),
+    ...pods,
     [
       head("functions"),
       [`${invocations} invocations`],

@@ -26,6 +26,8 @@ export type Stage = {
   readonly say: (said: Said) => void;
   /** Raised when there is no more time, or nobody wants to see more. */
   readonly signal: AbortSignal;
+  /** The first function that makes a driver is killed, as the story tells. */
+  readonly kills: boolean;
   /** Another engine, or none. */
   readonly engine?: (settings: FunctionSettings) => Functions;
 };
@@ -33,6 +35,8 @@ export type Stage = {
 export type Play = {
   readonly scene: Scene;
   figures(): Omit<Figures, "ms">;
+  /** Resolves once everything is there and nothing is applied yet. */
+  ready(): Promise<void>;
   /** Plays it to its end, and holds what is claimed against what was seen. */
   perform(): Promise<readonly Claim[]>;
   stop(): Promise<void>;
@@ -45,8 +49,8 @@ const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undef
 const furnish = async ({ manifests, say }: Stage, door: Transport): Promise<void> => {
   const crds: Stored[] = [];
   for (const text of manifests.crds) crds.push(await applyText(door, text));
-  await applyText(door, manifests.account);
-  say(demo(`a cluster is up, with the CRDs ${crds.map(({ metadata }) => metadata.name.split(".")[0]).join(" and ")}`));
+  for (const text of manifests.beside) await applyText(door, text);
+  say(demo(`a cluster is up, with the CRDs ${crds.map(({ metadata }) => metadata.name.split(".")[0]).join(", ")}`));
 };
 
 /** Counts the drivers as soon as the status speaks of one. */
@@ -86,7 +90,7 @@ const openStates = () => {
 };
 
 /** The functions with a death in store, and what is known of them from outside. */
-const deploy = ({ cluster, tempo, say, engine = startFunctions }: Stage) => {
+const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Stage) => {
   const { visibilityMs } = tempo;
   let requests = 0;
   let deeds: Omit<Deeds, "killedExecutor"> = { killedInvocation: undefined, tookOver: undefined };
@@ -98,7 +102,7 @@ const deploy = ({ cluster, tempo, say, engine = startFunctions }: Stage) => {
   const transport = cluster.door(() => {
     requests += 1;
   });
-  const functions = engine({ transport, visibilityMs, kills: once(createsDriver), notice });
+  const functions = engine({ transport, visibilityMs, kills: kills ? once(createsDriver) : () => false, notice });
   const figures = (): Omit<Figures, "ms"> => ({
     invocations: functions.invocations(),
     killed: deeds.killedInvocation === undefined ? 0 : 1,
@@ -127,6 +131,7 @@ export const openPlay = async (stage: Stage): Promise<Play> => {
   return {
     scene: reader.scene,
     figures,
+    ready,
     perform: async () => {
       await ready();
       await rest(stage.tempo.calmMs, signal);

@@ -1,6 +1,8 @@
 /** What a reader with nothing but the API knows: the objects as they are, and all that it ever saw. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { everyKind } from "../../cli/kinds/all.ts";
+import type { Kind } from "../../cli/kinds/kind.ts";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import { labelOf, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -13,8 +15,14 @@ export const applications: Resource = {
 };
 const events: Resource = { group: "", version: "v1", plural: "events", kind: "Event" };
 
+/** The kinds beside applications, as the command line knows them. */
+export const otherKinds: readonly Kind[] = everyKind.filter(({ resource }) => resource.kind !== applications.kind);
+
 /** What the reader follows. */
-export const followed: readonly Resource[] = [applications, pods, events, checkpointResource];
+export const followed: readonly Resource[] = [
+  ...[applications, pods, events, checkpointResource],
+  ...otherKinds.map(({ resource }) => resource),
+];
 
 export type Scene = {
   /** Every object ever seen, by UID, as it was last seen; in the order of their appearance. */
@@ -131,6 +139,20 @@ const ofKind = ({ seen }: Scene, kind: string): readonly Stored[] =>
 export const namesIn = (scene: Scene): readonly string[] => {
   const names = ofKind(scene, applications.kind).map(({ metadata }) => metadata.name);
   return names.filter((name, at) => names.lastIndexOf(name) === at);
+};
+
+/** The newest object of a kind that Rekindle runs and that is still there. */
+export const newestIn = ({ seen, gone }: Scene): Stored | undefined => {
+  const kinds = everyKind.map(({ resource }) => resource.kind);
+  return [...seen.values()].filter(({ kind, metadata }) => kinds.includes(kind) && !gone.has(metadata.uid)).at(-1);
+};
+
+/** Pods of an object of another kind, by the labels that its kind gives them; gone ones too. */
+export const podsOfKind = (scene: Scene, kind: Kind, name: string): readonly PodView[] => {
+  const labels = Object.entries(kind.podLabels(name));
+  return ofKind(scene, pods.kind)
+    .filter((pod) => labels.every(([label, value]) => labelOf(pod, label) === value))
+    .map(podView);
 };
 
 /** The application of this name as it is; of several in a row the newest. */

@@ -101,6 +101,7 @@ const laneColours: Readonly<Record<Said["lane"], Colour>> = {
   checkpoint: "yellow",
   driver: "blue",
   executor: "blue",
+  pod: "blue",
   event: "dim",
   function: "magenta",
 };

@@ -1,6 +1,8 @@
 /** What a change in the API means to a person: pure, and told of nothing but what the reader saw. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { everyKind } from "../../cli/kinds/all.ts";
+import type { Kind, Standing } from "../../cli/kinds/kind.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
 import { labelOf } from "../../kube/pods.ts";
@@ -10,6 +12,7 @@ import {
   applications,
   applicationView,
   namesIn,
+  otherKinds,
   type PodView,
   podsOf,
   podView,
@@ -17,7 +20,7 @@ import {
   type Scene,
 } from "./scene.ts";
 
-export type Lane = "demo" | "application" | "checkpoint" | "driver" | "executor" | "event" | "function";
+export type Lane = "demo" | "application" | "checkpoint" | "driver" | "executor" | "pod" | "event" | "function";
 export type Tone = "plain" | "good" | "bad" | "faint";
 
 /** One thing that happened. Lines of `demo` and `function` are the demo's own; all others were read from the API. */
@@ -89,6 +92,7 @@ const exitSaid = (who: string, lane: Lane, code: number): Said => {
 const bornSaid = (scene: Scene, pod: Stored, view: PodView): Said => {
   if (view.role === "driver")
     return { lane: "driver", tone: "plain", text: `pod ${view.name} is created, for attempt ${view.attempt}` };
+  if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
   const lost = replacedBy(scene, pod, view);
   const by = view.owner === undefined ? "" : ` by ${view.owner}`;
   const text = `executor ${view.id} is created${by}${lost === undefined ? "" : `, in place of executor ${lost}`}`;
@@ -99,9 +103,8 @@ const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
   const pod = after ?? before;
   if (pod === undefined) return [];
   const now = podView(pod);
-  if (now.role === "other") return [];
-  const lane = now.role;
-  const who = lane === "driver" ? now.name : `executor ${now.id}${ofWhom(scene, now.app)}`;
+  const lane = now.role === "other" ? "pod" : now.role;
+  const who = lane === "executor" ? `executor ${now.id}${ofWhom(scene, now.app)}` : now.name;
   if (after === undefined) return [{ lane, tone: "faint", text: `${who} is removed` }];
   if (before === undefined) return [bornSaid(scene, pod, now)];
   const was = podView(before);
@@ -112,12 +115,38 @@ const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
   return [];
 };
 
-/** Events about applications: those about pods repeat what the pods show themselves. */
+/** The state of an object of another kind, and what it waits for or what its end says. */
+const standingSaid = (name: string, { state, ended, message, what }: Standing): Said => {
+  const more = ended === undefined ? `waits for ${what.waitsFor}` : (message ?? "");
+  const tone = ended === undefined ? "plain" : ended === "well" ? "good" : "bad";
+  return { lane: "application", tone, text: `${name} is ${state}${more === "" ? "" : ` (${more})`}` };
+};
+
+/** An object of another kind: that it came, each state that it is in, and that it went. */
+const otherSaid =
+  ({ resource, standingOf }: Kind) =>
+  ({ before, after }: Change): readonly Said[] => {
+    const said = (name: string, text: string): Said => ({
+      lane: "application",
+      tone: "plain",
+      text: `${resource.kind} ${name} ${text}`,
+    });
+    if (after === undefined) return [said(before.metadata.name, "was deleted")];
+    const now = standingOf(after);
+    const was = before === undefined ? "NEW" : standingOf(before).state;
+    const { name } = after.metadata;
+    return [
+      ...(before === undefined ? [said(name, "is in the API")] : []),
+      ...(now.state === was ? [] : [standingSaid(`${resource.kind} ${name}`, now)]),
+    ];
+  };
+
+/** Events about what Rekindle runs: those about pods repeat what the pods show themselves. */
 const event = z.looseObject({
   type: z.string(),
   reason: z.string(),
   message: z.string(),
-  involvedObject: z.looseObject({ kind: z.literal(applications.kind) }),
+  involvedObject: z.looseObject({ kind: z.enum(everyKind.map(({ resource }) => resource.kind)) }),
 });
 
 const eventSaid = ({ before, after }: Change): readonly Said[] => {
@@ -132,6 +161,7 @@ const tellers: ReadonlyMap<string, (change: Change, scene: Scene) => readonly Sa
   [checkpointResource.kind, checkpointSaid],
   ["Pod", podSaid],
   ["Event", eventSaid],
+  ...otherKinds.map((kind) => [kind.resource.kind, otherSaid(kind)] as const),
 ]);
 
 /** What there is to say about one change; often nothing. */

@@ -101,11 +101,8 @@ export const openSimulator = (options: Options = {}): Simulator => {
   const { managedFields = false, rbac = false } = options;
   const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
-  const kubelets = {
-    server,
-    memory,
-    scriptOf: scriptsOf(memory, scripts, options.commands === true ? commandScript : undefined),
-  };
+  const read = options.commands === true ? commandScript : undefined;
+  const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts, read) };
   hands.parts = [
     contents(server),
     claims(server),

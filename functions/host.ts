@@ -15,6 +15,7 @@ export const host = (args: readonly string[]): Promise<number> => {
     door: apiApp,
     print: (line) => console.log(line),
     warn: (line) => console.error(line),
+    isTerminal: process.stdout.isTTY,
     stopped: new Promise((resolve) => {
       process.once("SIGTERM", resolve);
       process.once("SIGINT", resolve);

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { instantOf } from "../core/time.ts";
+import { instantOf, timeText } from "../core/time.ts";
 import { asJson, asYaml } from "./output.ts";
 import { lifeOf } from "./pods.ts";
 import type { Target } from "./target.ts";
@@ -89,10 +89,13 @@ const row = ({ at, count, type, reason, about: subject, message }: Told, now: nu
   message.replaceAll(/\s*\n\s*/g, " "),
 ];
 
+/** As data: instants as the API writes them. */
+const dataOf = ({ at, ...event }: Told) => ({ at: timeText(at), ...event });
+
 /** Events in one of their forms; the heads stand over the first ones only. */
 export const eventText = (told: readonly Told[], now: number, form: string, heads = true): string => {
-  if (form === "json") return asJson(told);
-  if (form === "yaml") return asYaml(told);
+  if (form === "json") return asJson(told.map(dataOf));
+  if (form === "yaml") return asYaml(told.map(dataOf));
   const head = heads ? [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]] : [];
   return columns([...head, ...told.map((event) => row(event, now))]);
 };

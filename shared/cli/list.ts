@@ -2,8 +2,9 @@
 import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { instantOf } from "../core/time.ts";
+import { instantOf, timeText } from "../core/time.ts";
 import { isEnding } from "../kube/pods.ts";
+import { type Paint, plain, toneOf } from "./colour.ts";
 import { departureText } from "./departure.ts";
 import { notServed } from "./failure.ts";
 import { everyKind, kinds } from "./kinds/all.ts";
@@ -96,15 +97,21 @@ const cells = (item: Listed, now: number): readonly string[] => [
   item.waitsFor,
 ];
 
+const stateColumn = heads.indexOf("STATE");
+
+type Looks = { readonly isWide: boolean; readonly paint: Paint };
+
 /** One table, or one per kind when there are several. */
-const tables = (rows: readonly Listed[], now: number, isWide: boolean): string => {
+const tables = (rows: readonly Listed[], now: number, { isWide, paint }: Looks): string => {
   const groups = everyKind
     .map(({ resource }) => ({ resource, own: rows.filter(({ kind }) => kind === resource.kind) }))
     .filter(({ own }) => own.length > 0);
   const table = (own: readonly Listed[]): string => {
     const more = isWide ? [...new Set(own.flatMap(({ details }) => Object.keys(details)))] : [];
     const lines = own.map((item) => [...cells(item, now), ...more.map((head) => item.details[head] ?? "")]);
-    return columns([[...heads, ...more], ...lines]);
+    return columns([[...heads, ...more], ...lines], (cell, row, column) =>
+      row === 0 || column !== stateColumn ? cell : paint(toneOf(cell), cell),
+    );
   };
   if (groups.length === 1) return table(rows);
   return groups.map(({ resource, own }) => `${resource.kind}\n${table(own)}`).join("\n\n");
@@ -117,13 +124,19 @@ const resourceNamed = (kind: string): Resource =>
 const keyText = ({ kind, namespace, name }: Listed): string =>
   kind === kinds[0].resource.kind ? `${namespace}/${name}` : `${kind}/${namespace}/${name}`;
 
+/** As data: instants as the API writes them. */
+const dataOf = ({ createdAt, ...row }: Listed) => ({
+  ...row,
+  createdAt: createdAt === undefined ? undefined : timeText(createdAt),
+});
+
 /** The list in one of its forms. */
-export const listText = (rows: readonly Listed[], now: number, form = "table"): string => {
-  if (form === "json") return asJson(rows);
-  if (form === "yaml") return asYaml(rows);
+export const listText = (rows: readonly Listed[], now: number, form = "table", paint: Paint = plain): string => {
+  if (form === "json") return asJson(rows.map(dataOf));
+  if (form === "yaml") return asYaml(rows.map(dataOf));
   if (form === "key") return rows.map(keyText).join("\n");
   if (form === "name") return rows.map(({ kind, name }) => nameText(resourceNamed(kind), name)).join("\n");
-  return rows.length === 0 ? "no applications" : tables(rows, now, form === "wide");
+  return rows.length === 0 ? "no applications" : tables(rows, now, { isWide: form === "wide", paint });
 };
 
 /** What tells one row from the same row later. */

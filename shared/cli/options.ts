@@ -2,6 +2,7 @@
 import { Command, Option } from "commander";
 import { ApiError } from "../core/errors.ts";
 import { adviceOn, Refused } from "./failure.ts";
+import { spanText } from "./text.ts";
 import type { Session, Tools, Where } from "./tools.ts";
 
 export type Scoped = Where & { readonly namespace?: string };
@@ -50,6 +51,10 @@ export const countFrom =
     if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
     throw new Refused(`${JSON.stringify(text)}: write a whole number from ${least} up`);
   };
+
+/** An option that takes a span; its default is shown as it would be written. */
+export const spanOption = (flags: string, says: string, defaultMs: number): Option =>
+  new Option(flags, says).argParser(spanOf).default(defaultMs, spanText(defaultMs));
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -165,7 +165,30 @@ const opened = async (row: Row, tools: Tools): Promise<Command> => {
     ...["demo", "host"].map((name) => new Command(name)),
     closed(row),
   ];
-  return (await row.open(all))(tools).summary(row.summary);
+  const { withExamples } = await import("./examples.ts");
+  return withExamples((await row.open(all))(tools).summary(row.summary));
+};
+
+/** Options of most commands that people write before the command, as kubectl takes them; each has a value. */
+const wanderers = ["-k", "--kubeconfig", "--context", "-n", "--namespace", "-o", "--output", "-s", "--server"];
+
+/** How many words at the beginning are such options and their values. */
+const leading = (args: readonly string[]): number => {
+  const [first = ""] = args;
+  if (wanderers.includes(first) && args.length > 1) return 2 + leading(args.slice(2));
+  const isJoined = wanderers.some((one) => first.startsWith(one.startsWith("--") ? `${one}=` : one));
+  return isJoined ? 1 + leading(args.slice(1)) : 0;
+};
+
+/** Puts options that stand before the command behind its name, and behind that of the command below it. */
+const settled = (program: Command, args: readonly string[]): readonly string[] => {
+  const count = leading(args);
+  const rest = args.slice(count);
+  let words = 0;
+  const below = ({ commands }: Command, word: string): Command | undefined =>
+    commands.find((one) => one.name() === word || one.aliases().includes(word));
+  for (let at = below(program, rest[0] ?? ""); at !== undefined; at = below(at, rest[words] ?? "")) words += 1;
+  return words === 0 ? args : [...rest.slice(0, words), ...args.slice(0, count), ...rest.slice(words)];
 };
 
 /** Output of this command, whatever it says, goes through the tools. */
@@ -205,7 +228,10 @@ const programFor = async (tools: Tools, asked: string, end: (code: number) => vo
 };
 
 /** The command that a command line is about. */
-const askedIn = (args: readonly string[]): string => (args[0] === "help" ? (args[1] ?? "") : (args[0] ?? ""));
+const askedIn = (given: readonly string[]): string => {
+  const args = given.slice(leading(given));
+  return args[0] === "help" ? (args[1] ?? "") : (args[0] ?? "");
+};
 
 /** What a failure is told as, and its exit code. */
 const told = async (tools: Tools, cause: unknown): Promise<number> => {
@@ -223,7 +249,7 @@ export const run = async (tools: Tools, args: readonly string[]): Promise<number
   };
   try {
     const program = await programFor(tools, askedIn(args), keep);
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync([...settled(program, args)], { from: "user" });
     return code;
   } catch (cause) {
     return await told(tools, cause);

@@ -5,6 +5,7 @@ import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
 import { mayBelongTo, podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
+import { type Paint, plain, toneOf } from "./colour.ts";
 import { departureHelp, departureText } from "./departure.ts";
 import { historyOf, historyText } from "./history.ts";
 import type { Standing } from "./kinds/kind.ts";
@@ -182,11 +183,15 @@ export const toldOf = (seen: Seen) => {
 };
 
 /** The three lines, and before them what it went through and lost where that is known. */
-export const statusText = (seen: Seen): string => {
+export const statusText = (seen: Seen, paint: Paint = plain): string => {
   const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
-  const lines = [`waits for  ${state}: ${waitsFor}`, `since      ${from}${to}`, `do         ${todo}`];
+  const lines = [
+    `waits for  ${paint(toneOf(state), state)}: ${waitsFor}`,
+    `since      ${from}${to}`,
+    `do         ${todo}`,
+  ];
   const before = [
     ["went       ", historyText(history)],
     ["attempts   ", runs.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(", ")],

@@ -1,16 +1,19 @@
 /** Words and columns of the command line. */
 import { timeText } from "../core/time.ts";
 
+/** Colours a cell that has its width already; `row` 0 is the heads. */
+export type PaintCell = (cell: string, row: number, column: number) => string;
+
 /** Rows under their heads, each column as wide as its widest cell. */
-export const columns = (rows: readonly (readonly string[])[]): string => {
+export const columns = (rows: readonly (readonly string[])[], paint: PaintCell = (cell) => cell): string => {
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, at) => Math.max(known[at] ?? 0, cell.length)),
     [],
   );
   return rows
-    .map((row) =>
+    .map((row, index) =>
       row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .map((cell, at) => paint(at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0), index, at))
         .join("   ")
         .trimEnd(),
     )

@@ -5,6 +5,7 @@ import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Effect } from "../core/plan.ts";
+import type { Paint } from "./colour.ts";
 
 /** A table that records are kept in, instead of objects beside their applications. */
 export type RecordTable = {
@@ -157,6 +158,8 @@ export type Tools = {
   /** Runs the host with these arguments until it ends; its exit code. */
   host(args: readonly string[]): Promise<number>;
   demo(args: readonly string[]): Promise<number>;
+  /** Colours what is printed, where colours are wanted. */
+  readonly paint: Paint;
   print(text: string): void;
   warn(text: string): void;
   /** Puts a question to the person at the terminal; false when there is none. */

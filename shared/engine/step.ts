@@ -106,7 +106,7 @@ const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) 
 /** The run to carry a plan out with; or how the step ended, for it was not to be carried out, or not on what was seen. */
 const opening = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Run | Ending> => {
   if (run.world.shadow !== undefined) {
-    run.world.shadow(run.message, plan);
+    run.world.shadow(run.message, plan, run.sight.object);
     return { did: "nothing", why: "shadow mode" };
   }
   if (await isOld(run, plan)) return await taken(run, "live");

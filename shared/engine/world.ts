@@ -1,6 +1,7 @@
 /** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
 import type { Key, Message } from "../core/key.ts";
 import type { Meter } from "../core/measure.ts";
+import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Effect, Plan } from "../core/plan.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
@@ -50,8 +51,8 @@ export type World = {
   readonly notice?: (message: Message) => Promise<Ending>;
   /** What this process knows without asking; absent: nothing. */
   readonly recall?: Recall;
-  /** Shadow mode: given a plan, tell it instead of doing it. */
-  readonly shadow?: (key: Key, plan: Plan<unknown>) => void;
+  /** Shadow mode: given a plan and the object that it is about, unless that is gone: tell it instead of doing it. */
+  readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };
 
 /** How a step ended. Everything but `failed` is an acknowledged message. */

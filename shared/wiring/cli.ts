@@ -2,6 +2,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Paint, paintFor, wantsColour } from "../cli/colour.ts";
 import type { Preview, Session, Tools, Where } from "../cli/tools.ts";
 import type { Line } from "../core/annotation.ts";
 import type { Key } from "../core/key.ts";
@@ -78,12 +79,22 @@ const endWithReader = (): void => {
   });
 };
 
+/** Failures and warnings in their colours; what is longer than a line is help. */
+const warned = (text: string, paint: Paint): string => {
+  if (/^(rekindle|error): /.test(text)) return text.replace(/^\w+:/, (head) => paint("bad", head));
+  return text.includes("\n") ? text : paint("wait", text);
+};
+
 /** What the commands print, on this machine. */
-const terminal = (): Pick<Tools, "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
+const terminal = (
+  env: CommandLine["env"],
+): Pick<Tools, "paint" | "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
   endWithReader();
+  const warning = paintFor(wantsColour(env, process.stderr.isTTY));
   return {
+    paint: paintFor(wantsColour(env, process.stdout.isTTY)),
     print: (text) => process.stdout.write(`${text}\n`),
-    warn: (text) => process.stderr.write(`${text}\n`),
+    warn: (text) => process.stderr.write(`${warned(text, warning)}\n`),
     confirm,
     now: Date.now,
     sleep: (ms) => sleep(ms),
@@ -101,7 +112,7 @@ const forecasts = async (): Promise<typeof import("./forecast.ts")> => await imp
 
 /** Everything that the commands ask for. */
 export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
-  ...terminal(),
+  ...terminal(env),
   version: await versionIn(root),
   connect: (where) => connect(env, where),
   runs: async () => (await forecasts()).runs,

@@ -5,7 +5,6 @@ import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../core/key.ts";
 import type { Resource } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
-import type { Plan } from "../core/plan.ts";
 import { take } from "../engine/batch.ts";
 import type { Queue, Report } from "../engine/ports.ts";
 import type { RecoverySettings, Timing } from "../engine/settings.ts";
@@ -63,7 +62,7 @@ export type HostSettings = {
   /** Who is told of changes of state; absent: nobody. */
   readonly listening?: Listening;
   /** Shadow mode: plans are told, nothing is written. */
-  readonly shadow: ((key: Key, plan: Plan<unknown>) => void) | undefined;
+  readonly shadow: World["shadow"];
   /** Tells whether another controller leads; absent: whatever others do, this host writes. */
   readonly lookout?: Lookout | undefined;
 };

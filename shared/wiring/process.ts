@@ -5,6 +5,7 @@ import { getRequestListener } from "@hono/node-server";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Identify } from "../api/identity.ts";
+import { paintFor, wantsColour } from "../cli/colour.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
@@ -25,7 +26,7 @@ import { lookoutFor } from "./lookout.ts";
 import { type Scrape, withProcess } from "./metering.ts";
 import { patience } from "./patience.ts";
 import { whyUnkept } from "./records.ts";
-import { tellPlans } from "./shadow.ts";
+import { tellChanges, tellPlans } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -56,6 +57,8 @@ export type Process = {
   readonly door: Door;
   readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
+  /** What is printed is read by a person at a terminal. */
+  readonly isTerminal?: boolean;
   /** Absent: structured lines on standard error. */
   readonly report?: Report;
   /** Resolves when the process is told to stop. */
@@ -160,6 +163,10 @@ const scopeText = ({ namespaces, namespaceSelector, selector, dryRun }: Configur
     ...(dryRun ? ["dry run: nothing is written"] : []),
   ].join("; ");
 
+/** How a dry run tells its plans: a diff for people, or a line of JSON. */
+const shadowOf = ({ print, env, isTerminal = false }: Process, { output }: Configuration): HostSettings["shadow"] =>
+  output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));
+
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
@@ -182,7 +189,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     maxSubmissions,
     resyncMs,
     visibilityMs: 90_000,
-    shadow: dryRun ? tellPlans(process.print) : undefined,
+    shadow: dryRun ? shadowOf(process, configuration) : undefined,
   };
 };
 

@@ -201,9 +201,19 @@ describe("rekindle submit", () => {
     });
   };
   const ends: readonly (readonly [string, number, RegExp, RegExp])[] = [
-    ["COMPLETED", 0, /app created\nwaits for {2}COMPLETED/, /^$/],
+    [
+      "COMPLETED",
+      0,
+      /app created\nwaits for {2}COMPLETED/,
+      /^0s {2}default\/app is NEW and waits for a host to look at it$/,
+    ],
     ["FAILED", 3, /app created$/, /default\/app has failed: exit 7$/],
-    ["RUNNING", 4, /app created$/, /default\/app is still RUNNING; it goes on: rekindle status default\/app$/],
+    [
+      "RUNNING",
+      4,
+      /app created$/,
+      /^2s {2}default\/app is RUNNING and waits for .*\n.*default\/app is still RUNNING; it goes on: rekindle status default\/app$/m,
+    ],
   ];
   for (const [state, code, out, err] of ends) {
     test(`--wait for one that ends ${state} ends with ${code}`, async () => {

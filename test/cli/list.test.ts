@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { changedRows, type Listed } from "../../shared/cli/list.ts";
 import type { Obj } from "../../shared/core/object.ts";
 import { connectKind, crdOf, scheduledKind } from "./definitions.ts";
-import { application, make, openTerminal, type Terminal } from "./terminal.ts";
+import { application, make, onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 
 const running = {
   applicationState: { state: "RUNNING" },
@@ -33,6 +33,10 @@ const names = (out: string): readonly string[] =>
     .split("\n")
     .slice(1)
     .map((line) => line.split(/ +/)[1] ?? "");
+
+/** The same list without colours. */
+const openTerminalAgain = async ({ simulator }: Terminal): Promise<string> =>
+  (await onTerminal(simulator).run("list")).out;
 
 describe("rekindle list", () => {
   const choices: readonly (readonly [readonly string[], readonly string[]])[] = [
@@ -66,6 +70,23 @@ describe("rekindle list", () => {
       (await terminal.run("list", "-n", "other", "-o", "name")).out,
       "sparkapplication.sparkoperator.k8s.io/b",
     );
+  });
+
+  test("as data every instant is written as the API writes it", async () => {
+    const { out } = await (await open()).run("list", "-o", "json");
+    assert.match(out, /"createdAt": "2026-11-02T08:00:00(\.\d+)?Z"/);
+    assert.doesNotMatch(out, /\d{12}/);
+  });
+
+  test("states have their colours where colours are wanted, and columns stay as wide", async () => {
+    const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."], colours: true });
+    await make(terminal.simulator, application("a", running), application("b"));
+    const { out } = await terminal.run("list");
+    assert.match(out, /\u001b\[32mRUNNING +\u001b\[39m/);
+    assert.match(out, /\u001b\[33mNEW +\u001b\[39m/);
+    const plain = await openTerminalAgain(terminal);
+    assert.equal(out.replaceAll(/\u001b\[\d+m/g, ""), plain);
+    assert.match((await terminal.run("status", "a")).out, /waits for {2}\u001b\[32mRUNNING\u001b\[39m: /);
   });
 
   const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [

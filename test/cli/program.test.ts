@@ -28,6 +28,62 @@ describe("the command line", () => {
     assert.equal((await openTerminal().run("--version")).out, "1.2.3");
   });
 
+  test("every command's help says what it is for, and shows lines to type that begin with it", async () => {
+    const { out } = await openTerminal().run("--help");
+    const names = [...(out.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, name = ""]) => name);
+    assert.ok(names.length > 20, names.join(", "));
+    const without: string[] = [];
+    for (const name of names.filter((one) => !["help", "demo", "host"].includes(one))) {
+      const { code, out: help } = await openTerminal().run(name, "--help");
+      const [usage = "", described = ""] = help.split("\n\n");
+      const isDescribed = usage.startsWith("Usage:") && !/^(Arguments|Options|Commands):/.test(described);
+      if (code !== 0 || !isDescribed || !help.includes(`Examples:\n  rekindle ${name}`)) without.push(name);
+    }
+    assert.deepEqual(without, []);
+  });
+
+  test("a command below another has its own description and example", async () => {
+    const { out } = await openTerminal().run("job", "view", "--help");
+    assert.match(out, /\n\nOne job: what it asks for[\s\S]+Examples:\n {2}rekindle job view pair -n team-a$/);
+  });
+
+  test("spans that are defaults are shown as they are written", async () => {
+    for (const [name, span] of [
+      ["delete", "2m"],
+      ["recover", "1m"],
+    ] as const)
+      assert.ok((await openTerminal().run(name, "--help")).out.match(`\\(default:\\s+${span}\\)`), name);
+    assert.match((await openTerminal().run("cluster", "add", "--help")).out, /\(default:\s+1d\)/);
+  });
+
+  const before: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [
+      ["--kubeconfig", "a", "-o", "name", "list"],
+      ["list", "--kubeconfig", "a", "-o", "name"],
+    ],
+    [
+      ["-n=default", "list"],
+      ["list", "-n=default"],
+    ],
+    [
+      ["--output=json", "job", "list"],
+      ["job", "list", "--output=json"],
+    ],
+    [
+      ["--context", "c", "host", "--resync", "5m"],
+      ["host", "--context", "c", "--resync", "5m"],
+    ],
+  ];
+  for (const [args, same] of before)
+    test(`"${args.join(" ")}" is "${same.join(" ")}"`, async () => {
+      const terminal = openTerminal();
+      assert.deepEqual(await terminal.run(...args), await terminal.run(...same));
+    });
+
+  test("options before no command are not understood", async () => {
+    assert.equal((await openTerminal().run("--kubeconfig", "a")).code, 2);
+  });
+
   const misunderstood = [["lst"], ["status"], ["list", "--nope"], ["list", "-n"], []];
   for (const args of misunderstood) {
     test(`not understood: "${args.join(" ")}" ends with 2`, async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { paintFor } from "../../shared/cli/colour.ts";
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import type { Transport } from "../../shared/core/http.ts";
@@ -42,6 +43,7 @@ export type Setting = {
   /** Names the store of records. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  readonly colours?: boolean;
   /** What happens whenever a command sleeps. */
   readonly slept?: (simulator: Simulator) => Promise<void>;
 };
@@ -84,6 +86,7 @@ export const onTerminal = (simulator: Simulator, setting: Setting = {}): Termina
         crds: async () => crds,
         host: async (given) => given.length,
         demo: async () => 0,
+        paint: paintFor(setting.colours === true),
         print: (text) => void out.push(text),
         warn: (text) => void err.push(text),
         confirm: async () => setting.answer ?? false,

@@ -1,4 +1,5 @@
 /** The command line beside a host on the same cluster: what a person is told. */
+import { plain } from "../../shared/cli/colour.ts";
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
@@ -43,6 +44,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     crds: async () => [],
     host: async () => 0,
     demo: async () => 0,
+    paint: plain,
     print: (text) => void said.push(text),
     warn: (text) => void said.push(text),
     confirm: async () => false,

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apiApp } from "../../functions/api.ts";
+import { plain } from "../../shared/cli/colour.ts";
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
@@ -50,7 +51,16 @@ const never = (): never => {
 };
 
 const toolsFor = (said: Pick<Tools, "print" | "warn" | "host">): Tools => ({
-  ...{ version: "1.2.3", connect: never, preview: never, crds: never, demo: never, confirm: never, now: Date.now },
+  ...{
+    version: "1.2.3",
+    connect: never,
+    preview: never,
+    crds: never,
+    demo: never,
+    confirm: never,
+    paint: plain,
+    now: Date.now,
+  },
   ...{ sleep: never, stdin: never, stopped: never, runs: never, forecast: never, flag: never },
   ...{ recover: never, move: never, render: never, problemWith: never, policies: never },
   ...said,

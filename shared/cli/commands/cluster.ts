@@ -3,7 +3,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { request } from "../../adapters/kubernetes/requests.ts";
 import { Refused } from "../failure.ts";
-import { connected, onCluster, spanOf } from "../options.ts";
+import { connected, onCluster, spanOption } from "../options.ts";
 import type { Session, Tools, Where } from "../tools.ts";
 
 type Options = Where & {
@@ -76,7 +76,7 @@ or better as a secret or a parameter whose ARN stands there. Nothing is changed 
     .option("--eks <name>", "functions log in to this EKS cluster as the role that they run as")
     .option("--region <region>", "its region")
     .option("--service-account <account>", "functions log in with a token of NAMESPACE/NAME")
-    .option("--duration <span>", "how long that token is to be good for", spanOf, 86_400_000)
+    .addOption(spanOption("--duration <span>", "how long that token is to be good for", 86_400_000))
     .option("--out <file>", "write it there, for its owner alone, and not to the terminal")
     .action((options: Options) =>
       connected(tools, options, async (session) => {

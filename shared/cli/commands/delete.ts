@@ -4,7 +4,7 @@ import { awaitGone, type Going, goingNamed, goingSelected, remove } from "../del
 import { Refused } from "../failure.ts";
 import { kindNamed, kindNames, usual } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { application, connected, onNamespace, type Scoped, spanOf } from "../options.ts";
+import { application, connected, onNamespace, type Scoped, spanOption } from "../options.ts";
 import { nameText } from "../output.ts";
 import { findTarget } from "../target.ts";
 import type { Session, Tools } from "../tools.ts";
@@ -57,7 +57,7 @@ export const deletion = (tools: Tools): Command =>
     .option("--kind <kind>", `of which kind, with -l or --all (default: ${usual.resource.kind})`)
     .option("--yes", "do not ask, with -l or --all")
     .option("--wait", "until they and their pods are gone")
-    .option("--timeout <span>", "how long --wait waits", spanOf, 120_000)
+    .addOption(spanOption("--timeout <span>", "how long --wait waits", 120_000))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, (session) => act(tools, session, names, options)),
     );

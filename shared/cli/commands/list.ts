@@ -31,7 +31,7 @@ const watched = async (tools: Tools, session: Session, asked: Asked, form: strin
   for (;;) {
     const after = await listed(session, asked);
     const changed = changedRows(before, after);
-    if (changed.length > 0) tools.print(listText(changed, tools.now(), form));
+    if (changed.length > 0) tools.print(listText(changed, tools.now(), form, tools.paint));
     before = after;
     await tools.sleep(againMs);
   }
@@ -50,7 +50,7 @@ export const list = (tools: Tools): Command =>
           throw new Refused("-A and -n ask for different things: keep one of them");
         const asked = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
         if (options.watch === true) return await watched(tools, session, asked, options.output);
-        const text = listText(await listed(session, asked), tools.now(), options.output);
+        const text = listText(await listed(session, asked), tools.now(), options.output, tools.paint);
         if (text !== "") tools.print(text);
       }),
     );

@@ -2,7 +2,16 @@
 import { type Command, Option } from "commander";
 import type { Key } from "../../core/key.ts";
 import { exits, Refused } from "../failure.ts";
-import { application, connected, countFrom, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
+import {
+  application,
+  connected,
+  countFrom,
+  onNamespace,
+  outputOption,
+  type Scoped,
+  spanOf,
+  spanOption,
+} from "../options.ts";
 import { keyNamed, keysIn, recoveredText } from "../recover.ts";
 import type { Recovered, RecoverHow, Session, Tools } from "../tools.ts";
 
@@ -104,7 +113,9 @@ export const recover = (tools: Tools): Command =>
       countFrom(0),
       30,
     )
-    .option("--wait <span>", "how long to go on until it is settled; a host goes on with the rest", spanOf, 60_000)
+    .addOption(
+      spanOption("--wait <span>", "how long to go on until it is settled; a host goes on with the rest", 60_000),
+    )
     .option("--coexist", "also while another controller leads, which has other namespaces")
     .option("--dry-run", "only tell what would be found")
     .option("--yes", "do not ask, with --mode cleanup or --fresh")

@@ -1,5 +1,6 @@
 /** `rekindle status` as people type it. */
 import type { Command } from "commander";
+import type { Paint } from "../colour.ts";
 import { kindNamed, usual } from "../kinds/all.ts";
 import { application, connected, onNamespace, outputOption, type Scoped } from "../options.ts";
 import { asJson, asYaml, nameText } from "../output.ts";
@@ -27,12 +28,13 @@ const foundText = (name: string, { target: { kind, key } }: Seen): string =>
   kind === usual || kindNamed(name.split("/")[0] ?? "") === kind ? "" : `found      ${fullName(key)}\n`;
 
 /** What was seen in one of its forms. */
-const textOf = (seen: Seen, form: string): string => {
+const textOf = (seen: Seen, form: string, paint: Paint): string => {
   const { resource } = seen.target.kind;
   if (form === "name") return nameText(resource, seen.object.metadata.name);
   if (form === "json") return asJson(toldOf(seen));
   if (form === "yaml") return asYaml(toldOf(seen));
-  return form === "wide" ? [statusText(seen), details(seen)].filter(Boolean).join("\n") : statusText(seen);
+  const text = statusText(seen, paint);
+  return form === "wide" ? [text, details(seen)].filter(Boolean).join("\n") : text;
 };
 
 const againMs = 2_000;
@@ -44,7 +46,7 @@ const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Pr
     const seen = await see();
     const { since, until, ...gist } = toldOf(seen);
     const now = JSON.stringify([gist, since, until]);
-    if (now !== said) tools.print(textOf(seen, form));
+    if (now !== said) tools.print(textOf(seen, form, tools.paint));
     said = now;
     if (seen.standing.ended !== undefined) return;
     await tools.sleep(againMs);
@@ -67,7 +69,7 @@ export const status = (tools: Tools): Command =>
         else {
           const seen = await see();
           const isText = ["text", "wide"].includes(options.output);
-          tools.print(`${isText ? foundText(name, seen) : ""}${textOf(seen, options.output)}`);
+          tools.print(`${isText ? foundText(name, seen) : ""}${textOf(seen, options.output, tools.paint)}`);
         }
       }),
     );

@@ -6,6 +6,7 @@ import type { Obj } from "../../core/object.ts";
 import { create } from "../create.ts";
 import { exits, Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";
+import type { Standing } from "../kinds/kind.ts";
 import { showLog } from "../log.ts";
 import { connected, onNamespace, outputOption, type Scoped, spanOf } from "../options.ts";
 import { asDocuments, asJson } from "../output.ts";
@@ -14,6 +15,7 @@ import { look, statusText } from "../status.ts";
 import { applicationOf } from "../submit/application.ts";
 import { flags } from "../submit/flags.ts";
 import type { Target } from "../target.ts";
+import { spanText } from "../text.ts";
 import type { Session, Tools } from "../tools.ts";
 
 type Options = Scoped & {
@@ -27,11 +29,28 @@ type Options = Scoped & {
 
 const againMs = 2_000;
 
-/** Looks until it has ended; how it ended is the exit code. */
+/** How long nothing is said while nothing changes. */
+const quietMs = 30_000;
+
+/** Says each state that is new, and from time to time that it is still the same. */
+const progress = (tools: Tools, name: string): ((standing: Standing) => void) => {
+  const began = tools.now();
+  let said = { state: "", at: Number.NEGATIVE_INFINITY };
+  return ({ state, ended, what }) => {
+    const now = tools.now();
+    if (ended !== undefined || (state === said.state && now - said.at < quietMs)) return;
+    said = { state, at: now };
+    tools.warn(`${spanText(now - began)}  ${name} is ${state} and waits for ${what.waitsFor}`);
+  };
+};
+
+/** Looks until it has ended, and says on the way how far it is; how it ended is the exit code. */
 const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: number): Promise<void> => {
+  const name = `${target.key.namespace}/${target.key.name}`;
+  const tell = progress(tools, name);
   for (let left = waitMs; ; left -= againMs) {
     const life = await lifeOf(session, target);
-    const name = `${target.key.namespace}/${target.key.name}`;
+    if (life !== undefined) tell(life.standing);
     if (life === undefined) throw new Refused(`${name} was deleted`, { code: exits.applicationFailed });
     if (life.standing.ended === "well") return;
     if (life.standing.ended === "badly")
@@ -52,7 +71,7 @@ const followed = async (tools: Tools, session: Session, target: Target, options:
   if (options.watch === true)
     await showLog(tools, session, target, { ...watched, executor: undefined, container: undefined });
   await awaitEnd(tools, session, target, options.timeout ?? Number.POSITIVE_INFINITY);
-  tools.print(statusText(await look(session, target, tools.now())));
+  tools.print(statusText(await look(session, target, tools.now()), tools.paint));
 };
 
 const send = async (tools: Tools, object: Obj, options: Options): Promise<void> => {

@@ -85,6 +85,9 @@ export const keys = {
     .describe("file with the secret that signs POST /reconcile/…; without it triggers are off"),
   logLevel: choice("debug", "info", "warn", "error").prefault("info").describe("least level that is logged"),
   dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
+  output: choice("text", "json")
+    .prefault("text")
+    .describe("how a dry run tells its plans: as a diff, or in lines of JSON"),
   takeOver: yesOrNo.prefault("false").describe("write although another controller of these kinds seems alive"),
   coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),
   admission: yesOrNo

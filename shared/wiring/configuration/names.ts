@@ -58,6 +58,7 @@ export const hostOnly: ReadonlySet<string> = new Set(
     "TRIGGER_SECRET_FILE",
     "LOG_LEVEL",
     "DRY_RUN",
+    "OUTPUT",
     "TAKE_OVER",
     "COEXIST",
     "ADMISSION",

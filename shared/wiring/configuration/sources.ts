@@ -44,6 +44,7 @@ const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: strin
   ...Object.fromEntries(
     keyNames.map((key) => [flagName(key), { type: isSwitch(key) ? "boolean" : "string" } as const]),
   ),
+  output: { type: "string", short: "o" },
 });
 
 export type Flags = Source & {

@@ -1,5 +1,6 @@
 /** Where the demo is seen: lines that stay, and on a terminal a small picture under them that is drawn anew. */
 import { styleText } from "node:util";
+import { wantsColour } from "../../cli/colour.ts";
 import type { Said, Tone } from "./story.ts";
 
 export type Colour = "red" | "green" | "yellow" | "cyan" | "magenta" | "blue" | "dim" | "bold";
@@ -83,8 +84,7 @@ const plain = (output: Output, colours: boolean): Screen => ({
 /** As the output and the environment ask: NO_COLOR and FORCE_COLOR are obeyed, a dumb terminal gets lines only. */
 export const openScreen = (output: Output, env: Readonly<Record<string, string | undefined>>): Screen => {
   const terminal = output.isTTY === true && env["TERM"] !== "dumb";
-  const forced = (env["FORCE_COLOR"] ?? "0") !== "0" && env["FORCE_COLOR"] !== "";
-  const colours = (env["NO_COLOR"] ?? "") === "" && (terminal || forced);
+  const colours = wantsColour(env, terminal);
   return terminal ? lively(output, colours) : plain(output, colours);
 };
 

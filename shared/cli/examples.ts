@@ -1,0 +1,61 @@
+/** What stands at the end of each command's help: lines to type, by the words that name the command. */
+import type { Command } from "commander";
+
+const examples: Readonly<Record<string, readonly string[]>> = {
+  create: [
+    "create -f infra/examples/spark-pi.yaml",
+    "create -f jobs/ -n team-a --dry-run",
+    "create nightly-now --from nightly",
+  ],
+  submit: [
+    "submit --image apache/spark:4.1.1 --class org.apache.spark.examples.SparkPi local:///opt/spark/examples/jars/spark-examples.jar 100",
+    "submit --wait --timeout 30m --image team/etl:7 local:///opt/etl.py",
+  ],
+  render: ["render -f infra/examples/spark-pi.yaml"],
+  list: ["list -A", "list sparkapp -n team-a -o wide", "list -l team=data -o json"],
+  status: ["status team-a/etl", "status job/team-a/train --watch", "status team-a/etl -o json"],
+  plan: ["plan team-a/etl"],
+  log: ["log team-a/etl -f", "log team-a/etl --executor 3 --tail 100"],
+  event: ["event team-a/etl", "event team-a/etl -w"],
+  forward: ["forward team-a/etl"],
+  suspend: ["suspend team-a/etl"],
+  pause: ["pause team-a/etl"],
+  resume: ["resume team-a/etl"],
+  recover: ["recover team-a/etl --dry-run", "recover -n team-a --no-strict"],
+  checkpoints: ["checkpoints migrate --to dynamodb://TABLE?region=eu-west-1 --dry-run"],
+  "checkpoints migrate": ["checkpoints migrate --to dynamodb://TABLE?region=eu-west-1 --dry-run"],
+  cluster: ["cluster add --service-account rekindle/rekindle-reconcile"],
+  "cluster add": ["cluster add --eks prod --region eu-west-1 --out prod.json"],
+  delete: ["delete team-a/etl --wait", "delete -n team-a -l run=7 --yes"],
+  job: ["job list -A"],
+  "job run": ["job run pair --image busybox --replicas 2 --min 2"],
+  "job list": ["job list -A", "job list -n team-a -o json"],
+  "job view": ["job view pair -n team-a"],
+  "job suspend": ["job suspend pair -n team-a"],
+  "job resume": ["job resume pair -n team-a"],
+  "job delete": ["job delete pair -n team-a"],
+  queue: ["queue list"],
+  "queue create": ["queue create team-a --weight 2"],
+  "queue list": ["queue list -o json"],
+  "queue get": ["queue get team-a"],
+  "queue delete": ["queue delete team-a"],
+  "queue operate": ["queue operate team-a --action close", "queue operate team-a --action update --weight 3"],
+  annotations: ["annotations", "annotations -o json"],
+  manifests: ["manifests --spark-namespace default | kubectl apply --server-side -f -"],
+  migrate: ["migrate", "migrate --take-over"],
+  uninstall: ["uninstall", "uninstall --yes"],
+  completion: ["completion bash > ~/.rekindle-completion"],
+};
+
+const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+
+/** Gives a command, and those below it, a description where it has none, and its examples. */
+export const withExamples = (command: Command, above: readonly string[] = []): Command => {
+  const words = [...above, command.name()];
+  for (const one of command.commands) withExamples(one, words);
+  if (command.description() === "" && command.summary() !== "") command.description(sentence(command.summary()));
+  const lines = examples[words.join(" ")] ?? [];
+  if (lines.length > 0)
+    command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  rekindle ${line}`).join("\n")}`);
+  return command;
+};

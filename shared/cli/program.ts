@@ -1,5 +1,6 @@
 /** The command line as a whole: its commands, each loaded only when it is asked for, and how it ends. */
 import { Command, CommanderError } from "commander";
+import { commandWords, settled } from "./precedence.ts";
 import type { Tools } from "./tools.ts";
 
 type Open = (tools: Tools) => Command;
@@ -169,28 +170,6 @@ const opened = async (row: Row, tools: Tools): Promise<Command> => {
   return withExamples((await row.open(all))(tools).summary(row.summary));
 };
 
-/** Options of most commands that people write before the command, as kubectl takes them; each has a value. */
-const wanderers = ["-k", "--kubeconfig", "--context", "-n", "--namespace", "-o", "--output", "-s", "--server"];
-
-/** How many words at the beginning are such options and their values. */
-const leading = (args: readonly string[]): number => {
-  const [first = ""] = args;
-  if (wanderers.includes(first) && args.length > 1) return 2 + leading(args.slice(2));
-  const isJoined = wanderers.some((one) => first.startsWith(one.startsWith("--") ? `${one}=` : one));
-  return isJoined ? 1 + leading(args.slice(1)) : 0;
-};
-
-/** Puts options that stand before the command behind its name, and behind that of the command below it. */
-const settled = (program: Command, args: readonly string[]): readonly string[] => {
-  const count = leading(args);
-  const rest = args.slice(count);
-  let words = 0;
-  const below = ({ commands }: Command, word: string): Command | undefined =>
-    commands.find((one) => one.name() === word || one.aliases().includes(word));
-  for (let at = below(program, rest[0] ?? ""); at !== undefined; at = below(at, rest[words] ?? "")) words += 1;
-  return words === 0 ? args : [...rest.slice(0, words), ...args.slice(0, count), ...rest.slice(words)];
-};
-
 /** Output of this command, whatever it says, goes through the tools. */
 const wired = (command: Command, tools: Tools, hint: string): Command => {
   for (const one of command.commands) wired(one, tools, hint);
@@ -229,7 +208,7 @@ const programFor = async (tools: Tools, asked: string, end: (code: number) => vo
 
 /** The command that a command line is about. */
 const askedIn = (given: readonly string[]): string => {
-  const args = given.slice(leading(given));
+  const args = commandWords(given);
   return args[0] === "help" ? (args[1] ?? "") : (args[0] ?? "");
 };
 

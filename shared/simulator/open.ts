@@ -9,7 +9,6 @@ import type { Answer, Ask } from "./call.ts";
 import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
-import { commandScript } from "./commands.ts";
 import { contents } from "./contents.ts";
 import { type Door, openDoor } from "./door.ts";
 import { events } from "./events.ts";
@@ -101,8 +100,7 @@ export const openSimulator = (options: Options = {}): Simulator => {
   const { managedFields = false, rbac = false } = options;
   const server: Server = { store, clock, seed: options.seed ?? "rekindle", managedFields, rbac, admit: options.admit };
   const memory = openMemory();
-  const read = options.commands === true ? commandScript : undefined;
-  const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts, read) };
+  const kubelets = { server, memory, scriptOf: scriptsOf(memory, scripts, options.commands) };
   hands.parts = [
     contents(server),
     claims(server),

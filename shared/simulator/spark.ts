@@ -2,6 +2,7 @@
  * Spark as scripted pods: a pod labelled as driver becomes a driver that makes, replaces and dismisses executors as
  * Spark 4 on Kubernetes does.
  */
+import { commandScript } from "./commands.ts";
 import {
   allocate,
   boot,
@@ -32,13 +33,14 @@ const bootMs = 2000;
 const appOf = (pod: Item): string =>
   labelOf(pod, "sparkoperator.k8s.io/app-name") || labelOf(pod, "spark-app-name") || pod.metadata.name;
 
-/** What a pod does; pods that are none of Spark's follow their own names, or `commands`, which reads what they run. */
+/** What a pod does; pods that are none of Spark's follow their own names, or, where their commands are read, what they run. */
 export const scriptsOf =
-  (memory: Memory, scripts: Scripts, commands: (pod: Item) => PodScript | undefined = () => undefined) =>
+  (memory: Memory, scripts: Scripts, readsCommands = false) =>
   (pod: Item): PodScript => {
     if (isDriver(pod)) return memory.driver(pod.metadata.uid)?.script ?? {};
     const driver = isExecutor(pod) ? driverOf(memory, pod) : undefined;
-    if (driver === undefined) return commands(pod) ?? scriptFor(scripts, pod.metadata.name, 1, pod);
+    if (driver === undefined)
+      return (readsCommands ? commandScript(pod) : undefined) ?? scriptFor(scripts, pod.metadata.name, 1, pod);
     const executors = driver.script.executors ?? {};
     return executors[labelOf(pod, "spark-exec-id")] ?? executors["*"] ?? {};
   };

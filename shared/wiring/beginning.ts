@@ -30,3 +30,13 @@ export const missing = async (transport: Transport, names: readonly string[]): P
   const gone = await Promise.all(found);
   return names.filter((_, at) => gone[at] === true);
 };
+
+/** What a host is going to look after. */
+export const scopeText = ({ namespaces, namespaceSelector, selector, dryRun }: Configuration): string =>
+  [
+    ...(namespaces.length === 0 ? [] : [`namespaces ${namespaces.join(", ")}`]),
+    ...(namespaceSelector === "" ? [] : [`namespaces with ${namespaceSelector}`]),
+    ...(namespaces.length === 0 && namespaceSelector === "" ? ["all namespaces"] : []),
+    ...(selector === "" ? [] : [`applications with ${selector}`]),
+    ...(dryRun ? ["dry run: nothing is written"] : []),
+  ].join("; ");

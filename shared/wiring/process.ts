@@ -5,7 +5,6 @@ import { getRequestListener } from "@hono/node-server";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../adapters/telemetry/log.ts";
 import type { Identify } from "../api/identity.ts";
-import { paintFor, wantsColour } from "../cli/colour.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
@@ -14,7 +13,7 @@ import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
 import { openReader, type Reader } from "./api/reader.ts";
 import { tableIn } from "./api/shelf.ts";
-import { mayBegin, missing } from "./beginning.ts";
+import { mayBegin, missing, scopeText } from "./beginning.ts";
 import { place } from "./configuration/place.ts";
 import { recoverySettingsOf } from "./configuration/recovery.ts";
 import { namingOf, optionsOf } from "./configuration/spark.ts";
@@ -26,7 +25,7 @@ import { lookoutFor } from "./lookout.ts";
 import { type Scrape, withProcess } from "./metering.ts";
 import { patience } from "./patience.ts";
 import { whyUnkept } from "./records.ts";
-import { tellChanges, tellPlans } from "./shadow.ts";
+import { shadowFor } from "./shadow.ts";
 
 /** What the HTTP door is built from. */
 export type DoorParts = {
@@ -153,20 +152,6 @@ const admit = async (process: Process, configuration: Configuration, { transport
   return admission;
 };
 
-/** What it is going to look after. */
-const scopeText = ({ namespaces, namespaceSelector, selector, dryRun }: Configuration): string =>
-  [
-    ...(namespaces.length === 0 ? [] : [`namespaces ${namespaces.join(", ")}`]),
-    ...(namespaceSelector === "" ? [] : [`namespaces with ${namespaceSelector}`]),
-    ...(namespaces.length === 0 && namespaceSelector === "" ? ["all namespaces"] : []),
-    ...(selector === "" ? [] : [`applications with ${selector}`]),
-    ...(dryRun ? ["dry run: nothing is written"] : []),
-  ].join("; ");
-
-/** How a dry run tells its plans: a diff for people, or a line of JSON. */
-const shadowOf = ({ print, env, isTerminal = false }: Process, { output }: Configuration): HostSettings["shadow"] =>
-  output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));
-
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
@@ -189,7 +174,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     maxSubmissions,
     resyncMs,
     visibilityMs: 90_000,
-    shadow: dryRun ? shadowOf(process, configuration) : undefined,
+    shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
   };
 };
 

@@ -1,6 +1,6 @@
 /** A dry run's words: what each step would do, told once and again when it would do something else. */
 import { isDeepStrictEqual } from "node:util";
-import { type Paint, plain } from "../cli/colour.ts";
+import { type Paint, paintFor, plain, wantsColour } from "../cli/colour.ts";
 import { type Key, textOf } from "../core/key.ts";
 import { refText, type Stored } from "../core/object.ts";
 import type { Effect, Plan } from "../core/plan.ts";
@@ -106,3 +106,13 @@ export const tellPlans = (print: (line: string) => void): Shadow => tellingNews(
 /** A diff for each plan that changes something. */
 export const tellChanges = (print: (text: string) => void, paint: Paint = plain): Shadow =>
   tellingNews(print, (key, plan, object) => shadowText(key, plan, object, paint));
+
+type Printer = {
+  readonly print: (line: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isTerminal?: boolean;
+};
+
+/** How a dry run tells its plans: a diff for people, or lines of JSON. */
+export const shadowFor = ({ print, env, isTerminal = false }: Printer, output: "text" | "json"): Shadow =>
+  output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));

@@ -82,7 +82,7 @@ describe("rekindle list", () => {
     const terminal = openTerminal({ crds: ["checkpoints.", "sparkapplications."], colours: true });
     await make(terminal.simulator, application("a", running), application("b"));
     const { out } = await terminal.run("list");
-    assert.match(out, /\u001b\[32mRUNNING +\u001b\[39m/);
+    assert.match(out, /\u001b\[32mRUNNING *\u001b\[39m/);
     assert.match(out, /\u001b\[33mNEW +\u001b\[39m/);
     const plain = await openTerminalAgain(terminal);
     assert.equal(out.replaceAll(/\u001b\[\d+m/g, ""), plain);

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
 import { yamlText } from "../shared/cli/yaml.ts";
+import { features } from "../shared/kube/features.ts";
 import { plain } from "./kustomize.ts";
 
 type File = { readonly path: string; readonly text: string };
@@ -43,6 +44,12 @@ const objects = {
     (object) => isRole(object) && object.metadata.namespace === "kube-system",
   ),
   selection: broughtBy({ namespaceSelector: "a=b" }),
+  ...Object.fromEntries(
+    features.flatMap((feature) => [
+      [`feature-${feature}`, broughtBy({ features: [feature] })],
+      [`feature-${feature}-namespace`, broughtBy({ features: [feature], namespaces: [jobs] }, { namespaces: [jobs] })],
+    ]),
+  ),
   nodes: broughtBy({ nodes: true }),
   admission: broughtBy({ admission: true }).filter(({ kind }) => kind !== "Service"),
   "admission-service": installed({ admission: true }).filter(
@@ -78,6 +85,7 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   ...{ "controller.serviceAccount.create": flag, "controller.serviceAccount.name": text },
   ...{ "controller.serviceAccount.annotations": map, "controller.serviceAccount.automountServiceAccountToken": flag },
   ...{ "controller.rbac.create": flag, "controller.rbac.annotations": map, "controller.rbac.nodes": flag },
+  "controller.rbac.features": z.array(z.enum(features)),
   ...{ "controller.labels": map, "controller.annotations": map, "controller.volumes": list },
   ...{ "controller.nodeSelector": map, "controller.affinity": map, "controller.tolerations": list },
   ...{ "controller.priorityClassName": text, "controller.podSecurityContext": map },

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
+import { rightsTable } from "../shared/cli/installation/rights.ts";
 import { policiesText } from "../shared/cli/manifests.ts";
 import { yamlText } from "../shared/cli/yaml.ts";
 import { markdownTable } from "../shared/wiring/configuration/table.ts";
@@ -40,11 +41,21 @@ const settings = (): Generated => {
   return { path: "README.md", text: `${before}${table}${after}` };
 };
 
+/** The table of rights in the page on Kubernetes. */
+const rights = (): Generated => {
+  const page = readFileSync(join(import.meta.dirname, "kubernetes", "README.md"), "utf8");
+  const [before = "", after = ""] = page.split(/<!-- rights -->[\s\S]*<!-- \/rights -->/);
+  return {
+    path: "kubernetes/README.md",
+    text: `${before}<!-- rights -->\n${rightsTable()}\n<!-- /rights -->${after}`,
+  };
+};
+
 export const generated = (): readonly Generated[] => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const kustomized = kustomizations(
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), settings()];
+  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), settings(), rights()];
 };

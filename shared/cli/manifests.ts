@@ -1,11 +1,13 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
 import { type Family, families } from "../kube/families.ts";
+import { type Feature, features as known } from "../kube/features.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
 import { functionGrants, functionNames } from "./installation/functions.ts";
 import { type Installation, namespaceOf, objectsOf } from "./installation/objects.ts";
 import type { Places } from "./installation/places.ts";
 import { policyObjects } from "./installation/policies.ts";
+import { featureRulesOf } from "./installation/roles.ts";
 import { webhookConfigurations } from "./installation/webhooks.ts";
 import { yamlText } from "./yaml.ts";
 
@@ -22,6 +24,16 @@ const checked = (installation: Installation): Installation => {
   if (/^$|\s/.test(image)) throw new Refused(`${JSON.stringify(image)} is no image`);
   return installation;
 };
+
+/** The features by their names; a name that is none, or of a family that is left out, is refused. */
+export const featuresNamed = (names: readonly string[], chosen: readonly Family[] = families): readonly Feature[] =>
+  names.map((name) => {
+    const found = known.find((one) => one === name);
+    if (found === undefined) throw new Refused(`--features ${JSON.stringify(name)}: write ${known.join(" or ")}`);
+    if (featureRulesOf(found, chosen).length === 0)
+      throw new Refused(`--features ${name}: no kind of --family ${chosen.join(",")} needs it`);
+    return found;
+  });
 
 const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
 
@@ -49,6 +61,7 @@ type Functions = {
   readonly functions: true | readonly string[];
   readonly namespaceSelector?: string | undefined;
   readonly nodes?: boolean | undefined;
+  readonly features?: readonly Feature[] | undefined;
 } & Chosen;
 
 /** Accounts and roles of functions; that of `host` is `manifestsText`'s. */

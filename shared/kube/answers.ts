@@ -2,6 +2,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { HttpResponse } from "../core/http.ts";
 import type { Metadata, Stored } from "../core/object.ts";
+import { withFeature } from "./features.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -81,7 +82,9 @@ export const errorOf = (where: string, response: HttpResponse): ApiError => {
   return new ApiError({
     status: response.status,
     reason,
-    message: nobody ? notServed(where) : `${where}: ${told === "" ? `HTTP ${response.status}` : told}`,
+    message: nobody
+      ? notServed(where)
+      : `${where}: ${told === "" ? `HTTP ${response.status}` : response.status === 403 ? withFeature(told) : told}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 };

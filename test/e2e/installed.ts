@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { functionNames } from "../../shared/cli/installation/functions.ts";
+import { features } from "../../shared/kube/features.ts";
 import type { ControlPlane } from "../cluster/controlplane.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -36,6 +37,9 @@ export const build = (): Promise<void> =>
     child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the build ended with ${code}`))));
   });
 
+/** Lanes have jobs with keys and executors of ours. */
+const all = ["--features", features.join(",")] as const;
+
 const applied = async (plane: ControlPlane, text: string): Promise<void> => {
   const { code, stderr } = await plane.kubectl(["apply", "--server-side", "-f", "-"], { input: text });
   if (code !== 0) throw new Error(`kubectl apply: ${stderr}`);
@@ -57,21 +61,21 @@ export const install = async (
   const without = upstreamCrds === undefined ? [] : ["--without-crds", groups];
   await applied(
     plane,
-    await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...without]),
+    await rekindle(["manifests", "--without-deployment", "--spark-namespace", "default", ...all, ...without]),
   );
   return await plane.kubeconfigOf("rekindle", "rekindle");
 };
 
 /** Accounts and roles of functions as they are shipped, by `rekindle manifests --functions`. Gives their kubeconfigs by name. */
 export const installFunctions = async (plane: ControlPlane): Promise<Readonly<Record<string, string>>> => {
-  await applied(plane, await rekindle(["manifests", "--functions"]));
+  await applied(plane, await rekindle(["manifests", "--functions", ...all]));
   const configs = functionNames.map(async (name) => [name, await plane.kubeconfigOf("rekindle", `rekindle-${name}`)]);
   return Object.fromEntries(await Promise.all(configs));
 };
 
 /** The rights and the Service that admission takes beside a host. */
 export const installAdmission = async (plane: ControlPlane): Promise<void> =>
-  applied(plane, await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default"]));
+  applied(plane, await rekindle(["manifests", "--admission", "--rbac-only", "--spark-namespace", "default", ...all]));
 
 /** Flags of a host whose admission the API server calls by its address. */
 export const admissionByUrl: readonly string[] = [

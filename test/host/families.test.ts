@@ -45,20 +45,28 @@ describe("a family whose CRDs are missing", () => {
 
 describe("the rights of one family", () => {
   const rows = [
-    { family: "spark", object: application("app"), unserved: /\.volcano\.sh$/, end: "COMPLETED" },
+    { family: "spark", features: [], object: application("app"), unserved: /\.volcano\.sh$/, end: "COMPLETED" },
     {
       family: "volcano",
+      features: [],
+      object: volcanoJob("pair", { runMs: 1_000 }, { plugins: { svc: [] } }),
+      unserved: /\.sparkoperator\.k8s\.io$/,
+      end: "Completed",
+    },
+    {
+      family: "volcano",
+      features: ["ssh"],
       object: volcanoJob("pair", { runMs: 1_000 }),
       unserved: /\.sparkoperator\.k8s\.io$/,
       end: "Completed",
     },
   ] as const;
-  for (const { family, object, unserved, end } of rows)
+  for (const { family, features, object, unserved, end } of rows)
     it(
-      `are enough for a host that runs ${family}, where the other family is not installed`,
+      `are enough for a host that runs ${[family, ...features].join(" with ")}, where the other family is not installed`,
       onStand(
         async (stand) => {
-          const given = [...hostRulesOf([family]), ...lookoutRules, ...nodeRules];
+          const given = [...hostRulesOf([family], features), ...lookoutRules, ...nodeRules];
           const way = wayOf(stand.simulator, install(stand.simulator, given));
           const host = await stand.host({ transport: way.transport, families: [family] });
           await stand.until("it is ready", () => host.ready(), 60_000);
@@ -70,4 +78,22 @@ describe("the rights of one family", () => {
         { rbac: true, guardsOwners: true, crds: crds.filter(({ metadata }) => !unserved.test(metadata.name)) },
       ),
     );
+
+  it(
+    "without a feature hold up only the object that needs it, and its event names the feature",
+    onStand(
+      async (stand) => {
+        const way = wayOf(stand.simulator, install(stand.simulator, [...hostRulesOf(["volcano"]), ...lookoutRules]));
+        await stand.host({ transport: way.transport, families: ["volcano"] });
+        const plain = volcanoJob("plain", { runMs: 1_000 }, { plugins: { svc: [] } });
+        await stand.create(volcanoJob("keyed", { runMs: 1_000 }));
+        await stand.create(plain);
+        const events = (): string => JSON.stringify(stand.all("Event"));
+        const status = (): string => JSON.stringify(stand.get("Job", "plain")?.["status"] ?? {});
+        await stand.until("the other job is done", () => status().includes('"Completed"'), 120_000);
+        await stand.until("the feature is told", () => /manifests --features ssh grants this/.test(events()), 600_000);
+      },
+      { rbac: true, guardsOwners: true, crds },
+    ),
+  );
 });

@@ -63,6 +63,19 @@ const rows: readonly Row[] = [
     manifests: { namespaceSelector: "spark=enabled", nodes: true },
   },
   {
+    name: "features",
+    values: { controller: { rbac: { features: ["ssh", "pod-http"] } } },
+    manifests: { features: ["ssh", "pod-http"] },
+  },
+  {
+    name: "a feature in two namespaces",
+    values: { controller: { rbac: { features: ["ssh"] } }, spark: { jobNamespaces: ["team-a", "team-b"] } },
+    manifests: {
+      ...{ features: ["ssh"], namespaces: ["team-a", "team-b"], sparkNamespaces: ["team-a", "team-b"] },
+      ...accounts,
+    },
+  },
+  {
     name: "an image of one's own",
     values: { image: { registry: "images.example", repository: "batch/rekindle", tag: "1" } },
     manifests: { image: "images.example/batch/rekindle:1" },

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { bundle } from "../../infra/bundle.ts";
 import { functionsText } from "../../shared/cli/manifests.ts";
+import { features } from "../../shared/kube/features.ts";
 import { type Audit, openAudit } from "../cluster/audit.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import { leaveRights, optional, rightText } from "../e2e/rights.ts";
@@ -102,7 +103,7 @@ const checked = async (dir: string): Promise<readonly string[]> => {
     await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
     const { stdout: drivers } = await cluster.kubectl(["kustomize", "infra/kubernetes/drivers"]);
     await install(cluster, drivers);
-    await install(cluster, functionsText({ namespace: "rekindle", functions: true }));
+    await install(cluster, functionsText({ namespace: "rekindle", functions: true, features }));
     const queues = await createQueues(client, "keys", { visibilitySeconds: 5, maxReceiveCount: 100 });
     crew = await begin(cluster, dir, {
       ...{ REKINDLE_FIFO_URL: queues.fifo, REKINDLE_DELAY_URL: queues.delay },

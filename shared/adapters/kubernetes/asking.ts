@@ -2,6 +2,7 @@
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Hearing, Query, Silence } from "../../core/plan.ts";
+import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
 
 /** The longest that a pod may think, and the most that it may say: some 10,000 executors. */
@@ -23,7 +24,10 @@ const parsed = (body: string): Hearing => {
 const meaningOf = ({ status, body }: HttpResponse): Hearing => {
   if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
   if (status >= 200 && status < 300) return parsed(body);
-  return silent(status < 400 ? "notJson" : (whyOf[status] ?? "unreachable"), `HTTP ${status}: ${body.trim()}`);
+  return silent(
+    status < 400 ? "notJson" : (whyOf[status] ?? "unreachable"),
+    `HTTP ${status}: ${status === 403 ? withFeature(body.trim()) : body.trim()}`,
+  );
 };
 
 const reasons: Readonly<Record<string, Silence>> = { Timeout: "timeout", TooLong: "tooLong" };

@@ -1,8 +1,10 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
 import { type Family, families, familyOf } from "../../kube/families.ts";
+import { features } from "../../kube/features.ts";
 import { Refused } from "../failure.ts";
-import { functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
+import { featureNeeds } from "../installation/roles.ts";
+import { featuresNamed, functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
 import type { Tools } from "../tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
@@ -31,6 +33,7 @@ type Options = {
   readonly withoutDeployment?: boolean;
   readonly rbacOnly?: boolean;
   readonly nodes?: boolean;
+  readonly features: readonly string[];
   readonly admission?: boolean;
   readonly admissionUrl?: string;
   readonly policies?: boolean;
@@ -55,7 +58,8 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Optio
 const insteadOf = (options: Options): string | undefined => {
   const { policies, admissionUrl, functions, family: families } = options;
   if (policies === true) return policiesText({ ...options, families });
-  if (functions !== undefined) return functionsText({ ...options, functions, families });
+  const features = featuresNamed(options.features, families);
+  if (functions !== undefined) return functionsText({ ...options, functions, families, features });
   return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, { ...options, families });
 };
 
@@ -65,7 +69,16 @@ const print = async (tools: Tools, options: Options): Promise<void> => {
   const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment, family: families } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
   const admission = options.admission === true;
-  const installation = { ...options, families, sparkNamespaces, sparkAccounts: sparkAccount, host, admission };
+  const features = featuresNamed(options.features, families);
+  const installation = {
+    ...options,
+    families,
+    features,
+    sparkNamespaces,
+    sparkAccounts: sparkAccount,
+    host,
+    admission,
+  };
   tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
 };
 
@@ -99,6 +112,12 @@ export const manifests = (tools: Tools): Command =>
     )
     .option("--without-deployment", "the host runs elsewhere")
     .option("--nodes", "the host may list and cordon nodes, too: executors leave a node that is about to go")
+    .option(
+      "--features <names>",
+      `rights that only some objects need, separated by commas: ${features.map((one) => `${one} (${featureNeeds[one].for})`).join("; ")}`,
+      namesOf,
+      [],
+    )
     .option("--admission", "the host serves admission webhooks, too, and registers them")
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
     .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")

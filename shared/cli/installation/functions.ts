@@ -1,6 +1,7 @@
 /** What each function may do in the cluster that it works for, when it does not run within a host. */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
+import { type Feature, features } from "../../kube/features.ts";
 import { type Grantee, grant, named } from "./grants.ts";
 import {
   hostRulesOf,
@@ -39,8 +40,11 @@ const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
 
 /** Rights by the function's name, for functions that run these families; `wake` asks the cluster for nothing. */
-export const functionRulesOf = (chosen: readonly Family[]): Readonly<Record<string, readonly Rule[]>> => {
-  const host = hostRulesOf(chosen);
+export const functionRulesOf = (
+  chosen: readonly Family[],
+  wanted: readonly Feature[],
+): Readonly<Record<string, readonly Rule[]>> => {
+  const host = hostRulesOf(chosen, wanted);
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
   return {
@@ -87,8 +91,8 @@ export const functionRulesOf = (chosen: readonly Family[]): Readonly<Record<stri
   };
 };
 
-/** Rights of functions that run all families. */
-export const functionRules = functionRulesOf(families);
+/** Rights of functions that run all families with all features. */
+export const functionRules = functionRulesOf(families, features);
 
 export const functionNames: readonly string[] = Object.keys(functionRules);
 
@@ -108,6 +112,8 @@ type Functions = {
   readonly namespaceSelector?: string | undefined;
   /** Absent: all. */
   readonly families?: readonly Family[] | undefined;
+  /** Absent: none. */
+  readonly features?: readonly Feature[] | undefined;
   /** Machines that are about to go are looked for, and their nodes cordoned. */
   readonly nodes?: boolean | undefined;
 };
@@ -123,9 +129,10 @@ export const functionGrants = ({
   functions,
   namespaceSelector = "",
   families: chosen = families,
+  features: wanted = [],
   nodes = false,
 }: Functions): readonly Obj[] => {
-  const rules = functionRulesOf(chosen);
+  const rules = functionRulesOf(chosen, wanted);
   return functions.flatMap((name) => {
     const selection = namespaceSelector !== "" && needsNamespaces(name) ? selectionRules : [];
     const notices = nodes && needsNodes(name) ? noticeRules : [];

@@ -1,11 +1,13 @@
 /** The objects of an installation, as `rekindle manifests` prints them and `rekindle uninstall` finds them. */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
+import type { Feature } from "../../kube/features.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
 import {
   driverRules,
+  featureRulesOf,
   hostRulesOf,
   identityRules,
   lookoutRules,
@@ -27,6 +29,8 @@ export type Installation = {
   readonly sparkAccounts: readonly string[];
   /** Families of kinds that it runs; absent: all. */
   readonly families?: readonly Family[] | undefined;
+  /** Features whose rights are granted; absent: none. */
+  readonly features?: readonly Feature[] | undefined;
   /** Whether the host runs in the cluster, too. */
   readonly host: boolean;
   /** Whether it may look for machines that are about to go, and cordon their nodes. */
@@ -63,6 +67,17 @@ const hostGrants = (installation: Installation): readonly Obj[] => {
     ...namespaces.flatMap((within) => grant({ name: "rekindle-host", within, rules: hostRules, to })),
     ...grant({ name: "rekindle-identity", within: "kube-system", rules: identityRules, to }),
   ];
+};
+
+/** A role for each feature, so that it shows by its name and goes alone. */
+const featureGrants = (installation: Installation): readonly Obj[] => {
+  const { namespace, namespaces, namespaceSelector = "", families: chosen = families } = installation;
+  const places = namespaceSelector === "" && namespaces.length > 0 ? namespaces : [undefined];
+  const to = [{ name: account, namespace }];
+  return (installation.features ?? []).flatMap((feature) => {
+    const rules = featureRulesOf(feature, chosen);
+    return places.flatMap((within) => grant({ name: `rekindle-${feature}`, within, rules, to }));
+  });
 };
 
 const forDrivers = (object: Obj): Obj => ({
@@ -132,6 +147,7 @@ export const objectsOf = (installation: Installation): readonly Obj[] => [
   namespaceOf(installation.namespace),
   { apiVersion: "v1", kind: "ServiceAccount", metadata: named(account, installation.namespace) },
   ...hostGrants(installation),
+  ...featureGrants(installation),
   ...nodeGrants(installation),
   ...driverGrants(installation),
   ...(installation.admission ? admissionObjects(installation) : []),

@@ -1,5 +1,6 @@
 /** Who may do what: the least that the host needs, and what Spark's drivers need, each in one table. */
 import { type Family, families } from "../../kube/families.ts";
+import { type Feature, featureResource, features } from "../../kube/features.ts";
 
 export type Rule = {
   readonly apiGroups: readonly string[];
@@ -14,85 +15,178 @@ export const rule = (group: string, resources: readonly string[], verbs: readonl
   verbs,
 });
 
-/** Each rule with the family whose kinds need it; "any": every installation does. */
-type Needed = readonly [of: Family | "any", rule: Rule];
+/** A rule, the family whose kinds need it ("any": every installation does), and what for, as the table of rights prints it. */
+export type Needed = { readonly of: Family | "any"; readonly rule: Rule; readonly for: string };
 
-const needed: readonly Needed[] = [
-  // Created by a schedule; deleted when its timeToLiveSeconds is over, or by its schedule.
-  ["spark", rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"])],
-  ["spark", rule("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get", "list", "watch"])],
-  [
+const need = (of: Needed["of"], needs: Rule, why: string): Needed => ({ of, rule: needs, for: why });
+
+/** The rights that the host has without any feature. */
+export const needed: readonly Needed[] = [
+  need(
+    "spark",
+    rule("sparkoperator.k8s.io", ["sparkapplications"], ["get", "list", "watch", "create", "delete"]),
+    "follow applications; create a schedule's, delete those whose time to live is over",
+  ),
+  need(
+    "spark",
+    rule("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get", "list", "watch"]),
+    "follow schedules and Connect servers",
+  ),
+  need(
     "spark",
     rule(
       "sparkoperator.k8s.io",
       ["sparkapplications/status", "scheduledsparkapplications/status", "sparkconnects/status"],
       ["patch"],
     ),
-  ],
-  // What is created is owned by the application; some clusters ask for this right of whoever names such an owner.
-  [
+    "write their status",
+  ),
+  need(
     "spark",
     rule(
       "sparkoperator.k8s.io",
       ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers", "sparkconnects/finalizers"],
       ["update"],
     ),
-  ],
-  ["any", rule("", ["pods"], ["get", "list", "watch", "create", "delete"])],
-  // The last word of an executor whose node is lost: its driver goes by it.
-  ["spark", rule("", ["pods/status"], ["patch"])],
-  // What a driver says by its REST API of the executors that it knows; what a probe of a JobFlow asks a pod.
-  ["any", rule("", ["pods/proxy"], ["get"])],
-  // Watched: a SparkConnect's service or config map that somebody removes is made again at once.
-  ["any", rule("", ["services", "configmaps"], ["get", "list", "watch", "create", "delete"])],
-  ["any", rule("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"])],
-  ["any", rule("networking.k8s.io", ["networkpolicies"], ["get", "list", "create", "delete"])],
-  ["spark", rule("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"])],
-  ["spark", rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"])],
-  // Of Volcano and of the coscheduling plugin, for applications that name them as their batch scheduler; of Volcano's jobs.
-  ["any", rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "watch", "create", "delete"])],
-  ["volcano", rule("scheduling.volcano.sh", ["podgroups"], ["patch"])],
-  ["spark", rule("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"])],
-  // Volcano's jobs: deleted when their time to live is over, changed to name the claims that are made for them.
-  ["volcano", rule("batch.volcano.sh", ["jobs"], ["get", "list", "watch", "delete"])],
-  ["volcano", rule("batch.volcano.sh", ["jobs"], ["patch"])],
-  ["volcano", rule("batch.volcano.sh", ["jobs/status"], ["patch"])],
-  ["volcano", rule("batch.volcano.sh", ["jobs/finalizers"], ["update"])],
-  // Orders to jobs and queues, each taken away when it is remembered.
-  ["volcano", rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"])],
-  // What makes jobs, on time or one after the other.
-  ["volcano", rule("batch.volcano.sh", ["jobs"], ["create"])],
-  ["volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"])],
-  ["volcano", rule("batch.volcano.sh", ["cronjobs/status"], ["patch"])],
-  ["volcano", rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"])],
-  ["volcano", rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"])],
-  ["volcano", rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"])],
-  ["volcano", rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"])],
-  // Queues: the two that everybody counts on are made, parents and marks of closed parents written down.
-  ["volcano", rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"])],
-  ["volcano", rule("scheduling.volcano.sh", ["queues"], ["patch"])],
-  ["volcano", rule("scheduling.volcano.sh", ["queues/status"], ["patch"])],
-  // Pods of Volcano's scheduler that nobody has put into a group: its name is written down, and their controllers say how large it is.
-  ["volcano", rule("", ["pods"], ["patch"])],
-  ["volcano", rule("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"])],
-  ["volcano", rule("batch", ["jobs"], ["get"])],
-  ["volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"])],
-  // The keys by which the pods of a job reach each other: each by its name, none is ever listed.
-  ["volcano", rule("", ["secrets"], ["get", "create", "delete"])],
-  // What a SparkConnect's executors are made from and the hosts of a job's pods, and labels that somebody took away.
-  ["any", rule("", ["services", "configmaps"], ["patch"])],
-  ["any", rule("", ["events"], ["create"])],
-  // Who is told of changes of state: an annotation of the namespace. Of kube-system, which cluster this is.
-  ["any", rule("", ["namespaces"], ["get"])],
-  ["any", rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"])],
+    "own what is created for them, in clusters that protect owners",
+  ),
+  need(
+    "any",
+    rule("", ["pods"], ["get", "list", "watch", "create", "delete"]),
+    "run drivers, executors, servers and tasks",
+  ),
+  need(
+    "spark",
+    rule("", ["pods/status"], ["patch"]),
+    "end executors of a lost node, for their driver goes by the status",
+  ),
+  need(
+    "any",
+    rule("", ["services", "configmaps"], ["get", "list", "watch", "create", "delete"]),
+    "addresses and settings of drivers, servers and jobs; one that is removed is made again at once",
+  ),
+  need(
+    "any",
+    rule("", ["services", "configmaps"], ["patch"]),
+    "follow a changed Connect server or job, and put labels back",
+  ),
+  need(
+    "any",
+    rule("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
+    "claims of executors and of jobs",
+  ),
+  need(
+    "any",
+    rule("networking.k8s.io", ["networkpolicies"], ["get", "list", "create", "delete"]),
+    "who may reach a Connect server, or pods of a job's svc plugin",
+  ),
+  need(
+    "spark",
+    rule("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
+    "web UIs under --ingress-url-format",
+  ),
+  need(
+    "spark",
+    rule("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
+    "drivers whose application asks for a budget",
+  ),
+  need(
+    "any",
+    rule("scheduling.volcano.sh", ["podgroups"], ["get", "list", "watch", "create", "delete"]),
+    "groups of jobs, and of applications with Volcano as batch scheduler",
+  ),
+  need(
+    "volcano",
+    rule("scheduling.volcano.sh", ["podgroups"], ["patch"]),
+    "change a group with its job, and let groups in where Volcano's scheduler is not there",
+  ),
+  need(
+    "spark",
+    rule("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
+    "groups of applications with the coscheduling plugin",
+  ),
+  need(
+    "volcano",
+    rule("batch.volcano.sh", ["jobs"], ["get", "list", "watch", "delete"]),
+    "follow jobs; delete those whose time to live is over",
+  ),
+  need("volcano", rule("batch.volcano.sh", ["jobs"], ["create"]), "make jobs of CronJobs and JobFlows"),
+  need("volcano", rule("batch.volcano.sh", ["jobs"], ["patch"]), "name the claims that are made for a job"),
+  need("volcano", rule("batch.volcano.sh", ["jobs/status"], ["patch"]), "write their status"),
+  need(
+    "volcano",
+    rule("batch.volcano.sh", ["jobs/finalizers"], ["update"]),
+    "own what is created for them, in clusters that protect owners",
+  ),
+  need(
+    "volcano",
+    rule("bus.volcano.sh", ["commands"], ["list", "watch", "delete"]),
+    "take commands to jobs and queues, and delete each that is remembered",
+  ),
+  need("volcano", rule("batch.volcano.sh", ["cronjobs"], ["get", "list", "watch"]), "follow CronJobs"),
+  need("volcano", rule("batch.volcano.sh", ["cronjobs/status"], ["patch"]), "write their status"),
+  need("volcano", rule("batch.volcano.sh", ["cronjobs/finalizers"], ["update"]), "own the jobs that they make"),
+  need(
+    "volcano",
+    rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get", "list", "watch"]),
+    "follow JobFlows and their templates",
+  ),
+  need("volcano", rule("flow.volcano.sh", ["jobflows/status", "jobtemplates/status"], ["patch"]), "write their status"),
+  need("volcano", rule("flow.volcano.sh", ["jobflows/finalizers"], ["update"]), "own the jobs that they make"),
+  need(
+    "volcano",
+    rule("scheduling.volcano.sh", ["queues"], ["get", "list", "watch", "create"]),
+    "follow queues; make root and default",
+  ),
+  need("volcano", rule("scheduling.volcano.sh", ["queues"], ["patch"]), "write parents, and marks of closed parents"),
+  need("volcano", rule("scheduling.volcano.sh", ["queues/status"], ["patch"]), "write their status"),
+  need("volcano", rule("", ["pods"], ["patch"]), "put pods of Volcano's scheduler into groups"),
+  need(
+    "volcano",
+    rule("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"]),
+    "know how large a group of such pods is",
+  ),
+  need("volcano", rule("batch", ["jobs"], ["get"]), "know how large a group of such pods is"),
+  need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "which groups come first"),
+  need("any", rule("", ["events"], ["create"]), "tell on the object what happened"),
+  need(
+    "any",
+    rule("", ["namespaces"], ["get"]),
+    "who is told of changes of state (an annotation); which cluster this is (kube-system's UID)",
+  ),
+  need("any", rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]), "keep records"),
 ];
 
-/** What the host needs wherever it looks after applications of these families. */
-export const hostRulesOf = (chosen: readonly Family[]): readonly Rule[] =>
-  needed.flatMap(([of, one]) => (of === "any" || chosen.includes(of) ? [one] : []));
+const isNeeded = (of: Family | "any", chosen: readonly Family[]): boolean => of === "any" || chosen.includes(of);
 
-/** What the host needs for all families. */
-export const hostRules: readonly Rule[] = hostRulesOf(families);
+/** The family whose kinds have the feature. */
+export const familyWith: Readonly<Record<Feature, Family | "any">> = { ssh: "volcano", "pod-http": "any" };
+
+type FeatureNeeds = { readonly verbs: readonly string[]; readonly for: string };
+
+export const featureNeeds: Readonly<Record<Feature, FeatureNeeds>> = {
+  ssh: { verbs: ["get", "create", "delete"], for: "the keys of Volcano's ssh plugin, one Secret a job" },
+  "pod-http": {
+    verbs: ["get"],
+    for: "questions to pods: executors that Rekindle makes, drivers that stall, probes of JobFlows",
+  },
+};
+
+/** The rights of one feature, where these families are run. */
+export const featureRulesOf = (feature: Feature, chosen: readonly Family[]): readonly Rule[] => {
+  return isNeeded(familyWith[feature], chosen)
+    ? [rule("", [featureResource[feature]], featureNeeds[feature].verbs)]
+    : [];
+};
+
+/** What the host needs wherever it looks after applications of these families, with these features. */
+export const hostRulesOf = (chosen: readonly Family[], wanted: readonly Feature[] = []): readonly Rule[] => [
+  ...needed.flatMap(({ of, rule: one }) => (isNeeded(of, chosen) ? [one] : [])),
+  ...wanted.flatMap((feature) => featureRulesOf(feature, chosen)),
+];
+
+/** What the host needs for all families and all features. */
+export const hostRules: readonly Rule[] = hostRulesOf(families, features);
 
 /** To see whether another controller of these kinds is alive, wherever it lives; without it the host says that it is blind. */
 export const lookoutRules: readonly Rule[] = [

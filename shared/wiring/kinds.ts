@@ -20,4 +20,4 @@ export const plurals: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** What is sent when a node is about to go: one notice for each kind whose pods can leave it. `until` in epoch ms. */
 export const noticesOf = (cluster: string, node: string, until: number): readonly Message[] =>
-  [sparkApplications].map(({ kind }) => ({ ...noticeKey(cluster, kind, node), reason: "notice", until }));
+  [sparkApplications, jobs].map(({ kind }) => ({ ...noticeKey(cluster, kind, node), reason: "notice", until }));

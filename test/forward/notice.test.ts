@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ApiError } from "../../shared/core/errors.ts";
-import { type Message, noticeKey } from "../../shared/core/key.ts";
+import { type Message, noticedKind, noticeKey } from "../../shared/core/key.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { type Desk, noticing } from "../../shared/forward/notice.ts";
 import { applicationWatcher } from "../../shared/spark/application/watches.ts";
+import { jobWatcher } from "../../shared/volcano/job/watches.ts";
+import { noticesOf } from "../../shared/wiring/kinds.ts";
 
 const until = Date.parse("2026-11-02T08:02:00Z");
 const goes = "2026-11-02T08:02:00Z";
@@ -104,6 +106,20 @@ describe("a notice that a node is about to go", () => {
       "send default/two notice",
       said,
     ]);
+  });
+
+  test("is written on the pods of Volcano jobs, and on nobody else's", async () => {
+    const labels = { "volcano.sh/job-name": "gang" };
+    const pods = [podOf({ name: "gang-w-0", more: { labels } }), podOf({ name: "a" })];
+    const operatorOf = () => jobWatcher;
+    const { did, told } = stage({ pods, desk: { operatorOf } });
+    assert.deepEqual(await told("node-1", noticeKey("default", "Job", "node-1")), { did: "step", writes: 1 });
+    assert.deepEqual(did.slice(2), [marked("gang-w-0"), "send default/gang notice", said]);
+  });
+
+  test("is sent for applications and for jobs", () => {
+    const kinds = noticesOf("default", "node-1", until).map((message) => noticedKind(message));
+    assert.deepEqual(kinds, ["SparkApplication", "Job"]);
   });
 
   test("that comes again, or later names a later end, writes nothing", async () => {

@@ -44,6 +44,13 @@ export const choices = {
     words: ["count", "free"],
     meaning: "free: what follows from a pod that was deleted, evicted, preempted or lost with its node spends no retry",
   },
+  leaving: {
+    form: "choice",
+    annotation: "rekindle.dev/leaving-nodes",
+    words: ["wait", "evict"],
+    meaning:
+      "evict: a pod whose node is about to go is PodEvicted at once, so that the policies for it act while it still runs",
+  },
   resumes: {
     form: "choice",
     annotation: "rekindle.dev/resumes",

@@ -3,7 +3,7 @@ import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
 import type { CodeRule } from "./annotations.ts";
 import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
-import { type EventName, type Happening, happeningsOf } from "./happenings.ts";
+import { type EventName, type Happening, happeningsOf, isLeaving } from "./happenings.ts";
 import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
@@ -194,7 +194,8 @@ const heardOf = (scene: Scene, memory: Memory, told: boolean): Chosen => {
 
 /** `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
 export const chosen = (scene: Scene, told: boolean): Chosen => {
-  const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, scene.members) };
+  const staying = scene.members.filter((member) => !isLeaving(scene, member));
+  const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };
   const ordered = told ? (orderedOf(scene, memory) ?? wishedOf(scene, memory)) : undefined;
   if (ordered !== undefined) return ordered;
   if (!listens(scene)) return { memory, action: "SyncJob", target: job };

@@ -4,6 +4,7 @@
  */
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf, statusDisruption } from "../../kube/disruption.ts";
+import { leavingAt } from "../../kube/leaving.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
@@ -85,6 +86,16 @@ const evictions = (scene: Scene, task: Task, members: readonly Member[]): readon
     );
 };
 
+/** The job wants its pods to leave a node that is about to go, and this one is on such a node. */
+export const isLeaving = ({ wishes }: Pick<Scene, "wishes">, { pod }: Member): boolean =>
+  wishes.leaving === "evict" && leavingAt(pod) !== undefined;
+
+/** Pods that still run on a node that is about to go. Their real end, which comes later, is the same event. */
+const departures = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] =>
+  members
+    .filter((member) => isLeaving(scene, member) && !member.ending && !hasFinished(member) && isCurrent(scene, member))
+    .map((member) => ofPod(scene, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
+
 /** Pods that wait; for how long is a policy's matter, so `at` is when they were made. */
 const waits = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] =>
   members
@@ -141,7 +152,7 @@ const losses = (scene: Scene): readonly Happening[] => {
   return [{ event: "Unknown", task: "", exitCodes: [], at: view.now }];
 };
 
-const kinds = [failures, evictions, waits, completions, exhaustions] as const;
+const kinds = [failures, evictions, departures, waits, completions, exhaustions] as const;
 
 /** Everything that is an event now, in the order in which it happened; of one moment, in the order of the pods. */
 export const happeningsOf = (scene: Scene): readonly Happening[] => {

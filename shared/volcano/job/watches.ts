@@ -3,6 +3,7 @@ import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { isRecord, type Json } from "../../kube/answers.ts";
+import { leavingAt } from "../../kube/leaving.ts";
 import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -24,8 +25,8 @@ const containersOf = (pod: Obj): readonly unknown[] =>
     .flatMap((list) => statusesIn(pod, list))
     .map(({ name, ready, restartCount }) => ({ name, ready, restartCount }));
 
-/** What of a pod can be news: its phase, its containers, its leaving. */
-const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod)];
+/** What of a pod can be news: its phase, its containers, its end, and that its node is about to go. */
+const gist = (pod: Obj): unknown => [statusOf(pod)["phase"], containersOf(pod), isEnding(pod), leavingAt(pod)];
 
 /** What of a group can be news: its phase, and what the scheduler says is in its way; not how often it says so. */
 const word = (group: Obj): unknown => {

@@ -12,6 +12,7 @@ export type Wishes = {
   readonly goodRunMs: number;
   readonly deadlineMs: number | undefined;
   readonly evictions: Word<"evictions">;
+  readonly leaving: Word<"leaving">;
   readonly resumes: Word<"resumes">;
   readonly suspend: Word<"suspend">;
   readonly exitCodes: readonly CodeRule[];
@@ -50,6 +51,7 @@ export const wishesOf = ({ metadata: { annotations = {} } }: Pick<Stored, "metad
     goodRunMs: fixed(spans.goodRunMs),
     deadlineMs: span(spans.deadlineMs),
     evictions: choice<Word<"evictions">>(choices.evictions),
+    leaving: choice<Word<"leaving">>(choices.leaving),
     resumes: choice<Word<"resumes">>(choices.resumes),
     suspend: choice<Word<"suspend">>(choices.suspend),
     exitCodes: grammar(grammars.exitCodes) ?? [],

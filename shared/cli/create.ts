@@ -77,11 +77,12 @@ type Sending = {
 };
 
 /** Where the server keeps it; of a dry run it keeps nothing, and gives no resourceVersion. */
-type Kept = { readonly name: string; readonly namespace: string | undefined };
+type Kept = { readonly name: string; readonly namespace: string | undefined; readonly uid: string | undefined };
 
 const keptOf = ({ metadata }: Readonly<Record<string, unknown>>): Kept => {
-  const { name, namespace } = isRecord(metadata) ? metadata : {};
-  return { name: String(name), namespace: typeof namespace === "string" ? namespace : undefined };
+  const { name, namespace, uid } = isRecord(metadata) ? metadata : {};
+  const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  return { name: String(name), namespace: textIn(namespace), uid: textIn(uid) };
 };
 
 const send = async ({ transport }: Session, { method, path, object, dryRun }: Sending): Promise<Kept> => {

@@ -59,6 +59,8 @@ export type Recovery<Memory> = {
   voided(memory: Memory): Memory;
   /** Everything was ended by somebody's order: nothing is to begin again. Absent: the kind knows no such state. */
   ended?(memory: Memory, now: number, message: string): Memory;
+  /** Of a kind without `ended`: the object's whole status when all that it owned has ended by order. Epoch ms. */
+  emptied?(object: Stored, memory: Memory, now: number, message: string): Readonly<Record<string, unknown>>;
   /** The run that is over when `before` becomes `after`. */
   past?(before: Memory, after: Memory, now: number): PastRun | undefined;
   /** The same with less in it, for a record that would be too large. */

@@ -183,7 +183,7 @@ const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => 
     const decision =
       order === undefined
         ? operator.decide(message, view)
-        : clean({ key: message, operator, cleanup: order, timing: world.timing }, view);
+        : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
     if (!("look" in decision)) return decision;
     await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers, known)));
   }

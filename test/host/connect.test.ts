@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
+import { rekindle } from "./command.ts";
 import { connect, statusOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
@@ -80,6 +81,21 @@ describe("a SparkConnect", () => {
       );
       assert.deepEqual([podUid(stand), stand.get("ConfigMap", "sc-conf")?.["data"]], [undefined, { mine: "yes" }]);
       await stand.remove("ConfigMap", "sc-conf");
+      await stand.until("it is ready", isReady(stand), 90_000);
+    }),
+  );
+
+  it(
+    "that is cleaned up ends its server, says so, and comes again when its spec changes",
+    onStand(async (stand) => {
+      await running(stand);
+      const told = await rekindle(stand, "recover", "sparkconnect/default/sc", "--mode", "cleanup", "--yes");
+      assert.match(told, /0 refused, 0 not settled/);
+      await stand.turn(60_000);
+      assert.deepEqual([podUid(stand), statusOf(own(stand), "state")], [undefined, "NotReady"]);
+      assert.match(JSON.stringify(statusOf(own(stand), "conditions")), /rekindle recover --mode cleanup/);
+      assert.ok(stand.all("Event").some(({ reason }) => reason === "RekindleCleanedUp"));
+      await stand.patch("SparkConnect", "sc", { spec: { executor: { instances: 2 } } });
       await stand.until("it is ready", isReady(stand), 90_000);
     }),
   );

@@ -183,6 +183,7 @@ describe("what makes jobs", () => {
       await stand.until("a job runs", () => living(stand, "Job", "c").length > 0, 120_000);
       assert.match(await clean(stand, "cronjob/default/c"), /0 refused, 0 not settled/);
       assert.deepEqual(living(stand, "Job", "c"), []);
+      assert.equal(at(stand.get("CronJob", "c"), "status", "active"), undefined);
       await stand.turn(180_000);
       assert.deepEqual([living(stand, "Job", "c"), reasons(stand, "c")[0]], [[], "RekindleCleanedUp"]);
       await stand.patch("CronJob", "c", { spec: { failedJobsHistoryLimit: 3 } });

@@ -13,6 +13,13 @@ const rows = readme.split("\n").flatMap((line) => {
   return /^\w+Test\./.test(mesos) ? [{ mesos, file, name: name.replaceAll("\\|", "|"), sweep }] : [];
 });
 
+/** The second table: promises of other kinds. */
+const kinds = ["Job", "JobFlow", "CronJob", "Queue", "SparkConnect"];
+const others = readme.split("\n").flatMap((line) => {
+  const [, kind = "", what = "", file = "", name = "", sweep = ""] = line.split("|").map((cell) => cell.trim());
+  return kinds.includes(kind) ? [{ kind, what, file, name, sweep }] : [];
+});
+
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** The test of this name is declared in the file, and neither skipped nor still to do. */
@@ -48,4 +55,21 @@ test("every row names scenarios of the sweep, all of which exist, or the text sa
 
 test("three rows have no scenario", () => {
   assert.equal(rows.filter(({ sweep }) => sweep === "none").length, 3);
+});
+
+test("so has every promise of another kind, with scenarios that exist", () => {
+  const known = new Set(["none", ...scenarios.map(({ name }) => name)]);
+  const wrong = others.filter(
+    ({ file, name, sweep }) => !isDeclared(file, name) || !sweep.split(", ").every((one) => known.has(one)),
+  );
+  assert.deepEqual([wrong, new Set(others.map(({ kind }) => kind))], [[], new Set(kinds)]);
+});
+
+test("every Volcano kind with a life of its own is cleaned up, comes back elsewhere, and tells its updates", () => {
+  const lacking = ["Job", "JobFlow", "CronJob", "Queue"].flatMap((kind) =>
+    ["CleanupExecutor", "Reboot", "UpdateAndAck"].filter(
+      (promise) => !others.some((row) => row.kind === kind && row.what === promise),
+    ),
+  );
+  assert.deepEqual(lacking, []);
 });

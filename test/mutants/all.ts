@@ -1,6 +1,7 @@
 /** Every mutant, of whatever room. */
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
+import { recoveryMutants } from "./recoveries.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -13,4 +14,5 @@ export const mutants: readonly Mutant[] = [
   ...volcanoMutants,
   ...tenantMutants,
   ...makerMutants,
+  ...recoveryMutants,
 ];

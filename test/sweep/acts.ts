@@ -4,6 +4,7 @@ import { noticeKey } from "../../shared/core/key.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { textAt } from "./fields.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
+import { home } from "./objects.ts";
 import { type Act, appName, namespace } from "./plot.ts";
 import { cluster, type Stage } from "./stage.ts";
 import { driverLeft, manifest, pods } from "./theatre.ts";
@@ -96,7 +97,12 @@ const trigger = (stage: Stage, times: number): void => {
   for (let nth = 0; nth < times; nth++) stage.post.send(message, `call ${nth} ${stage.now()}`);
 };
 
-const record = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints/sparkapplication.${appName}`;
+/** Path of the record of what the scenario is about. */
+const recordOf = ({ theatre }: Stage): string => {
+  const { kind, everywhere } = sweptOf(theatre.scenario);
+  const at = `/apis/rekindle.dev/v1alpha1/namespaces/${everywhere ? home : namespace}/checkpoints`;
+  return `${at}/${kind.toLowerCase()}.${appName}`;
+};
 
 /** As an earlier version saves a record; what a person edits keeps its seal, and shows by it. */
 const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
@@ -127,13 +133,16 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       asked(stage, "DELETE", `${pods}/${what.pod}`);
       break;
     case "record":
-      asked(stage, "PATCH", record, { ...unsealed, spec: what.spec });
+      asked(stage, "PATCH", recordOf(stage), { ...unsealed, spec: what.spec });
       break;
     case "edit":
-      asked(stage, "PATCH", record, { spec: what.spec });
+      asked(stage, "PATCH", recordOf(stage), { spec: what.spec });
       break;
     case "cleanup":
-      asked(stage, "PATCH", record, { ...unsealed, spec: { cleanup: orderAt(stage.now(), what.graceSeconds) } });
+      asked(stage, "PATCH", recordOf(stage), {
+        ...unsealed,
+        spec: { cleanup: orderAt(stage.now(), what.graceSeconds) },
+      });
       break;
     case "restart":
       stage.crash();

@@ -58,7 +58,7 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason: "their pods end at one time, and who comes late sees both",
   },
   {
-    what: "a job's status.runningDuration, also where a JobFlow shows it, and the names of events of Volcano's kinds",
+    what: "a job's status.runningDuration, also where a JobFlow shows it, and the names of events of Volcano's kinds and of RekindleCleanedUp",
     reason: "a fault costs time; both are made of it",
   },
   {
@@ -128,8 +128,9 @@ const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Nobody decides by where it has been. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
-/** Events of Volcano's kinds are named after times, or after what else differs from run to run. */
-const isOfJob = (event: Item): boolean =>
+/** Events of Volcano's kinds and those of an order are named after times, or after what else differs from run to run. */
+const isNamedAfterTime = (event: Item): boolean =>
+  event["reason"] === "RekindleCleanedUp" ||
   ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
 /** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
@@ -185,7 +186,7 @@ export const endingOf = (store: Store, identities: Identities): Ending => {
     const dropped = isOwn(object) ? place : counters[object.kind];
     const whole = nameless(unnumbered(JSON.stringify(canonical(object, dropped)), name));
     const text = gone(plain(whole, identities, parts));
-    if (table === "events" && (text.includes("-exec-own-") || isOfJob(object)))
+    if (table === "events" && (text.includes("-exec-own-") || isNamedAfterTime(object)))
       return [
         `${table}/${namespace}/${textAt(object, "involvedObject", "name")}: ${gone(plain(nameless(String(object["message"])), identities, parts))}`,
         text.replaceAll(name, "<event>"),

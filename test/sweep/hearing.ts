@@ -14,7 +14,8 @@ import type { Change } from "../../shared/simulator/store.ts";
 import type { Told } from "./facts.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
-import { isDelivery } from "./objects.ts";
+import type { Swept } from "./kinds.ts";
+import { home, isDelivery } from "./objects.ts";
 import type { Oracle } from "./oracle.ts";
 import { appName, namespace } from "./plot.ts";
 
@@ -44,11 +45,33 @@ const lingerMs = 3_600_000;
 /** The retry is 10 s away, by a clock that is told in seconds. */
 const soonestMs = 8_900;
 const checkpoints = "checkpoints.rekindle.dev";
-const apps = "sparkapplications.sparkoperator.k8s.io";
-const subject = { namespace, name: appName };
 
-const isRecord = ({ metadata }: Item): boolean =>
-  metadata.namespace === namespace && metadata.name === `sparkapplication.${appName}`;
+/** Whose updates are judged: what else a listener hears is of objects that this one made. */
+type About = Pick<Swept, "kind" | "table" | "everywhere" | "alone">;
+
+const homeOf = ({ everywhere }: About): string => (everywhere ? home : namespace);
+
+const isRecord = (about: About, { metadata }: Item): boolean =>
+  metadata.namespace === homeOf(about) && metadata.name === `${about.kind.toLowerCase()}.${appName}`;
+
+const stateOfCron = (object: Item): string => {
+  if (at(object, "spec", "suspend") === true) return "Suspended";
+  const active = at(object, "status", "active");
+  return Array.isArray(active) && active.length > 0 ? "Active" : "Scheduled";
+};
+
+/** The state that an object shows, as a listener is to be told of it. */
+const shownStates: Readonly<Record<About["kind"], (object: Item) => string | undefined>> = {
+  SparkApplication: (object) => textAt(object, "status", "applicationState", "state"),
+  ScheduledSparkApplication: (object) => textAt(object, "status", "scheduleState"),
+  SparkConnect: (object) => textAt(object, "status", "state"),
+  Job: (object) => textAt(object, "status", "state", "phase"),
+  JobFlow: (object) => textAt(object, "status", "state", "phase"),
+  CronJob: stateOfCron,
+  Queue: (object) => textAt(object, "status", "state"),
+};
+
+const subjectOf = ({ kind, everywhere }: About): string => `${kind}/${everywhere ? "" : namespace}/${appName}`;
 
 const secondsOf = (time: unknown): number =>
   Math.floor((typeof time === "number" ? time : Date.parse(String(time))) / 1_000);
@@ -127,9 +150,10 @@ const hearDelivery = (notes: Notes, { object }: Change, now: number, blame: Blam
   if (JSON.stringify(object).length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
 };
 
+const toldOf = (data: unknown): string =>
+  ["kind", "namespace", "name"].map((name) => textAt(data, name) ?? "").join("/");
+
 const checkContent = (entry: Entry, data: unknown, id: string, blame: Blame): void => {
-  const subjectIs = ["kind", "namespace", "name"].map((name) => textAt(data, name)).join("/");
-  if (subjectIs !== `SparkApplication/${namespace}/${appName}`) blame(`L1: ${id} is told of ${subjectIs}`);
   if (textOf(data) !== entry.text) blame(`L1: ${id} is told as ${textOf(data)}, and recorded as ${entry.text}`);
 };
 
@@ -152,9 +176,13 @@ const checkTurn = ({ entries, highest }: Stream, sequence: number, { sentAt, to 
   if (last !== undefined && sentAt - last < soonestMs) blame(`L4: ${sequence} comes again after ${sentAt - last} ms`);
 };
 
-const hearRequest = (notes: Notes, told: Told, blame: Blame): void => {
+const hearRequest = (about: About, notes: Notes, told: Told, blame: Blame): void => {
   const event: unknown = JSON.parse(told.body);
   const [id, data] = [textAt(event, "id") ?? "", at(event, "data")];
+  if (toldOf(data) !== subjectOf(about)) {
+    if (about.alone) blame(`L1: ${id} is told of ${toldOf(data)}`);
+    return;
+  }
   const [name = "", number] = id.split("/");
   const [stream, sequence] = [streamIn(notes, name), Number(number)];
   const entry = stream.entries.get(sequence);
@@ -177,16 +205,17 @@ const hearRequest = (notes: Notes, told: Told, blame: Blame): void => {
 };
 
 /** L7. */
-const checkEnd = (notes: Notes, objects: Parameters<Oracle["end"]>[0], blame: Blame): void => {
+const checkEnd = (about: About, notes: Notes, objects: Parameters<Oracle["end"]>[0], blame: Blame): void => {
   const stream = notes.current === undefined ? undefined : notes.streams.get(notes.current);
   const found = (table: string, is: (object: Item) => boolean): Item | undefined =>
     objects.find((one) => one.table === table && is(one.object))?.object;
-  const app = found(apps, ({ metadata }) => metadata.namespace === namespace && metadata.name === appName);
+  const app = found(about.table, ({ metadata }) => metadata.name === appName);
   const last = [...(stream?.entries.values() ?? [])].at(-1);
   if (stream === undefined || last === undefined) {
     blame("L7: nothing was told");
     return;
   }
+  const subject = { namespace: homeOf(about), name: appName, kind: about.kind };
   const delivery = found(checkpoints, (object) => isDelivery(object, subject));
   if (app === undefined) {
     if (!last.terminal) blame(`L7: it is gone, and the last word is ${last.state}`);
@@ -195,13 +224,14 @@ const checkEnd = (notes: Notes, objects: Parameters<Oracle["end"]>[0], blame: Bl
   }
   const open = [...stream.entries].filter(([, entry]) => isOpen(entry)).map(([sequence]) => sequence);
   if (open.length > 0) blame(`L7: ${open.join(", ")} was never acknowledged`);
-  const state = textAt(app, "status", "applicationState", "state");
+  const state = shownStates[about.kind](app);
   if (last.state !== state) blame(`L7: it is ${state}, and the last word is ${last.state}`);
   if (at(delivery, "spec", "memory", "outstanding") !== undefined) blame("L7: something is left outstanding");
 };
 
 /** The oracle of a scenario in which somebody listens. */
-export const attended = (oracle: Oracle, notes: Notes = blank()): Oracle => {
+export const attended = (oracle: Oracle, about: About, notes: Notes = blank()): Oracle => {
+  const subject = { namespace: homeOf(about), name: appName, kind: about.kind };
   const blame = (what: string): void => {
     if (!notes.violations.includes(what)) notes.violations.push(what);
   };
@@ -210,15 +240,15 @@ export const attended = (oracle: Oracle, notes: Notes = blank()): Oracle => {
     hear: (change, actor, now) => {
       oracle.hear(change, actor, now);
       if (change.table !== checkpoints) return;
-      if (isRecord(change.object)) hearRecord(notes, change, now, blame);
+      if (isRecord(about, change.object)) hearRecord(notes, change, now, blame);
       if (isDelivery(change.object, subject) && change.type !== "DELETED") hearDelivery(notes, change, now, blame);
     },
-    told: (told) => hearRequest(notes, told, blame),
+    told: (told) => hearRequest(about, notes, told, blame),
     end: (objects, now) => {
       oracle.end(objects, now);
-      checkEnd(notes, objects, blame);
+      checkEnd(about, notes, objects, blame);
     },
     violations: () => [...oracle.violations(), ...notes.violations],
-    copy: () => attended(oracle.copy(), forked(notes)),
+    copy: () => attended(oracle.copy(), about, forked(notes)),
   };
 };

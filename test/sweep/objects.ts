@@ -2,10 +2,15 @@
 import type { Change } from "../../shared/simulator/store.ts";
 import { at, numberAt, textAt } from "./fields.ts";
 
-/** True for the record of an application's updates, as far as they came. */
-export const isDelivery = (object: unknown, { namespace, name }: { namespace: string; name: string }): boolean =>
+type About = { readonly namespace: string; readonly name: string; readonly kind?: string };
+
+/** Where records of objects stand that are in no namespace. */
+export const home = "rekindle";
+
+/** True for the record of an object's updates, as far as they came; of a SparkApplication unless a kind is named. */
+export const isDelivery = (object: unknown, { namespace, name, kind = "SparkApplication" }: About): boolean =>
   textAt(object, "metadata", "namespace") === namespace &&
-  textAt(object, "metadata", "name") === `updates.sparkapplication.${name}`;
+  textAt(object, "metadata", "name") === `updates.${kind.toLowerCase()}.${name}`;
 
 /** True for a change that left everything but the status as it was. */
 export const isSameButStatus = ({ object, before }: Change): boolean => {

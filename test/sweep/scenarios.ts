@@ -13,7 +13,9 @@ import { upstreamBugs } from "./upstream.ts";
 import { crons } from "./volcano/cron/scenarios.ts";
 import { flows } from "./volcano/flow/scenarios.ts";
 import { queueing } from "./volcano/queue/scenarios.ts";
+import { recoveries as ofVolcano } from "./volcano/recoveries.ts";
 import { volcano as jobs } from "./volcano/scenarios.ts";
+import { tellings as toldOfVolcano } from "./volcano/tellings.ts";
 
 /** The name of a schedule's run of so many minutes after eight, when the simulator's time begins. */
 const runAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / 1_000}000000000`;
@@ -246,7 +248,7 @@ const spark: readonly Scenario[] = [
   ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings],
 ];
 
-const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing];
+const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing, ...ofVolcano, ...toldOfVolcano];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };

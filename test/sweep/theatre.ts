@@ -223,6 +223,6 @@ export const openTheatre = (scenario: Scenario): Theatre => {
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
   const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
-  const oracle = scenario.listeners === undefined ? judge : attended(judge);
+  const oracle = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
   return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
 };

@@ -39,21 +39,26 @@ describe("a JobFlow's damaged memory", () => {
   const history = { "x-a": [{ state: "Completed", at: eight }] };
   const rows = [
     {
-      name: "whole, it gains what is complete by now",
+      name: "whole gains what is complete by now",
       stored: { phase: "Running", completed: ["x-z"], histories: history },
       want: { phase: "Running", completed: ["x-z", "x-a"], histories: history },
       problems: 0,
     },
     {
-      name: "without its phase: that of its status",
+      name: "without its phase has that of its status",
       stored: { phase: 7, completed: [], histories: history },
       want: { phase: "Running", completed: ["x-a"], histories: history },
       problems: 1,
     },
-    { name: "of nothing", stored: 7, want: { phase: "Running", completed: ["x-a"], histories: {} }, problems: 1 },
+    {
+      name: "without anything is made of status and jobs",
+      stored: 7,
+      want: { phase: "Running", completed: ["x-a"], histories: {} },
+      problems: 1,
+    },
   ];
   for (const { name, stored, want, problems } of rows)
-    test(name, () => {
+    test(`a flow that is ${name}`, () => {
       const { memory, problems: found } = rebuilt(stored, { state: { phase: "Running" } });
       assert.deepEqual([memory, found.length], [want, problems]);
     });
@@ -86,24 +91,24 @@ describe("a CronJob's damaged memory", () => {
   const seen = new Map([[queryId(cronJobsOf(key)), jobs]]);
   const rows = [
     {
-      name: "whole, it stays as it is, but for a time whose job is there",
+      name: "whole stays as it is, but for a time whose job is there",
       stored: { timing, since: eight, taken: eight, succeeded: eight },
       want: { timing, since: tick, taken: tick, succeeded: eight },
     },
     {
-      name: "without its times: those of its jobs",
+      name: "without its times has those of its jobs",
       stored: { timing, since: "x" },
       want: { timing, since: tick, taken: tick },
     },
-    { name: "of nothing", stored: 7, want: { timing, since: tick, taken: tick } },
+    { name: "without anything has the times of its jobs", stored: 7, want: { timing, since: tick, taken: tick } },
     {
-      name: "a later time that was decided on is still made",
+      name: "about to make a job still makes it",
       stored: { timing, since: tick, starting: { name: "x-1", tick: tick + minute } },
       want: { timing, since: tick, taken: tick, starting: { name: "x-1", tick: tick + minute } },
     },
   ];
   for (const { name, stored, want } of rows)
-    test(name, () => {
+    test(`a CronJob that is ${name}`, () => {
       assert.deepEqual(cron.rebuild({ key, object: object(), seen, now: tick + minute, stored }).memory, want);
     });
 

@@ -9,6 +9,7 @@ import type { Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
+import { type StatusMemo, statusPatch } from "../status.ts";
 import { type Piece, piecesIn } from "./estate.ts";
 
 export type Cleaning = {
@@ -16,6 +17,8 @@ export type Cleaning = {
   readonly operator: Operator<unknown>;
   readonly cleanup: Cleanup;
   readonly timing: Timing;
+  /** Of the record: what the server made of the last status. */
+  readonly memo: StatusMemo;
 };
 
 const pollMs = 2_000;
@@ -39,24 +42,39 @@ const toldOf = ({ resource }: Operator<unknown>, about: Stored, { since }: Clean
   ...{ type: "Normal", reason: "RekindleCleanedUp", message: cleanedUp },
 });
 
+/** What is still to be shown or told of an object whose parts have all ended: before that is recorded, for nothing is after it. */
+const farewell = (
+  { operator, cleanup, memo }: Cleaning,
+  object: Stored,
+  { memory, now, done = [] }: View<unknown>,
+): Plan<unknown> | undefined => {
+  const status = operator.recovery?.emptied?.(object, memory, now, cleanedUp);
+  if (status !== undefined && statusPatch(object, status, memo) !== undefined)
+    return { memory, stages: [], status, again: true, waitsFor: "its status to be shown" };
+  const news = untold({ done }, [toldOf(operator, object, cleanup)]);
+  return news.length > 0 ? { memory, stages: [news], more: true } : undefined;
+};
+
+const finished = (cleaning: Cleaning, view: View<unknown>): Plan<unknown> => {
+  const { object, memory, now } = view;
+  const left = object === undefined ? undefined : farewell(cleaning, object, view);
+  const { recovery } = cleaning.operator;
+  return (
+    left ?? { memory: recovery?.ended?.(memory, now, cleanedUp) ?? memory, stages: [], cleaned: true, again: true }
+  );
+};
+
 /** A plan, or a look at what there is. */
-export const clean = (
-  { key, operator, cleanup, timing }: Cleaning,
-  { object, uid, memory, seen, now, done = [] }: View<unknown>,
-): { readonly look: readonly Query[] } | Plan<unknown> => {
+export const clean = (cleaning: Cleaning, view: View<unknown>): { readonly look: readonly Query[] } | Plan<unknown> => {
+  const { key, operator, cleanup, timing } = cleaning;
+  const { uid, memory, seen, now } = view;
   const { recovery } = operator;
   const estate = recovery?.estate(key, uid, memory) ?? { queries: [], owners: [] };
   const unseen = estate.queries.filter((query) => !seen.has(queryId(query)));
   if (unseen.length > 0) return { look: unseen };
   const left = piecesIn(estate, seen).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
-  if (left.length === 0 && now >= settled) {
-    const news = object === undefined ? [] : untold({ done }, [toldOf(operator, object, cleanup)]);
-    // Told before it is recorded: a step that dies in between leaves it to the next one.
-    if (news.length > 0) return { memory, stages: [news], more: true };
-    const ended = recovery?.ended?.(memory, now, cleanedUp) ?? memory;
-    return { memory: ended, stages: [], cleaned: true, again: true };
-  }
+  if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));
   const waitsFor = left.length > 0 ? `${left.length} object(s) to end (cleanup)` : "the last submission to settle";
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);

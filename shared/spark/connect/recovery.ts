@@ -1,10 +1,11 @@
 /** How a SparkConnect comes back: all that is remembered of it is how often its server has ended. */
 import type { Key } from "../../core/key.ts";
-import type { Ref, Resource } from "../../core/object.ts";
+import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Estate, Recovery } from "../../core/recovery.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { type Memory, salvageMemory } from "./memory.ts";
-import { configMapName, connectLabel, launchedLabel } from "./resource.ts";
+import { configMapName, connectLabel, launchedLabel, serverName } from "./resource.ts";
+import { projected } from "./status.ts";
 
 const labels = (name: string): Readonly<Record<string, string>> => ({ [launchedLabel]: "true", [connectLabel]: name });
 
@@ -20,6 +21,22 @@ const estate = ({ namespace, name }: Key, uid: string): Estate => {
   return { queries, owners: [uid] };
 };
 
+const named = (object: Stored, field: "podName" | "serviceName"): string => {
+  const { [field]: name } = Object(Object(object["status"])["server"]);
+  return typeof name === "string" ? name : serverName(object.metadata.name);
+};
+
+/** The server has ended, and nobody connects to it any more. */
+const emptied = (object: Stored, _: Memory, now: number, message: string) =>
+  projected(
+    object,
+    {
+      ...{ state: "NotReady", message, pod: undefined, executors: [] },
+      ...{ podName: named(object, "podName"), serviceName: named(object, "serviceName") },
+    },
+    now,
+  );
+
 export const recovery: Recovery<Memory> = {
   estate,
   isLive: () => true,
@@ -28,4 +45,5 @@ export const recovery: Recovery<Memory> = {
     return { memory: { ...kept, ends: kept.ends ?? 0 }, kept: Object.keys(kept), problems };
   },
   voided: (memory) => memory,
+  emptied,
 };

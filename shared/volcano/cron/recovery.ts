@@ -1,5 +1,6 @@
 /** How a CronJob comes back: its jobs have names that are made of its times, so no time is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { isFinished } from "../offspring.ts";
@@ -7,6 +8,7 @@ import { tickOf } from "./job.ts";
 import { jobsOf, sortOut } from "./made.ts";
 import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { timingOf } from "./read.ts";
+import { projected } from "./status.ts";
 
 const estate = (key: Key, uid: string): Estate => ({ queries: [jobsOf(key)], owners: [uid] });
 
@@ -34,4 +36,7 @@ const rebuild = (remains: Remains): Rebuilt<Memory> => {
 /** Times mean the same in every cluster; what the server there refused says nothing of this one. */
 const voided = ({ refusal: _, ...memory }: Memory): Memory => memory;
 
-export const recovery: Recovery<Memory> = { estate, isLive: (job) => !isFinished(job), rebuild, voided };
+/** No job is active. What has finished stays, and no status names it. */
+const emptied = (_: Stored, memory: Memory) => projected(memory, { all: [], active: [], successful: [], failed: [] });
+
+export const recovery: Recovery<Memory> = { estate, isLive: (job) => !isFinished(job), rebuild, voided, emptied };

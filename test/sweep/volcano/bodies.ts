@@ -107,6 +107,7 @@ const isExcess = ({ replicas }: Facts, { task, index }: Body): boolean => index 
 const reasonFor = (facts: Facts, uid: string, body: Body): string | undefined => {
   const { record } = facts;
   if (facts.gone || record === undefined || body.job !== facts.uid) return "its job is gone";
+  if (record.ordered) return "ordered";
   if (record.doomed.includes(uid)) return "doomed";
   if (isExcess(facts, body)) return "too many";
   if (body.strayAt !== undefined && facts.done.has(idOf(body))) return "done before";

@@ -29,6 +29,10 @@ export type Saved = {
   readonly waits: number;
   /** Commands that were taken. */
   readonly taken: readonly string[];
+  /** The cluster that the record was made in. */
+  readonly cluster: string;
+  /** Somebody has ordered the end of everything. */
+  readonly ordered: boolean;
 };
 
 export type Facts = {

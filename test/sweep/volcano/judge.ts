@@ -18,11 +18,13 @@ import { textOf } from "../../../shared/simulator/read.ts";
 import type { Change } from "../../../shared/simulator/store.ts";
 import { at, numberAt, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
+import { isDelivery } from "../objects.ts";
 import type { Actor, Oracle, Subject } from "../oracle.ts";
 import { checkStrays, hearPod, longestArrivalMs, replicasIn } from "./bodies.ts";
 import { type Facts, fresh, type Saved } from "./facts.ts";
-import { ends, follows, isFinal, isOver, keepsPods } from "./phases.ts";
+import { follows, isFinal, isOver, keepsPods } from "./phases.ts";
 import { checkRest } from "./rest.ts";
+import { checkSaved, recordOf } from "./saved.ts";
 
 type Item = Change["object"];
 
@@ -35,44 +37,6 @@ const shared: ReadonlySet<string> = new Set([
 ]);
 /** What a job may consist of. */
 const accompanying: ReadonlySet<string> = new Set([...shared, "pods", "persistentvolumeclaims", groups]);
-
-const textsAt = (value: unknown, name: string): readonly string[] => {
-  const found = at(value, name);
-  return Array.isArray(found) ? found.map(String) : [];
-};
-
-const recordOf = (object: Item): Saved => {
-  const memory = at(object, "spec", "memory");
-  return {
-    job: textAt(object, "spec", "uid") ?? "",
-    phase: textAt(memory, "phase") ?? "",
-    version: numberAt(memory, "version") ?? 0,
-    retry: numberAt(memory, "retryCount") ?? 0,
-    keeps: at(memory, "keeps") === true,
-    doomed: textsAt(memory, "doomed"),
-    waits: numberAt(at(memory, "backoff"), "until") ?? 0,
-    taken: textsAt(memory, "commands"),
-  };
-};
-
-type Blame = (what: string) => void;
-
-/** The job asks for ways into Restarting that spend no retry. */
-const spares = (job: Item | undefined): boolean =>
-  ["evictions", "resumes", "suspend"].some((word) => job?.metadata.annotations?.[`rekindle.dev/${word}`] !== undefined);
-
-/** V5, V6. */
-const checkMove = (before: Saved, after: Saved, job: Item | undefined, blame: Blame): void => {
-  const [versions, retries] = [after.version - before.version, after.retry - before.retry];
-  const entered = after.phase === before.phase ? undefined : after.phase;
-  if (!follows(before.phase, after.phase)) blame(`V5: the record goes from ${before.phase} to ${after.phase}`);
-  const most = entered === "Restarting" ? 1 : 0;
-  if (retries > most || retries < (spares(job) ? 0 : most))
-    blame(`V6: ${retries} retries are spent on the way from ${before.phase} to ${after.phase}`);
-  const all = entered !== undefined && ends(entered);
-  if (versions < (all ? 1 : 0) || versions > (all ? 1 : most))
-    blame(`V6: the version moves by ${versions} on the way from ${before.phase} to ${after.phase}`);
-};
 
 /** Since when what the record says has been so. */
 const noteTimes = (facts: Facts, { version, phase }: Saved, now: number): void => {
@@ -147,7 +111,8 @@ export const openJobOracle = (
     }
     if (facts.uid !== uid) Object.assign(facts, { uid, gone: false, phase: "", removed: 0, overAt: undefined });
     const phase = textAt(object, "status", "state", "phase") ?? "";
-    if (!follows(facts.phase, phase)) blame(`V5: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
+    const ordered = facts.record?.ordered === true && phase === "Terminated";
+    if (!ordered && !follows(facts.phase, phase)) blame(`V5: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
     Object.assign(facts, { phase, replicas: replicasIn(object) });
     if (phase === "Aborted") facts.key = undefined;
     seen.job = object;
@@ -156,7 +121,12 @@ export const openJobOracle = (
 
   const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") facts.record = undefined;
-    if (type === "DELETED" || actor !== "engine") return;
+    // What a person or another cluster makes of a record is none of ours, but for whose it was.
+    if (type === "DELETED" || actor !== "engine") {
+      const [cluster = "", ordered] = [textAt(object, "spec", "cluster"), at(object, "spec", "cleanup") !== undefined];
+      if (facts.record !== undefined) facts.record = { ...facts.record, cluster, ordered };
+      return;
+    }
     const spec = object["spec"];
     const text = textOf(object);
     checkSecret(text, "a checkpoint");
@@ -165,7 +135,7 @@ export const openJobOracle = (
     if (text.length > 65_536) blame("I9: a checkpoint is larger than 64 KiB");
     const { record: before } = facts;
     const record = recordOf(object);
-    if (before?.job === record.job) checkMove(before, record, seen.job, blame);
+    if (before?.job === record.job) checkSaved(before, record, seen.job, blame);
     noteTimes(facts, record, now);
     facts.record = record;
   };
@@ -192,7 +162,7 @@ export const openJobOracle = (
     const { record } = facts;
     const current = [...facts.pods.values()].some(({ live, version }) => live && version === record?.version);
     if (type === "DELETED") {
-      if (actor === "engine" && current && record !== undefined && keepsPods(record.phase))
+      if (actor === "engine" && current && record?.ordered === false && keepsPods(record.phase))
         blame("V7: the group is taken away from pods that live");
       facts.groups.delete(uid);
     } else facts.groups.set(uid, { name, phase: textAt(object, "status", "phase") ?? "", owned: isOwned(object) });
@@ -203,7 +173,8 @@ export const openJobOracle = (
 
   /** What a step may do to objects of a table; of all others, what the job owns and consists of. */
   const permits: Readonly<Record<string, (change: Change) => boolean>> = {
-    [checkpoints]: ({ object }) => isRecord(object) || object.metadata.name.startsWith("queue."),
+    [checkpoints]: ({ object }) =>
+      isRecord(object) || isDelivery(object, { ...subject, kind: "Job" }) || object.metadata.name.startsWith("queue."),
     [jobs]: (change) =>
       isSubject(change.object) &&
       (change.type === "DELETED"

@@ -7,7 +7,7 @@
  * M3. Nothing is touched but what the maker owns, and what its jobs own. A job is ended for a reason of its maker's.
  */
 import type { Change } from "../../../shared/simulator/store.ts";
-import { ownersOf, textAt } from "../fields.ts";
+import { at, ownersOf, textAt } from "../fields.ts";
 import { forked } from "../forked.ts";
 import type { Oracle, Subject } from "../oracle.ts";
 import { openJobOracle } from "./judge.ts";
@@ -33,6 +33,8 @@ export type Facts = {
   signs: Set<string>;
   /** Names of jobs that a user took away before they were complete. */
   freed: Set<string>;
+  /** Somebody has ordered the end of everything. */
+  ordered: boolean;
 };
 
 /** What a kind of makers promises. Each says what is wrong, or nothing. */
@@ -70,6 +72,7 @@ export const fresh = (): Facts => ({
   children: new Map(),
   signs: new Set(),
   freed: new Set(),
+  ordered: false,
 });
 
 type Runs = Map<string, Oracle>;
@@ -91,7 +94,7 @@ const isOwned = ({ facts }: Court, object: Item): boolean =>
 const hearMaker = ({ rules, facts, blame }: Court, { type, object }: Change, now: number): void => {
   const phase = rules.phaseOf(object);
   if (!rules.moves(facts.phase, phase)) blame(`M: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
-  const stopped = type === "DELETED" || rules.isStopped(object);
+  const stopped = facts.ordered || type === "DELETED" || rules.isStopped(object);
   const stoppedAt = stopped ? (facts.stoppedAt ?? now) : undefined;
   if (facts.stoppedAt !== undefined && !stopped) facts.signs.add(resumed);
   Object.assign(facts, { object, uid: object.metadata.uid, phase, stoppedAt });
@@ -118,13 +121,21 @@ const hearJob = (court: Court, change: Change, actor: string, now: number): void
   const child = facts.children.get(object.metadata.uid);
   if (child === undefined) return;
   if (type === "DELETED") {
-    if (actor === "engine" && !rules.mayEnd(facts, child)) blame(`M3: job ${child.name} is ended without a reason`);
+    if (actor === "engine" && !facts.ordered && !rules.mayEnd(facts, child))
+      blame(`M3: job ${child.name} is ended without a reason`);
     if (actor === "user" && jobPhase(child.object) !== "Completed") facts.freed.add(child.name);
     child.gone = true;
     return;
   }
   child.object = object;
   for (const sign of rules.signs(object)) facts.signs.add(sign);
+};
+
+/** From an order to end everything on nothing is to be made. */
+const hearRecord = ({ facts }: Court, { object }: Change, now: number): void => {
+  if (at(object, "spec", "cleanup") === undefined) return;
+  facts.ordered = true;
+  facts.stoppedAt ??= now;
 };
 
 /** Templates that a flow is made from have their own records. */
@@ -137,7 +148,8 @@ const permitted = (court: Court, change: Change): boolean => {
   if (table === jobs && type !== "MODIFIED") return isOwned(court, object);
   if (isSubject(court, change) || rules.touches?.includes(table) === true) return type === "MODIFIED";
   const ownRecord = `${rules.kind.toLowerCase()}.${subject.name}`;
-  if (table === "checkpoints.rekindle.dev" && (object.metadata.name === ownRecord || isOfTemplate(object))) return true;
+  const isKept = [ownRecord, `updates.${ownRecord}`].includes(object.metadata.name) || isOfTemplate(object);
+  if (table === "checkpoints.rekindle.dev" && isKept) return true;
   if (table === "events" && textAt(object, "involvedObject", "uid") === facts.uid) return true;
   return [...runs.values()].some((run) => run.permits(change));
 };
@@ -151,6 +163,7 @@ const openWith = (rules: Rules, subject: Subject, facts: Facts, runs: Runs): Ora
     hear: (change, actor, now) => {
       if (isSubject(court, change)) hearMaker(court, change, now);
       if (change.table === jobs) hearJob(court, change, actor, now);
+      if (change.object.metadata.name === `${rules.kind.toLowerCase()}.${subject.name}`) hearRecord(court, change, now);
       for (const run of runs.values()) run.hear(change, actor, now);
       if (actor === "engine" && !permitted(court, change))
         blame(`M3: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);

@@ -5,7 +5,7 @@ import { fails, long, task } from "../jobs.ts";
 import type { Lives } from "../players.ts";
 import { everyMinutes } from "./judge.ts";
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 
 const applied: Act["when"] = ({ type, table, object }: Change) =>
   type === "ADDED" && table === "cronjobs.batch.volcano.sh" && object.metadata.name === appName;
@@ -25,7 +25,8 @@ const podAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8,
 
 type Told = Pick<Scenario, "name" | "what"> & { readonly spec?: object } & Partial<Omit<Scenario, "spec">>;
 
-const cron = ({ spec, ...told }: Told): Scenario => ({
+/** A scenario about a CronJob, which is played sparsely unless it says otherwise. */
+export const cron = ({ spec, ...told }: Told): Scenario => ({
   kind: "CronJob",
   spec: {
     schedule: `*/${everyMinutes} * * * *`,

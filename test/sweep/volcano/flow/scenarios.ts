@@ -24,7 +24,7 @@ const template = (name: string, more: Fields = {}): readonly [string, object] =>
 
 const after = (name: string, ...targets: readonly string[]): Fields => ({ name, dependsOn: { targets } });
 
-const jobIs =
+export const jobIs =
   (name: string, phase: string): Act["when"] =>
   ({ table, object }: Change) =>
     table === "jobs.batch.volcano.sh" &&
@@ -38,7 +38,8 @@ const jobPath = (name: string): string =>
 
 type Told = Pick<Scenario, "name" | "what" | "ends" | "spec"> & Partial<Scenario>;
 
-const flow = (told: Told): Scenario => ({
+/** A scenario about a JobFlow of templates a, b and c, which is played sparsely unless it says otherwise. */
+export const flow = (told: Told): Scenario => ({
   kind: "JobFlow",
   scripts: {},
   lives: living({ "*": [{ runMs: 2_000 }] }),

@@ -88,7 +88,7 @@ const isWithin = (change: Change): boolean => {
 
 const permits: Readonly<Record<string, (change: Change) => boolean>> = {
   [queues]: isWithin,
-  [checkpoints]: ({ object }) => object.metadata.name.startsWith("queue."),
+  [checkpoints]: ({ object }) => /^(updates\.)?queue\./.test(object.metadata.name),
   [commands]: ({ type, object }) => type === "DELETED" && textAt(object, "target", "kind") === "Queue",
   events: ({ object }) => textAt(object, "involvedObject", "kind") === "Queue",
 };

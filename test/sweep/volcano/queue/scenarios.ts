@@ -31,7 +31,7 @@ const member: Stood = [
   },
 ];
 
-const queueIs =
+export const queueIs =
   (name: string, state: string): Act["when"] =>
   ({ table, object }: Change) =>
     table === "queues.scheduling.volcano.sh" &&
@@ -53,7 +53,8 @@ const isOpen = queueIs(appName, "Open");
 
 type Told = Pick<Scenario, "name" | "what" | "ends"> & Partial<Scenario>;
 
-const queue = (told: Told): Scenario => ({
+/** A scenario about a Queue, which is played sparsely unless it says otherwise. */
+export const queue = (told: Told): Scenario => ({
   kind: "Queue",
   spec: { weight: 1, reclaimable: true },
   scripts: {},

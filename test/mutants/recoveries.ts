@@ -1,0 +1,92 @@
+/** Promises of recovery and of status updates of Volcano's kinds, each removed by one edit: the sweep, or the tests named, must see it. */
+import type { Mutant } from "./mutants.ts";
+
+const job = "shared/volcano/job";
+
+export const recoveryMutants: readonly Mutant[] = [
+  {
+    name: "job-version-kept-elsewhere",
+    promise: "a job that ran in another cluster has its pods made anew, as another version",
+    file: `${job}/recovery.ts`,
+    find: 'return { ...anew, phase: "Pending", version: memory.version + 1 };',
+    replace: 'return { ...anew, phase: "Pending" };',
+    scenarios: ["job-another-cluster"],
+    fault: "crash-.*",
+  },
+  {
+    name: "job-made-again-by-cleanup",
+    promise: "a job that was cleaned up is over: no pod of it is made again",
+    file: `${job}/recovery.ts`,
+    find: 'if (isFinished(memory.phase) && memory.phase !== "Aborted") return memory;',
+    replace: "if (message.length > 0) return memory;",
+    scenarios: ["job-cleanup"],
+    fault: "crash-.*",
+  },
+  {
+    name: "job-version-lost",
+    promise: "what of a damaged record cannot be read is made anew from status and pods, and no pod is ended for it",
+    file: `${job}/recovery.ts`,
+    find: "const version = Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));",
+    replace: "const version = 1 + Math.max(kept.version ?? 0, base.version, ...crew.map((member) => member.version));",
+    scenarios: ["job-damaged"],
+    fault: "crash-.*",
+  },
+  {
+    name: "job-missing-not-awaited",
+    promise: "until the window of a recovery ends, a pod that was seen is not taken for evicted",
+    file: `${job}/comeback.ts`,
+    find: "if (first === undefined) return undefined;",
+    replace: "if (first !== undefined) return undefined;",
+    tests: ["volcano/job/recovery.test.ts"],
+  },
+  {
+    name: "job-end-unsaid",
+    promise: "the end of a job closes the stream of its updates",
+    file: `${job}/update.ts`,
+    find: "terminal: ends.has(phase)",
+    replace: "terminal: ends.size < 0",
+    tests: ["host/updates.test.ts"],
+  },
+  {
+    name: "flow-completed-forgotten",
+    promise: "a job of a flow that was complete is known although the record was damaged",
+    file: "shared/volcano/flow/recovery.ts",
+    find: "const known = [...(kept.completed ?? []), ...base.completed, ...completeIn(remains)];",
+    replace: "const known = [...(kept.completed ?? []), ...completeIn(remains).slice(1)];",
+    tests: ["volcano/recovery.test.ts"],
+  },
+  {
+    name: "flow-goes-on-after-cleanup",
+    promise: "a flow that was cleaned up makes no job again",
+    file: "shared/volcano/flow/recovery.ts",
+    find: 'isOver(memory.phase) ? memory : { ...memory, phase: "Failed", warned: message };',
+    replace: "isOver(memory.phase) ? memory : { ...memory, warned: message };",
+    scenarios: ["flow-cleanup"],
+    fault: "crash-.*",
+  },
+  {
+    name: "cron-time-forgotten",
+    promise: "a time whose job is there is taken although the record was damaged",
+    file: "shared/volcano/cron/recovery.ts",
+    find: "const taken = Math.max(kept.taken ?? 0, base.taken ?? 0, latestIn(remains));",
+    replace: "const taken = 0 * latestIn(remains);",
+    tests: ["volcano/recovery.test.ts"],
+  },
+  {
+    name: "cleanup-unshown",
+    promise: "what a status says of what was ended is set right before the order counts as carried out",
+    file: "shared/engine/recovery/cleaning.ts",
+    find: "if (status !== undefined && statusPatch(object, status, memo) !== undefined)",
+    replace: "if (status === null)",
+    scenarios: ["cron-cleanup"],
+    fault: "crash-.*",
+  },
+  {
+    name: "cleanup-untold",
+    promise: "that an order was carried out is told",
+    file: "shared/engine/recovery/cleaning.ts",
+    find: "return news.length > 0 ? { memory, stages: [news], more: true } : undefined;",
+    replace: "return undefined;",
+    tests: ["host/volcano-recovery.test.ts"],
+  },
+];

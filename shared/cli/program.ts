@@ -111,6 +111,21 @@ const rows: readonly Row[] = [
     open: async () => (await import("./commands/job.ts")).job,
   },
   {
+    name: "jobflow",
+    summary: "Volcano flows of jobs, in the manner of vcctl: create, list, get, describe, delete",
+    open: async () => (await import("./commands/flow.ts")).jobflow,
+  },
+  {
+    name: "jobtemplate",
+    summary: "templates of such jobs, likewise",
+    open: async () => (await import("./commands/flow.ts")).jobtemplate,
+  },
+  {
+    name: "pod",
+    summary: "pods of Volcano jobs, in the manner of vcctl: list",
+    open: async () => (await import("./commands/pod.ts")).pod,
+  },
+  {
     name: "queue",
     summary: "Volcano queues, in the manner of vcctl: create, list, get, delete, operate",
     open: async () => (await import("./commands/queue.ts")).queue,

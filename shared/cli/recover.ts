@@ -5,7 +5,7 @@ import { ApiError } from "../core/errors.ts";
 import type { Key } from "../core/key.ts";
 import type { Metadata, Resource } from "../core/object.ts";
 import { notServed } from "./failure.ts";
-import { queues } from "./job/shape.ts";
+import { jobTemplates, queues } from "./job/shape.ts";
 import { everyKind } from "./kinds/all.ts";
 import { asJson, asYaml } from "./output.ts";
 import { targetOf } from "./target.ts";
@@ -17,7 +17,7 @@ type Place = { readonly resource: Resource; readonly names: readonly string[]; r
 /** Kinds that have records, and that no other command knows. */
 const others: readonly Place[] = [
   {
-    resource: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobtemplates", kind: "JobTemplate" },
+    resource: jobTemplates,
     names: ["jobtemplate", "jobtemplates", "jt"],
   },
   { resource: queues, names: ["queue", "queues", "q"], scope: "Cluster" },

@@ -58,7 +58,7 @@ describe("rekindle completion", () => {
     ]) {
       assert.match(fish, line);
     }
-    assert.doesNotMatch(fish, /--queue|-l queue/);
+    assert.doesNotMatch(fish, /__fish_seen_subcommand_from submit' -l queue/);
   });
 
   test("another shell is not understood", async () => {

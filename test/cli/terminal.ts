@@ -127,6 +127,7 @@ const plurals: Readonly<Record<string, string>> = {
   CronJob: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/cronjobs",
   JobFlow: "apis/flow.volcano.sh/v1alpha1/namespaces/NS/jobflows",
   PodGroup: "apis/scheduling.volcano.sh/v1beta1/namespaces/NS/podgroups",
+  JobTemplate: "apis/flow.volcano.sh/v1alpha1/namespaces/NS/jobtemplates",
   Queue: "apis/scheduling.volcano.sh/v1beta1/queues",
   Event: "api/v1/namespaces/NS/events",
   Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",

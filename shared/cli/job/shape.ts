@@ -6,6 +6,10 @@ import { isRecord } from "../../kube/answers.ts";
 export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
 export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };
 
+const flow = { group: "flow.volcano.sh", version: "v1alpha1" } as const;
+export const jobFlows: Resource = { ...flow, plural: "jobflows", kind: "JobFlow" };
+export const jobTemplates: Resource = { ...flow, plural: "jobtemplates", kind: "JobTemplate" };
+
 const scheduling = { group: "scheduling.volcano.sh", version: "v1beta1" } as const;
 export const queues: Resource = { ...scheduling, plural: "queues", kind: "Queue" };
 export const podGroups: Resource = { ...scheduling, plural: "podgroups", kind: "PodGroup" };

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Obj } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { jobs, statusOf } from "../job/shape.ts";
+import { jobFlows, jobs, statusOf } from "../job/shape.ts";
 import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts";
 
 /** phase → what it waits for, and what to do. */
@@ -134,7 +134,7 @@ const flowOutlooks: Readonly<Record<string, Outlook>> = {
 };
 
 export const volcanoJobFlow: Kind = {
-  resource: { group: "flow.volcano.sh", version: "v1alpha1", plural: "jobflows", kind: "JobFlow" },
+  resource: jobFlows,
   shortNames: ["jf"],
   // Pods are known by their jobs.
   podLabels: (name) => ({ "volcano.sh/createdByJobFlow": name }),

@@ -110,6 +110,15 @@ export const mutants: readonly Mutant[] = [
     fault: "crash-after",
   },
   {
+    name: "memory-lack-forgotten",
+    promise: "after a lack of memory the executors of a run have a single task until its driver ends",
+    file: "shared/spark/application/owning.ts",
+    find: 'return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");',
+    replace: "return singleTask === true && lost > 0 && members.length === 0;",
+    scenarios: ["own-memory"],
+    fault: "crash-after",
+  },
+  {
     name: "end-forgotten",
     promise: "how an executor ended is saved before its pod is cleaned away",
     file: "shared/spark/application/ends.ts",

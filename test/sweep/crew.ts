@@ -7,6 +7,7 @@
  * E4. Who works is not ended because fewer are wanted, unless its user said so.
  * E5. When all has come to rest, no executor lives whose machine was said to go.
  * E6. An executor is to be elsewhere only than on a machine that was said to go, or where three or more have ended.
+ * E7. Of Spark 4.2 and later, one that Rekindle makes after another of the run lacked memory runs a single task.
  */
 import type { Change } from "../../shared/simulator/store.ts";
 import type { Facts, Pod } from "./facts.ts";
@@ -34,6 +35,26 @@ export const checkPlace = ({ pods }: Facts, object: Item, blame: Blame): void =>
     if (!there.some(({ leaves }) => leaves === true) && there.filter(({ live }) => !live).length < 3)
       blame(`E6: ${object.metadata.name} avoids ${node}, of which nobody said anything`);
   }
+};
+
+/** Of a record as it is saved: since when it tells of a lack of memory. */
+export const memoryLack = ({ shortOfMemory: before }: Facts, record: Item, now: number): Facts["shortOfMemory"] => {
+  const attempt = numberAt(record, "spec", "memory", "executors", "attempt") ?? 0;
+  const lost = numberAt(record, "spec", "memory", "executors", "lost", "memory") ?? 0;
+  if (lost === 0) return undefined;
+  return before?.attempt === attempt ? before : { attempt, at: now };
+};
+
+/** What was decided before it was known may come so late, ms. */
+const latestMs = 16_000;
+
+/** E7, of an executor that comes. */
+export const checkCores = ({ pods, shortOfMemory: since }: Facts, object: Item, now: number, blame: Blame): void => {
+  const { uid, name, labels = {}, annotations = {} } = object.metadata;
+  const ours = annotations["rekindle.dev/executors"] === "own" && /^4\.[2-9]/.test(labels["spark-version"] ?? "");
+  if (!ours || since?.attempt !== pods.get(uid)?.attempt || now <= (since?.at ?? now) + latestMs) return;
+  const cores = /"SPARK_EXECUTOR_CORES","value":"(\d+)"/.exec(JSON.stringify(object))?.[1];
+  if (cores !== "1") blame(`E7: ${name} runs ${cores} tasks, although another lacked memory`);
 };
 
 /** E2, at the end. */

@@ -56,6 +56,8 @@ export type Facts = {
   born: { app: string; attempt: number; at: number; stray: boolean }[];
   /** Whose an executor's id is, by driver and id. */
   executorIds: Map<string, string>;
+  /** Since when the record tells that an executor of this attempt lacked memory. */
+  shortOfMemory: { readonly attempt: number; readonly at: number } | undefined;
   /** The submission under which the status first showed an executor, by the executor's name. */
   shownUnder: Map<string, string>;
   /** Drivers that another controller had submitted. */
@@ -83,6 +85,7 @@ export const fresh = (): Facts => ({
   pods: new Map(),
   born: [],
   executorIds: new Map(),
+  shortOfMemory: undefined,
   shownUnder: new Map(),
   adopted: 0,
 });

@@ -12,12 +12,22 @@
  * I7. After a deletion nothing is left of it.
  * I8. No secret in an event, a status, a checkpoint, a message or a line.
  * I9. A checkpoint can be read and is small.
- * E1–E6. Of its executors: see `crew.ts`.
+ * E1–E7. Of its executors: see `crew.ts`.
  * I10. A status tells of one run: one that is under way has not ended, and shows no executors of an earlier one.
  */
 import { textOf } from "../../shared/simulator/read.ts";
 import type { Change } from "../../shared/simulator/store.ts";
-import { checkAtWork, checkCount, checkId, checkLeft, checkLosses, checkPlace, isClosing } from "./crew.ts";
+import {
+  checkAtWork,
+  checkCores,
+  checkCount,
+  checkId,
+  checkLeft,
+  checkLosses,
+  checkPlace,
+  isClosing,
+  memoryLack,
+} from "./crew.ts";
 import { type Facts, fresh, type Pod, type Told } from "./facts.ts";
 import { at, namesOf, numberAt, ownersOf, roleOf, startOf, textAt } from "./fields.ts";
 import { forked } from "./forked.ts";
@@ -62,7 +72,8 @@ const underWay = new Set(["SUBMITTED", "RUNNING"]);
 /** What a run may consist of. */
 const accompanying: ReadonlySet<string> = new Set([
   ...["pods", "services", "configmaps"],
-  ...["ingresses.networking.k8s.io", "poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
+  ...["ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io"],
+  ...["poddisruptionbudgets.policy", "podgroups.scheduling.volcano.sh"],
 ]);
 
 export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => {
@@ -131,7 +142,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
 
   const hearRecord = ({ type, object }: Change, actor: Actor, now: number): void => {
     if (type === "DELETED") {
-      facts.recorded = false;
+      Object.assign(facts, { recorded: false, shortOfMemory: undefined });
       return;
     }
     if (actor === "engine") checkRecord(object);
@@ -142,7 +153,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     if (isSame && !moved && generation < facts.recordGeneration) blame("I4: the checkpoint's generation went back");
     if (plannedAt !== facts.plannedAt || attempt !== facts.attempt) facts.plannedSeenAt = now;
     Object.assign(facts, { recorded: true, recordOf: uid, cluster, attempt, driverAttempt });
-    Object.assign(facts, { recordGeneration: generation, plannedAt });
+    Object.assign(facts, { recordGeneration: generation, plannedAt, shortOfMemory: memoryLack(facts, object, now) });
   };
 
   const bodies = (attempt: number): Facts["born"] =>
@@ -204,6 +215,7 @@ export const openOracle = (subject: Subject, facts: Facts = fresh()): Oracle => 
     facts.pods.set(uid, { ...driver, role, name, live: true, stray: undefined, node: undefined });
     checkId(facts, object, blame);
     checkPlace(facts, object, blame);
+    checkCores(facts, object, now, blame);
   };
 
   const hearPod = (change: Change, actor: Actor, now: number): void => {

@@ -25,4 +25,28 @@ export const owned: readonly Scenario[] = [
     without: outlasting,
     breadth: "thin",
   },
+  {
+    name: "own-memory",
+    what: "Rekindle is the allocator, of Spark 4.2; an executor lacks memory, and later another is killed",
+    spec: { ...base, sparkVersion: "4.2.1", executor: { ...base.executor, cores: 2 } },
+    annotations: own,
+    scripts: { [appName]: [{ jobMs: 400_000 }] },
+    acts: [
+      {
+        says: "an executor lacks memory",
+        when: bothRun,
+        afterMs: 1_500,
+        do: { act: "kill", pod: /-exec-\d+$/, code: 52 },
+      },
+      {
+        says: "another executor is killed",
+        when: bothRun,
+        afterMs: 45_000,
+        do: { act: "kill", pod: /-exec-\d+$/, nth: 1, code: 137 },
+      },
+    ],
+    ends: "COMPLETED",
+    without: outlasting,
+    breadth: "thin",
+  },
 ];

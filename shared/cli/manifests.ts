@@ -1,4 +1,5 @@
 /** `rekindle manifests`: the installation as YAML, for `kubectl apply --server-side -f -`. */
+import type { Obj } from "../core/object.ts";
 import { type Family, families } from "../kube/families.ts";
 import { type Feature, features as known } from "../kube/features.ts";
 import { selectorOf } from "../kube/selector.ts";
@@ -38,8 +39,11 @@ export const featuresNamed = (names: readonly string[], chosen: readonly Family[
 const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
 
 /** All documents as one YAML stream. `crds` are texts, printed as they are. */
-export const manifestsText = (installation: Installation, crds: readonly string[]): string =>
-  stream([...crds, ...objectsOf(checked(installation)).map(yamlText)]);
+export const manifestsText = (installation: Installation, crds: readonly string[], kept: readonly Obj[] = []): string =>
+  stream([...crds, ...[...objectsOf(checked(installation)), ...kept].map(yamlText)]);
+
+/** Definitions alone. */
+export const crdsText = (crds: readonly string[]): string => stream(crds);
 
 /** Names and labels cannot be said together here, and nobody stands behind it to tell them apart. */
 const oneWay = (places: Places): Places => {
@@ -65,12 +69,14 @@ type Functions = {
 } & Chosen;
 
 /** Accounts and roles of functions; that of `host` is `manifestsText`'s. */
-export const functionsText = ({ functions, ...where }: Functions): string => {
+export const functionsText = ({ functions, ...where }: Functions, kept: readonly Obj[] = []): string => {
   const wanted = functions === true ? functionNames : functions;
   const wrong = wanted.find((name) => !functionNames.includes(name));
   if (wrong !== undefined)
     throw new Refused(`${JSON.stringify(wrong)} is no function with rights: ${functionNames.join(", ")}`);
-  return stream([namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted })].map(yamlText));
+  return stream(
+    [namespaceOf(where.namespace), ...functionGrants({ ...where, functions: wanted }), ...kept].map(yamlText),
+  );
 };
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */

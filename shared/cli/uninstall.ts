@@ -5,6 +5,7 @@ import { ApiError } from "../core/errors.ts";
 import { type Ref, type Resource, refText, type Stored } from "../core/object.ts";
 import {
   admissionPolicies,
+  configMaps,
   mutatingWebhooks,
   networkPolicies,
   policyBindings,
@@ -41,6 +42,7 @@ const made: readonly Resource[] = [
   services,
   networkPolicies,
   secrets,
+  configMaps,
   rbac("clusterrolebindings", "ClusterRoleBinding"),
   rbac("rolebindings", "RoleBinding"),
   rbac("clusterroles", "ClusterRole"),

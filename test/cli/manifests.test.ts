@@ -35,6 +35,7 @@ describe("rekindle manifests", () => {
       "Deployment/rekindle/rekindle",
       "Service/rekindle/rekindle",
       "NetworkPolicy/rekindle/rekindle",
+      "ConfigMap/rekindle/rekindle-installation",
     ]);
   });
 
@@ -108,6 +109,12 @@ describe("rekindle manifests", () => {
       ["Namespace/rekindle", "ServiceAccount/rekindle/rekindle-forward", "ClusterRoleBinding/rekindle-resync"],
       ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle", "Deployment/rekindle/rekindle"],
     ],
+    [
+      ["--crds-only"],
+      ["CustomResourceDefinition/checkpoints.rekindle.dev"],
+      ["Namespace/rekindle", "ClusterRole/rekindle-host", "ConfigMap/rekindle/rekindle-installation"],
+    ],
+    [["--rbac-only"], ["ClusterRole/rekindle-host"], ["ConfigMap/rekindle/rekindle-installation"]],
     [["--functions", "--nodes"], ["ClusterRole/rekindle-reconcile", "ServiceAccount/rekindle/rekindle-deliver"], []],
     [["--spark-namespace=x", "--spark-account=me"], ["ServiceAccount/x/me"], ["ServiceAccount/x/spark"]],
   ];
@@ -240,7 +247,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 22$/);
+    assert.match(out, /removed 23$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -264,6 +271,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 22$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 23$/);
   });
 });

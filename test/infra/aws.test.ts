@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import * as z from "zod";
 import { differencesIn } from "../../infra/aws/agreement.ts";
 import { handlerParts } from "../../infra/aws/rights.ts";
-import { readTemplate } from "../../infra/aws/template.ts";
+import { readTemplate, statementsOf } from "../../infra/aws/template.ts";
 
 const text = readFileSync(new URL("../../infra/aws/template.yaml", import.meta.url), "utf8");
 
@@ -75,4 +76,37 @@ describe("the AWS template", () => {
       assert.deepEqual(differencesIn(readTemplate(changed(resource, from, to)), handlers), expected);
     });
   }
+});
+
+describe("the role of a forwarder in the cluster", () => {
+  const template = readTemplate(text);
+  const issuer = "oidc.eks.eu-west-1.amazonaws.com/id/0123";
+
+  test("is only for the account rekindle-forward of the cluster that the issuer speaks for", () => {
+    const properties = z.object({ AssumeRolePolicyDocument: z.object({ "Fn::Sub": z.string() }) });
+    const role = properties.parse(template.Resources["ForwarderRole"]?.Properties).AssumeRolePolicyDocument;
+    const values = new Map([
+      ["AWS::Partition", "aws"],
+      ["AWS::AccountId", "1"],
+      ["ClusterIssuer", issuer],
+      ["ForwarderNamespace", "rekindle"],
+    ]);
+    const filled = role["Fn::Sub"].replaceAll(/\$\{([\w:]+)\}/g, (_, name: string) => values.get(name) ?? "");
+    const { Statement } = z.object({ Statement: z.array(z.looseObject({})) }).parse(JSON.parse(filled));
+    const subject = "system:serviceaccount:rekindle:rekindle-forward";
+    assert.deepEqual(Statement, [
+      {
+        ...{ Effect: "Allow", Action: "sts:AssumeRoleWithWebIdentity" },
+        Principal: { Federated: `arn:aws:iam::1:oidc-provider/${issuer}` },
+        Condition: { StringEquals: { [`${issuer}:aud`]: "sts.amazonaws.com", [`${issuer}:sub`]: subject } },
+      },
+    ]);
+  });
+
+  test("may what the function may, but for its log and the cluster's record, which a pod has not", () => {
+    const sends = (id: string): readonly string[] => statementsOf(template, id).flatMap(({ Action }) => Action);
+    const inPod = sends("Forward").filter((action) => !/^(logs|secretsmanager|kms|ec2):/.test(action));
+    assert.ok(inPod.length > 1);
+    assert.deepEqual(sends("Forwarder"), inPod);
+  });
 });

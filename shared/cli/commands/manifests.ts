@@ -1,11 +1,14 @@
 /** `rekindle manifests` as people type it. */
 import { Command } from "commander";
+import type { Obj } from "../../core/object.ts";
 import { type Family, families, familyOf } from "../../kube/families.ts";
 import { features } from "../../kube/features.ts";
 import { Refused } from "../failure.ts";
+import { flagsKept, keptFlags, type Part } from "../installation/kept.ts";
 import { featureNeeds } from "../installation/roles.ts";
-import { featuresNamed, functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
-import type { Tools } from "../tools.ts";
+import { crdsText, featuresNamed, functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
+import { connected, onCluster } from "../options.ts";
+import type { Tools, Where } from "../tools.ts";
 
 const namesOf = (text: string): readonly string[] => text.split(",").filter((name) => name !== "");
 
@@ -19,7 +22,7 @@ const familiesIn = (text: string): readonly Family[] => {
 /** An option that may stand alone: then it means all. */
 const namesOrAll = (text: string | undefined): true | readonly string[] => (text === undefined ? true : namesOf(text));
 
-type Options = {
+type Options = Where & {
   readonly namespace: string;
   readonly image: string;
   readonly namespaces: readonly string[];
@@ -32,6 +35,8 @@ type Options = {
   readonly withoutCrds?: true | readonly string[];
   readonly withoutDeployment?: boolean;
   readonly rbacOnly?: boolean;
+  readonly crdsOnly?: boolean;
+  readonly upgrade?: boolean;
   readonly nodes?: boolean;
   readonly features: readonly string[];
   readonly admission?: boolean;
@@ -54,18 +59,41 @@ const wantedCrds = async (tools: Tools, { withoutCrds, rbacOnly, family }: Optio
   return crds.filter(({ group }) => isWanted(group)).map(({ text }) => text);
 };
 
+/** Flags that say what is printed this time, and not what is installed. */
+const passing: ReadonlySet<string> = new Set(["upgrade", "crdsOnly", "rbacOnly", "kubeconfig", "context"]);
+
+/** The flags that were typed, as they can be typed again. */
+const argsOf = (command: Command): readonly string[] =>
+  command.options.flatMap((option) => {
+    const name = option.attributeName();
+    const value: unknown = command.getOptionValue(name);
+    if (passing.has(name) || command.getOptionValueSource(name) !== "cli" || value === false) return [];
+    if (value === true) return [option.long ?? ""];
+    return [`${option.long}=${Array.isArray(value) ? value.join(",") : String(value)}`];
+  });
+
+type Asked = { readonly tools: Tools; readonly options: Options; readonly args: readonly string[] };
+
+/** Accounts and roles alone leave the kept flags of the whole as they are. */
+const keptBy = ({ options, args }: Asked, part: Part): readonly Obj[] =>
+  options.rbacOnly === true ? [] : [keptFlags({ part, namespace: options.namespace, args })];
+
 /** What is printed in the installation's place. */
-const insteadOf = (options: Options): string | undefined => {
+const insteadOf = (asked: Asked): string | undefined => {
+  const { options } = asked;
   const { policies, admissionUrl, functions, family: families } = options;
   if (policies === true) return policiesText({ ...options, families });
   const features = featuresNamed(options.features, families);
-  if (functions !== undefined) return functionsText({ ...options, functions, families, features });
+  if (functions !== undefined)
+    return functionsText({ ...options, functions, families, features }, keptBy(asked, "functions"));
   return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, { ...options, families });
 };
 
-const print = async (tools: Tools, options: Options): Promise<void> => {
-  const instead = insteadOf(options);
-  if (instead !== undefined) return tools.print(instead.trimEnd());
+const textOf = async (asked: Asked): Promise<string> => {
+  const { tools, options } = asked;
+  if (options.crdsOnly === true) return crdsText(await wantedCrds(tools, options));
+  const instead = insteadOf(asked);
+  if (instead !== undefined) return instead;
   const { sparkNamespace: sparkNamespaces, sparkAccount, rbacOnly, withoutDeployment, family: families } = options;
   const host = rbacOnly !== true && withoutDeployment !== true;
   const admission = options.admission === true;
@@ -79,14 +107,40 @@ const print = async (tools: Tools, options: Options): Promise<void> => {
     host,
     admission,
   };
-  tools.print(manifestsText(installation, await wantedCrds(tools, options)).trimEnd());
+  return manifestsText(installation, await wantedCrds(tools, options), keptBy(asked, "host"));
 };
 
-export const manifests = (tools: Tools): Command =>
-  new Command("manifests")
-    .description("Prints CRDs, roles and one host as YAML:\n\n  rekindle manifests | kubectl apply --server-side -f -")
+/** What is typed now stands behind what was typed then, and so wins. */
+const readAgain = (tools: Tools, args: readonly string[]): Asked => {
+  const command = withOptions(new Command("manifests"), tools.version).exitOverride();
+  command.parseOptions([...args]);
+  return { tools, options: command.opts<Options>(), args: argsOf(command) };
+};
+
+const upgraded = async ({ tools, options, args }: Asked): Promise<string> => {
+  const texts: string[] = [];
+  await connected(tools, options, async (session) => {
+    for (const kept of await flagsKept(session)) {
+      const again = readAgain(tools, [...kept, ...args]);
+      if (kept.some((flag) => flag.startsWith("--image=")) && !args.some((flag) => flag.startsWith("--image=")))
+        tools.warn(`the image stays ${again.options.image}: name the new one by --image`);
+      const { crdsOnly, rbacOnly } = options;
+      const now = { ...(crdsOnly === true ? { crdsOnly } : {}), ...(rbacOnly === true ? { rbacOnly } : {}) };
+      texts.push(await textOf({ ...again, options: { ...again.options, ...now } }));
+    }
+  });
+  return texts.join("");
+};
+
+const print = async (tools: Tools, options: Options, command: Command): Promise<void> => {
+  const asked = { tools, options, args: argsOf(command) };
+  tools.print((await (options.upgrade === true ? upgraded(asked) : textOf(asked))).trimEnd());
+};
+
+const withOptions = (command: Command, version: string): Command =>
+  command
     .option("--namespace <name>", "namespace of the host", "rekindle")
-    .option("--image <image>", "image of the host", `rekindle:${tools.version}`)
+    .option("--image <image>", "image of the host", `rekindle:${version}`)
     .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
     .option(
       "--namespace-selector <selector>",
@@ -127,4 +181,13 @@ export const manifests = (tools: Tools): Command =>
       namesOrAll,
     )
     .option("--rbac-only", "neither CRDs nor Deployment: only namespace, accounts and roles")
-    .action((options: Options) => print(tools, options));
+    .option("--crds-only", "only the CRDs")
+    .option(
+      "--upgrade",
+      "with the flags that the cluster's installation was printed with; those that are typed now come after them",
+    );
+
+export const manifests = (tools: Tools): Command =>
+  withOptions(onCluster("manifests"), tools.version)
+    .description("Prints CRDs, roles and one host as YAML:\n\n  rekindle manifests | kubectl apply --server-side -f -")
+    .action((options: Options, command: Command) => print(tools, options, command));

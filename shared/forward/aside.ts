@@ -6,10 +6,10 @@ import type { Report } from "../engine/ports.ts";
 import { upstreams } from "../kube/upstreams.ts";
 
 /**
- * One line per sign of a controller that leads the kinds of an upstream. Thorough when we are about to begin, and by
- * its lease alone while we run.
+ * One line per sign of a controller that is at work on the kinds of an upstream. Thorough before anything begins and while
+ * one is at work; while Rekindle runs, by leases and by what the watches show, and now and then by Deployments and pods, too.
  */
-export type Lookout = (upstream: string, how: "thorough" | "lease") => Promise<readonly string[]>;
+export type Lookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
 
 export type Standing = {
   /** True while nothing of this API group may be written. */
@@ -27,6 +27,9 @@ export type Asides = {
   readonly freed: () => void;
 };
 
+/** Of so many rounds one looks at Deployments and pods, too. */
+const workloadRounds = 6;
+
 const told = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** Looks once before anything may begin, and throws what prevents it; then every so often, where a look that fails changes nothing. */
@@ -42,10 +45,13 @@ export const startAside = async ({ look, groups, everyMs, report, freed }: Aside
       if (!began) freed();
     }
   };
+  let rounds = 0;
   const round = async (began: boolean): Promise<void> => {
+    rounds += 1;
+    const usual = rounds % workloadRounds === 0 ? "workloads" : "lease";
     for (const { name } of families) {
       try {
-        judge(name, await look(name, began || led.has(name) ? "thorough" : "lease"), began);
+        judge(name, await look(name, began || led.has(name) ? "thorough" : usual), began);
       } catch (cause) {
         if (began) throw cause;
         report("debug", "cannot see whether another controller leads", { upstream: name, error: told(cause) });

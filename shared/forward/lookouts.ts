@@ -2,7 +2,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Cluster } from "../engine/ports.ts";
-import { namespaces } from "../kube/resources.ts";
+import { namespaces, pods } from "../kube/resources.ts";
 import { signsOf, type Upstream, upstreams, writingSigns } from "../kube/upstreams.ts";
 
 const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
@@ -22,11 +22,13 @@ type Look = {
   readonly blind: readonly string[];
 };
 
-/** Objects in all namespaces, of a name if it is given; where we may not look, that is told. */
-const lookAt = async (cluster: Cluster, resource: Resource, name?: string): Promise<Look> => {
+type Chosen = { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
+
+/** Objects in all namespaces, of a name or with labels if they are given; where we may not look, that is told. */
+const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} }: Chosen = {}): Promise<Look> => {
   const field = name === undefined ? {} : { field: `metadata.name=${name}` };
   try {
-    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels: {}, ...field });
+    const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels, ...field });
     return { items: value, date, blind: [] };
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
@@ -52,6 +54,42 @@ const writersIn = async (
   return { signs: writingSigns(found, now), blind: [] };
 };
 
+/** With whoever holds one of these leases besides. */
+const withNames = (known: readonly Upstream[], names: readonly string[]): readonly Upstream[] => {
+  const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
+  return [...known, { name: "another controller", leases: others, groups: [], labels: {}, image: /^$/ }];
+};
+
+/** What runs: Deployments that are meant to, and Ready pods. */
+type Workloads = { readonly deployments: readonly Stored[]; readonly pods: readonly Stored[] } & Pick<Look, "blind">;
+
+const workloadsOf = async (cluster: Cluster, known: readonly Upstream[]): Promise<Workloads> => {
+  const [running, ...labelled] = await Promise.all([
+    lookAt(cluster, deployments),
+    ...known.map(({ labels }) => lookAt(cluster, pods, { labels })),
+  ]);
+  return {
+    deployments: running.items,
+    pods: labelled.flatMap(({ items }) => items),
+    blind: [running, ...labelled].flatMap(({ blind }) => blind),
+  };
+};
+
+/**
+ * Signs of `known` beside their leases: Deployments, Ready pods, and fresh writes of the status of `ours`. The API server's
+ * clock, which `date` is, decides whether a status is fresh.
+ */
+export const findWorkers = async (
+  cluster: Cluster,
+  known: readonly Upstream[],
+  ours: Ours = async function* () {},
+): Promise<Lookout & { readonly date: number }> => {
+  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
+  const [{ blind, ...running }, written] = await Promise.all([workloadsOf(cluster, known), writersIn(ours, date)]);
+  const signs = signsOf(known, { leases: [], ...running, now: date });
+  return { signs: [...signs, ...written.signs], blind: [...blind, ...written.blind], date };
+};
+
 /**
  * Signs of other controllers. `names` are leases to look for besides those of `known`, `ours` the objects that are to be
  * looked after. The API server's clock decides whether a lease is alive and a status fresh.
@@ -62,17 +100,9 @@ export const findOtherControllers = async (
   ours: Ours = async function* () {},
   known: readonly Upstream[] = upstreams,
 ): Promise<Lookout> => {
-  const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
-  const [held, running, written] = await Promise.all([
-    lookAt(cluster, leases),
-    lookAt(cluster, deployments),
-    writersIn(ours, date),
-  ]);
-  const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
-  const all =
-    others.length === 0 ? known : [...known, { name: "another controller", leases: others, groups: [], image: /^$/ }];
-  const signs = signsOf(all, { leases: held.items, deployments: running.items, now: date });
-  return { signs: [...signs, ...written.signs], blind: [...held.blind, ...running.blind, ...written.blind] };
+  const [held, working] = await Promise.all([lookAt(cluster, leases), findWorkers(cluster, known, ours)]);
+  const led = signsOf(withNames(known, names), { leases: held.items, deployments: [], now: working.date });
+  return { signs: [...led, ...working.signs], blind: [...held.blind, ...working.blind] };
 };
 
 /** Signs of `known`, and of who holds one of the leases `names`, by their leases alone: cheap enough to be asked for all the time. */
@@ -80,15 +110,15 @@ export const findLeaders = async (
   cluster: Cluster,
   names: readonly string[],
   known: readonly Upstream[],
-): Promise<Lookout> => {
-  const others = names.filter((name) => !upstreams.some((upstream) => upstream.leases.includes(name)));
-  const all = [...known, { name: "another controller", leases: others, groups: [], image: /^$/ }];
+): Promise<Lookout & { readonly date: number }> => {
+  const all = withNames(known, names);
   const wanted = all.flatMap((upstream) => upstream.leases);
-  const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, name)));
+  const looks = await Promise.all(wanted.map((name) => lookAt(cluster, leases, { name })));
   const held = looks.flatMap(({ items }) => items);
   const now = Math.max(...looks.map(({ date = 0 }) => date));
   return {
     signs: signsOf(all, { leases: held, deployments: [], now }),
     blind: looks.flatMap(({ blind }) => blind),
+    date: now,
   };
 };

@@ -5,7 +5,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
-import type { Resource } from "../core/object.ts";
+import type { Resource, Stored } from "../core/object.ts";
 import type { Report } from "../engine/ports.ts";
 import { type Following, openTrail, type Trail } from "./following.ts";
 import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
@@ -28,6 +28,8 @@ export type ForwarderSettings = {
   readonly now: () => number;
   readonly random: () => number;
   readonly pause?: Pause;
+  /** Shown every object as the server gave it, before it is trimmed. */
+  readonly see?: ((object: Stored) => void) | undefined;
   /** Where to go on with a loop; undefined: from the beginning. */
   readonly trailOf?: (loop: Loop) => Trail | undefined;
   /** What is known to be about objects of this loop that a list, which had nothing to compare with, did not find. */
@@ -54,16 +56,28 @@ export type Forwarder = {
   stop(): Promise<boolean>;
 };
 
+const shownTo = (see: (object: Stored) => void, subject: Subject): Subject => ({
+  ...subject,
+  trim: (object) => {
+    see(object);
+    return subject.trim(object);
+  },
+});
+
 export const loopsOf = ({
   operators,
   selector,
   namespaces,
-}: Pick<ForwarderSettings, "operators" | "selector" | "namespaces">): readonly Loop[] =>
+  see,
+}: Pick<ForwarderSettings, "operators" | "selector" | "namespaces" | "see">): readonly Loop[] =>
   subjectsOf(
     operators.filter(({ scope }) => scope !== "Cluster" || namespaces.length === 0),
     selector,
   ).flatMap((subject) =>
-    (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => ({ subject, namespace })),
+    (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => ({
+      subject: see === undefined ? subject : shownTo(see, subject),
+      namespace,
+    })),
   );
 
 /** A loop on its way. */

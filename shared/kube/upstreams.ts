@@ -1,6 +1,7 @@
 /** How the controllers whose work Rekindle takes over are recognised: the leases they renew and the images they run. Pure. */
 import type { Obj, Stored } from "../core/object.ts";
 import { isRecord } from "./answers.ts";
+import { isReady, labelOf } from "./pods.ts";
 
 export type Upstream = {
   /** As its users call it. */
@@ -10,6 +11,8 @@ export type Upstream = {
   readonly groups: readonly string[];
   /** Matches the repository of its controller's image, without the registry. */
   readonly image: RegExp;
+  /** Labels that its chart and manifests put on its controller's pods; others may have them, too, where `image` tells more. */
+  readonly labels: Readonly<Record<string, string>>;
   /** Images of its other parts, which decide nothing about its objects. */
   readonly beside?: readonly { readonly part: Part; readonly image: RegExp }[];
 };
@@ -22,12 +25,14 @@ export const upstreams: readonly Upstream[] = [
     name: "kubeflow spark-operator",
     leases: ["spark-operator-lock", "spark-operator-controller-lock"],
     groups: ["sparkoperator.k8s.io"],
+    labels: { "app.kubernetes.io/name": "spark-operator" },
     image: /(^|\/)(kubeflow|googlecloudplatform|gcr-io)\/spark-operator(\/controller)?$|(^|\/)spark-operator$/,
   },
   {
     name: "Volcano",
     leases: ["vc-controller-manager"],
     groups: ["batch.volcano.sh", "bus.volcano.sh", "scheduling.volcano.sh", "flow.volcano.sh"],
+    labels: { app: "volcano-controller" },
     image: /(^|\/)vc-controller-manager(-[a-z0-9]+)?$/,
     beside: [
       { part: "webhook", image: /(^|\/)vc-webhook-manager(-[a-z0-9]+)?$/ },
@@ -98,6 +103,14 @@ export const partOf = (
   return found.find(({ part }) => part === "controller") ?? found[0];
 };
 
+/** True of a pod, found by its labels, that is Ready and is not known to serve webhooks only. */
+const isController = (upstream: Upstream, pod: Stored): boolean => {
+  const containers = at(pod, "spec", "containers");
+  const parts = (Array.isArray(containers) ? containers : []).flatMap((one) => partBy(upstream, one) ?? []);
+  const isOther = parts.length > 0 && !parts.includes("controller");
+  return isReady(pod) && !isOther && labelOf(pod, "app.kubernetes.io/component") !== "webhook";
+};
+
 const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "replicas") !== 0;
 
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
@@ -109,7 +122,10 @@ const freshMs = 60_000;
 const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;
 
 /** Who wrote this object's status a moment ago, and when; undefined when nobody did who could be a controller. */
-const writerOf = (object: Stored, now: number): { readonly manager: string; readonly at: number } | undefined => {
+export const writerOf = (
+  object: Stored,
+  now: number,
+): { readonly manager: string; readonly at: number } | undefined => {
   const shares = at(object.metadata, "managedFields");
   if (!Array.isArray(shares)) return undefined;
   const writers = shares.flatMap((share) => {
@@ -138,7 +154,13 @@ export const writingSigns = (objects: readonly Stored[], now: number): readonly 
 /** One line per sign that another controller is at work; empty when there is none. */
 export const signsOf = (
   known: readonly Upstream[],
-  seen: { readonly leases: readonly Stored[]; readonly deployments: readonly Stored[]; readonly now: number },
+  seen: {
+    readonly leases: readonly Stored[];
+    readonly deployments: readonly Stored[];
+    /** Pods with the labels of an upstream's controller; absent: nobody looked. */
+    readonly pods?: readonly Stored[];
+    readonly now: number;
+  },
 ): readonly string[] =>
   known.flatMap((upstream) => [
     ...seen.leases
@@ -147,4 +169,8 @@ export const signsOf = (
     ...seen.deployments
       .filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "controller")
       .map((one) => `${upstream.name} runs as the deployment ${placeOf(one)}`),
+    ...(seen.pods ?? [])
+      .filter((pod) => Object.entries(upstream.labels).every(([name, value]) => labelOf(pod, name) === value))
+      .filter((pod) => isController(upstream, pod))
+      .map((pod) => `${upstream.name} runs in the pod ${placeOf(pod)}`),
   ]);

@@ -7,8 +7,10 @@ import type { Queue, Report } from "../engine/ports.ts";
 import { openCursors } from "../forward/cursors.ts";
 import type { Trail } from "../forward/following.ts";
 import type { Sending, Watcher } from "../forward/keys.ts";
-import type { Loop } from "../forward/start.ts";
+import { openSightings } from "../forward/sightings.ts";
+import type { ForwarderSettings, Loop } from "../forward/start.ts";
 import { openWindows, type Ran, type Windows } from "../forward/windows.ts";
+import { openWriters } from "../forward/writers.ts";
 import { runs } from "../kube/families.ts";
 import { openAccess } from "./access.ts";
 import type { Scope } from "./charge.ts";
@@ -16,6 +18,7 @@ import { type Environment, functionSettings } from "./function.ts";
 import { openRecords, type Records } from "./records.ts";
 import { hintsIn } from "./resync.ts";
 import { sendingTo } from "./sending.ts";
+import { sightingKey, startSighting } from "./sighting.ts";
 import { openTerritory } from "./territory.ts";
 import { openLines } from "./trailing.ts";
 import { watchers } from "./watchers.ts";
@@ -27,6 +30,7 @@ export type ForwardParts = Scope & {
   readonly send: Queue["send"];
   readonly report: Report;
   readonly operators: readonly Watcher[];
+  readonly see?: ForwarderSettings["see"];
 };
 
 /** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
@@ -64,7 +68,7 @@ export const openForwarding = async (env: Environment) => {
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo"] as const),
-    ...(["home", "windowMs", "checkpoints", "families"] as const),
+    ...(["home", "windowMs", "checkpoints", "families", "leases"] as const),
   );
   const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
   const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
@@ -78,8 +82,26 @@ export const openForwarding = async (env: Environment) => {
   };
   const operators = watchers.filter(runs(settings.families));
   const records = openRecords(settings.checkpoints, { transport, cluster, home });
-  const parts = { cluster, selector, records, namespaces, transport, report, send, operators };
-  return { windows: await windowsOver(parts), windowMs, report };
+  const writers = openWriters();
+  const parts = { cluster, selector, records, namespaces, transport, report, send, operators, see: writers.see };
+  const opened = openCluster(transport);
+  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await identify(opened), report });
+  const sightings = openSightings(cursors, sightingKey(cluster, namespaces));
+  const groups = operators.map(({ resource }) => resource.group);
+  const watching = { cluster: opened, groups, report, sightings, writers };
+  // Nobody is looked for where no lease is.
+  const sighting = (): (() => Promise<void>) =>
+    settings.leases.length === 0 ? async () => {} : startSighting(watching);
+  const windows = await windowsOver(parts);
+  const run = async (...window: Parameters<Windows["run"]>): Promise<Ran> => {
+    const stop = sighting();
+    try {
+      return await windows.run(...window);
+    } finally {
+      await stop();
+    }
+  };
+  return { windows: { run }, windowMs, report };
 };
 
 export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;

@@ -3,7 +3,7 @@ import { calm } from "../adapters/telemetry/calm.ts";
 import { openTrail, type Trail } from "../adapters/telemetry/trail.ts";
 import type { Transport } from "../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../core/key.ts";
-import type { Resource } from "../core/object.ts";
+import type { Resource, Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import { take } from "../engine/batch.ts";
 import type { Queue, Report } from "../engine/ports.ts";
@@ -65,6 +65,8 @@ export type HostSettings = {
   readonly shadow: World["shadow"];
   /** Tells whether another controller leads; absent: whatever others do, this host writes. */
   readonly lookout?: Lookout | undefined;
+  /** Shown every object that is watched, as the server gave it. */
+  readonly see?: ((object: Stored) => void) | undefined;
 };
 
 export type Host = {
@@ -160,7 +162,8 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const workers = mail.start(step, settings.concurrency);
   const forwarder: Forwarder = startForwarder({
     ...scope,
-    ...{ send: (message, id) => queue.send(message, id), report, now: Date.now, random: Math.random },
+    ...{ see: settings.see, report, now: Date.now, random: Math.random },
+    send: (message, id) => queue.send(message, id),
   });
   const sweeping = startSweeping(again, settings.resyncMs, report);
   return {

@@ -4,15 +4,15 @@ import { pages } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import type { Stored } from "../core/object.ts";
-import { timing } from "../engine/settings.ts";
 import type { Lookout } from "../forward/aside.ts";
-import { findLeaders, findOtherControllers } from "../forward/lookouts.ts";
+import { findLeaders, findOtherControllers, findWorkers } from "../forward/lookouts.ts";
+import type { Writers } from "../forward/writers.ts";
 import { type Upstream, upstreams } from "../kube/upstreams.ts";
 import type { Configuration } from "./configuration.ts";
-import { operatorsFor } from "./operators.ts";
+import { resources } from "./kinds.ts";
 import { type Chosen, openTerritory } from "./territory.ts";
 
-type Scope = Chosen & Pick<Configuration, "selector" | "leases">;
+type Scope = Chosen & { readonly selector?: string | undefined };
 
 /** A kind that is not served has no objects, and other kinds are still to be looked at. */
 const servedPages = async function* (
@@ -27,14 +27,14 @@ const servedPages = async function* (
 };
 
 /** The objects of an upstream's kinds that are ours to look after, page by page, without spec and status. */
-const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
+export const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
-  const theirs = operatorsFor(timing).filter(({ resource }) => groups.includes(resource.group));
+  const theirs = resources.filter(({ group }) => groups.includes(group));
   const territory = openTerritory({ ...scope, transport, report: () => {}, now: Date.now });
   const places = territory.watched.length === 0 ? [""] : territory.watched;
   return async function* (): AsyncIterable<readonly Stored[]> {
     const within = await territory.within();
-    for (const { resource } of theirs) {
+    for (const resource of theirs) {
       for (const namespace of places) {
         const paging = { transport, resource, namespace, selector: selector || undefined, metadataOnly: true };
         for await (const page of servedPages(transport, paging))
@@ -47,23 +47,36 @@ const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: read
 /** Undefined where nobody is to be looked for. What cannot be looked at is told once. */
 export const lookoutFor = (
   transport: Transport,
-  configuration: Scope & Pick<Configuration, "takeOver" | "coexist" | "dryRun">,
+  configuration: Scope & Pick<Configuration, "leases" | "takeOver" | "coexist" | "dryRun">,
   warn: (line: string) => void,
+  writers?: Pick<Writers, "signs">,
 ): Lookout | undefined => {
   const { takeOver, coexist, dryRun, leases } = configuration;
   if (takeOver || coexist || dryRun) return undefined;
   const cluster = openCluster(transport);
   const told = new Set<string>();
-  return async (upstream, how) => {
-    const known = upstreams.filter(({ name }) => name === upstream);
-    const { signs, blind } =
-      how === "lease"
-        ? await findLeaders(cluster, leases, known)
-        : await findOtherControllers(cluster, leases, oursOf(transport, configuration, known), known);
+  const tell = (blind: readonly string[]): void => {
     for (const line of blind.filter((one) => !told.has(one))) {
       told.add(line);
       warn(`cannot see whether another controller is alive: ${line}`);
     }
-    return signs;
+  };
+  return async (upstream, how) => {
+    const known = upstreams.filter(({ name }) => name === upstream);
+    if (how === "thorough") {
+      const { signs, blind } = await findOtherControllers(
+        cluster,
+        leases,
+        oursOf(transport, configuration, known),
+        known,
+      );
+      tell(blind);
+      return signs;
+    }
+    const led = await findLeaders(cluster, leases, known);
+    const working = how === "workloads" ? await findWorkers(cluster, known) : { signs: [], blind: [] };
+    tell([...led.blind, ...working.blind]);
+    const groups = known.flatMap((one) => one.groups);
+    return [...led.signs, ...working.signs, ...(writers?.signs(groups, led.date) ?? [])];
   };
 };

@@ -9,6 +9,7 @@ import { ApiError } from "../core/errors.ts";
 import type { Transport } from "../core/http.ts";
 import { digest, type Key } from "../core/key.ts";
 import type { Report } from "../engine/ports.ts";
+import { openWriters } from "../forward/writers.ts";
 import { type Acknowledging, acknowledgingFor } from "./acknowledging.ts";
 import { identifyBy } from "./api/known.ts";
 import { openReader, type Reader } from "./api/reader.ts";
@@ -100,11 +101,12 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     if (!(await mayBegin(process.warn, configuration, transport, kept.in !== "kubernetes"))) return 1;
     for (const name of await missing(transport, configuration.namespaces))
       process.warn(`namespace ${name} does not exist: what is created in it later is run`);
-    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line));
+    const writers = openWriters();
+    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     await work(
       process,
       configuration,
-      { ...settingsOf(process, configuration, transport), lookout, listening },
+      { ...settingsOf(process, configuration, transport), lookout, see: writers.see, listening },
       secret,
     );
     process.print("rekindle host: stopped");

@@ -2,25 +2,28 @@
 
 import { answerOf, type BatchAnswer, recordsOf } from "../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../adapters/lambda/invocation.ts";
+import type { Transport } from "../core/http.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
 import { promptness, settledMs, timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
+import { openCursors } from "../forward/cursors.ts";
 import { runs } from "../kube/families.ts";
 import { sparkApplication } from "../spark/application/operator.ts";
 import { openAccess } from "./access.ts";
 import { chargeOf } from "./charge.ts";
 import { recoverySettingsIn } from "./configuration/recovery.ts";
 import { sparkOptionsIn } from "./configuration/spark.ts";
-import { openFamilies } from "./families.ts";
-import { type Environment, functionSettings } from "./function.ts";
+import { type Families, openFamilies } from "./families.ts";
+import { type Environment, functionSettings, type Settings } from "./function.ts";
 import { once } from "./once.ts";
 import { openRecords } from "./records.ts";
 import { queueOn } from "./sending.ts";
-import { openStanding } from "./standing.ts";
-import { openTerritory } from "./territory.ts";
+import { openSighter, sightingKey } from "./sighting.ts";
+import { type FunctionStanding, openStanding } from "./standing.ts";
+import { openTerritory, type Territory } from "./territory.ts";
 import { openLines } from "./trailing.ts";
 import { inCluster, openWorld, processClock } from "./world.ts";
 
@@ -53,6 +56,29 @@ const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "
   notice: async (message) => (await import("../forward/notice.ts")).noticing({ ...world, namespaces })(message),
 });
 
+type Surroundings = {
+  readonly settings: Settings<
+    "checkpoints" | "cluster" | "home" | "leases" | "namespaces" | "namespaceSelector" | "selector"
+  >;
+  readonly opened: World;
+  readonly transport: Transport;
+  readonly territory: Territory;
+  readonly families: Families;
+  readonly report: Report;
+};
+
+/** Looks for other controllers, by the record that all functions share. */
+const standingOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStanding => {
+  const { cluster, clusterUid, clock } = opened;
+  const { cluster: alias, home } = settings;
+  const { checkpoints } = openRecords(settings.checkpoints, { transport, cluster: alias, home });
+  const cursors = openCursors({ checkpoints, clusterUid, report });
+  const groups = families.kinds.map(({ resource }) => resource.group);
+  const key = sightingKey(alias, territory.watched);
+  const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
+  return openStanding({ ...settings, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+};
+
 /** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
 export const openTaking = (
   env: Environment,
@@ -60,7 +86,17 @@ export const openTaking = (
   const settings = functionSettings(
     env,
     ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "delay", "updates", "updatesTo", "maxSubmissions", "gang", "families", "checkpoints"] as const),
+    ...([
+      "fifo",
+      "delay",
+      "updates",
+      "updatesTo",
+      "maxSubmissions",
+      "gang",
+      "families",
+      "checkpoints",
+      "home",
+    ] as const),
   );
   const trail = openLines();
   const { report, within } = trail;
@@ -85,8 +121,7 @@ export const openTaking = (
     const { emfMeter } = await import("../adapters/telemetry/emf.ts");
     const meter = emfMeter((line) => console.log(line), Date.now);
     const opened = trail.ports(await openWorld(parts));
-    const { cluster } = opened;
-    const standing = openStanding({ ...settings, operators: families.kinds, report, cluster, now: clock.monotonic });
+    const standing = standingOf({ settings, opened, transport, territory, families, report });
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, within, operatorOf: families.operatorOf };

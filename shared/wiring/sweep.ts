@@ -9,6 +9,7 @@ import { type Environment, functionSettings } from "./function.ts";
 import { openRecords } from "./records.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./resync.ts";
 import { sendingTo } from "./sending.ts";
+import { openSighter, sightingKey } from "./sighting.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { startSweeping } from "./sweeping.ts";
 import { openTerritory } from "./territory.ts";
@@ -60,7 +61,14 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings, trail) };
   const updates = settings.updates !== undefined;
-  const standing = openStanding({ ...settings, cluster: opened, operators, report, now: processClock().monotonic });
+  const groups = operators.map(({ resource }) => resource.group);
+  const key = sightingKey(cluster, namespaces);
+  const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
+  const clock = processClock();
+  const standing = openStanding({
+    ...{ leases: settings.leases, cluster: opened, operators, report },
+    ...{ sighter, looks: true, now: clock.monotonic },
+  });
   return {
     scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
     cursors,

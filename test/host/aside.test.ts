@@ -1,8 +1,11 @@
 /** Another controller comes and goes while a host runs: as long as it leads, nothing of its kinds is written. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { request } from "../../shared/adapters/kubernetes/requests.ts";
+import { openWriters } from "../../shared/forward/writers.ts";
 import { lookoutFor } from "../../shared/wiring/lookout.ts";
-import { application, stateOf } from "./objects.ts";
+import { deploymentOf, queueObject, writeStatus } from "../support/beside.ts";
+import { application, home, stateOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const state = (stand: Stand, name: string): string => stateOf(stand.get("SparkApplication", name));
@@ -89,6 +92,60 @@ describe("a host beside a leader", () => {
       );
     }),
   );
+
+  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const running = [
+    {
+      by: "its Deployment",
+      begin: (stand: Stand) =>
+        request(
+          stand.simulator.transport,
+          "POST",
+          deployments,
+          deploymentOf("volcanosh/vc-controller-manager:v1.12.1"),
+        ),
+      end: (stand: Stand) => request(stand.simulator.transport, "DELETE", `${deployments}/controllers`),
+      withinMs: 30_000,
+    },
+    {
+      by: "its writes, and nothing else",
+      begin: (stand: Stand) => writeStatus(stand.simulator.transport, "vc-controller-manager/v1"),
+      end: async () => {},
+      withinMs: 5_000,
+    },
+  ] as const;
+  for (const { by, begin, end, withinMs } of running)
+    it(
+      `stands aside while it runs when a controller without a lease begins, by ${by}, and goes on after it`,
+      onStand(
+        async (stand) => {
+          await stand.create(home);
+          const writers = openWriters();
+          const { transport } = stand.simulator;
+          await stand.host({ lookout: lookoutFor(transport, configuration, () => {}, writers), see: writers.see });
+          await stand.create(queueObject);
+          await stand.turn(70_000);
+          await begin(stand);
+          await stand.until("it stands aside", () => asides(stand).length > 0, withinMs + 1_000);
+          assert.match(asides(stand).join(), /^stands aside: (Volcano|vc-controller-manager) /);
+          await stand.turn(1_000);
+          const before = stand.writes().length;
+          await stand.create({ ...queueObject, metadata: { name: "later" } });
+          await stand.create(application("app"));
+          await stand.turn(20_000);
+          const volcanos = stand
+            .writes()
+            .slice(before)
+            .filter((line) => line.includes("volcano.sh"));
+          assert.deepEqual([volcanos, state(stand, "app")], [[], "COMPLETED"]);
+          await end(stand);
+          await stand.until("it goes on", () => asides(stand).length > 1, 70_000);
+          const opened = (): boolean => JSON.stringify(stand.get("Queue", "later", "")).includes('"state":"Open"');
+          await stand.until("the queue is looked after", opened, 20_000);
+        },
+        { managedFields: true },
+      ),
+    );
 
   it(
     "knows the leases that it is told of, and no others",

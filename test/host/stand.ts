@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { mock } from "node:test";
 import { parse } from "yaml";
 import { mergeObject, request } from "../../shared/adapters/kubernetes/requests.ts";
+import type { HttpRequest, Transport } from "../../shared/core/http.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../shared/core/object.ts";
 import type { Report } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
@@ -101,6 +102,12 @@ const settings = {
   ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
 };
 
+/** A host is known to the server as ours: whose write is whose shows in the managed fields. */
+const named = ({ send, stream }: Transport): Transport => {
+  const own = (ask: HttpRequest): HttpRequest => ({ ...ask, headers: { "user-agent": "rekindle/1", ...ask.headers } });
+  return { send: (ask) => send(own(ask)), stream: (ask) => stream(own(ask)) };
+};
+
 /** Opens the cluster and takes hold of time. */
 const openStand = ({ slow = false, ...options }: Options): Stand => {
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: start });
@@ -108,7 +115,7 @@ const openStand = ({ slow = false, ...options }: Options): Stand => {
   const simulator = openSimulator({ start, crds, ...options });
   const lines: Line[] = [];
   const hosts: Host[] = [];
-  const { way, asked, written, settled, set, cut } = openWay(simulator.transport, slow);
+  const { way, asked, written, settled, set, cut } = openWay(named(simulator.transport), slow);
   const turn = async (ms: number, step = stepMs): Promise<void> => {
     for (let left = ms; left > 0; left -= step) {
       simulator.clock.advanceTo(simulator.clock.now() + step);

@@ -55,6 +55,43 @@ describe("signs of other controllers", () => {
     assert.deepEqual(signsOf(upstreams, running), ["Volcano runs as the deployment ops/controller"]);
   });
 
+  const labels = { kubeflow: { "app.kubernetes.io/name": "spark-operator" }, volcano: { app: "volcano-controller" } };
+  const pods: readonly (readonly [
+    name: string,
+    labels: Record<string, string>,
+    image: string,
+    ready: string,
+    found: boolean,
+  ])[] = [
+    ["Volcano's, of any image", labels.volcano, "mirror/x:1", "True", true],
+    ["Spark's, of any image", labels.kubeflow, "mirror/x:1", "True", true],
+    [
+      "Spark's webhook by its label",
+      { ...labels.kubeflow, "app.kubernetes.io/component": "webhook" },
+      "x",
+      "True",
+      false,
+    ],
+    ["one that is not Ready", labels.volcano, "vc-controller-manager:1", "False", false],
+    [
+      "one with such a label, and another part's image",
+      labels.volcano,
+      "volcanosh/vc-webhook-manager:1",
+      "True",
+      false,
+    ],
+    ["one without such a label", { app: "x" }, "mirror/x:1", "True", false],
+  ];
+  for (const [name, own, image, ready, found] of pods)
+    it(`pod: ${name}: ${found ? "a sign" : "none"}`, () => {
+      const pod = {
+        ...stored("Pod", "p", { containers: [{ image }] }),
+        status: { phase: "Running", conditions: [{ type: "Ready", status: ready }] },
+      };
+      const labelled = { ...pod, metadata: { ...pod.metadata, labels: own } };
+      assert.equal(signsOf(upstreams, { ...none, pods: [labelled] }).length, found ? 1 : 0);
+    });
+
   const images: Record<string, boolean> = {
     "ghcr.io/kubeflow/spark-operator/controller:2.3.0": true,
     "docker.io/kubeflow/spark-operator:2.0.2": true,

@@ -90,6 +90,12 @@ export const rare: readonly Rare[] = [
   { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
   { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
   {
+    // Where neither the forwarder nor a resync has looked for other controllers yet, a step looks itself.
+    account: "rekindle-reconcile",
+    rights: of("apps", ["deployments"], ["list"]),
+    test: ["test/wiring/sighting.test.ts", "is read again within a minute"],
+  },
+  {
     // A patch that makes the object is a creation to the API server's authorizer, and a patch in its log.
     account: "rekindle with admission",
     rights: of(

@@ -5,6 +5,7 @@ import { mergeObject, request } from "../../shared/adapters/kubernetes/requests.
 import { namespaces } from "../../shared/kube/resources.ts";
 import { openReconcile } from "../../shared/wiring/reconcile.ts";
 import { taken } from "../adapters/sqs/fake.ts";
+import { deploymentOf } from "../support/beside.ts";
 import { onCluster, record, withQueue } from "./surroundings.ts";
 
 const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
@@ -91,6 +92,21 @@ describe("the reconcile function", () => {
       });
     });
   }
+
+  test("writes nothing beside a controller that elects no leader, and goes on when its deployment has gone", async () => {
+    await onCluster(["pi"], async (env, podsNow, { transport }) => {
+      await withQueue(taken, async (queues) => {
+        const path = "/apis/apps/v1/namespaces/default/deployments";
+        await request(transport, "POST", path, deploymentOf("ghcr.io/kubeflow/spark-operator/controller:2.3.0"));
+        const settings = { ...queues, ...env };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        await request(transport, "DELETE", `${path}/controllers`);
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
 
   test("whose namespaces a selector chooses leaves the others alone", async () => {
     await onCluster(["pi"], async (env, podsNow, { transport }) => {

@@ -34,7 +34,8 @@ const ofSteps = (host: readonly Rule[]): readonly Rule[] =>
 const watched = (host: readonly Rule[]): readonly Rule[] =>
   host.filter(({ verbs }) => verbs.includes("watch")).map((one) => ({ ...one, verbs: ["list", "watch"] }));
 
-const leases = lookoutRules.filter((one) => isOf("coordination.k8s.io", "leases", one));
+/** Controllers that elect no leader are known by their Deployments; pods are listed anyway. */
+const deployments = lookoutRules.filter((one) => isOf("apps", "deployments", one));
 
 const kinds = (...verbs: readonly string[]): Rule =>
   rule("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], verbs);
@@ -48,8 +49,8 @@ export const functionRulesOf = (
   const spark = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("spark") ? rules : []);
   const volcano = (...rules: readonly Rule[]): readonly Rule[] => (chosen.includes("volcano") ? rules : []);
   return {
-    forward: [...watched(host), ...identityRules, records("get", "list", "create", "update")],
-    reconcile: [...ofSteps(host), ...leases, ...nodeRules],
+    forward: [...watched(host), ...deployments, ...identityRules, records("get", "list", "create", "update")],
+    reconcile: [...ofSteps(host), ...lookoutRules, ...nodeRules],
     resync: [
       ...spark(kinds("list")),
       ...volcano(
@@ -59,7 +60,7 @@ export const functionRulesOf = (
         rule("bus.volcano.sh", ["commands"], ["list"]),
       ),
       rule("", ["pods"], ["list"]),
-      ...leases,
+      ...lookoutRules,
       ...identityRules,
       records("get", "list", "create", "update"),
     ],

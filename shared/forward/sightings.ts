@@ -1,0 +1,48 @@
+/** What was seen last of other controllers, beside their leases: one record for all functions of a deployment. */
+import * as z from "zod";
+import type { Key } from "../core/key.ts";
+import type { Cursors } from "./cursors.ts";
+
+const sighting = z.object({
+  /** By the API server's clock, epoch ms. */
+  at: z.number(),
+  /** Signs by the name of the upstream. */
+  signs: z.record(z.string(), z.array(z.string())),
+});
+
+export type Sighting = z.infer<typeof sighting>;
+
+export type Sightings = {
+  /** Undefined when nobody has looked, or what was kept cannot be read. */
+  load(): Promise<Sighting | undefined>;
+  /** Keeps what is news. In a quiet cluster nothing is written but a proof, now and then, that somebody looks. */
+  save(seen: Sighting): Promise<void>;
+};
+
+/** A record that nobody has renewed for so long is of nobody who looks any more. */
+export const trustedMs = 7_200_000;
+const renewedMs = 3_600_000;
+
+/** How long ago a status was written is no news. */
+const gistOf = ({ signs }: Sighting): string => JSON.stringify(signs).replace(/\b\d+ s ago/g, "");
+
+const parsed = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Kept where cursors are. */
+export const openSightings = (cursors: Cursors, key: Key): Sightings => {
+  const load = async (): Promise<Sighting | undefined> => sighting.safeParse(parsed(await cursors.load(key))).data;
+  return {
+    load,
+    save: async (seen) => {
+      const kept = await load();
+      if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;
+      await cursors.save(key, JSON.stringify(seen));
+    },
+  };
+};

@@ -70,7 +70,8 @@ export const openCoalescer = (limits: Windows = windows): Coalescer => {
   return {
     offer: (sending, now) => {
       const window = open.get(textOf(sending.message));
-      if (window === undefined) {
+      // A window that is over and in which nothing waits says that the key is quiet, also before its alarm has rung.
+      if (window === undefined || (window.until <= now && window.waiting === undefined)) {
         opened(sending, now + limits.firstMs);
         return sending;
       }

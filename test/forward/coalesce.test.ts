@@ -23,6 +23,15 @@ describe("coalescing", () => {
     assert.deepEqual(coalescer.offer(sending("a", "3"), 201), sending("a", "3"));
   });
 
+  it("lets the first of a quiet key go at once, also when nobody has closed its window yet", () => {
+    const coalescer = openCoalescer();
+    assert.notEqual(coalescer.offer(sending("a", "1"), 0), undefined);
+    assert.equal(coalescer.offer(sending("a", "2"), 199), undefined);
+    assert.equal(coalescer.due(200).length, 1);
+    assert.deepEqual(coalescer.offer(sending("a", "3"), 400), sending("a", "3"));
+    assert.equal(coalescer.offer(sending("a", "4"), 401), undefined);
+  });
+
   it("makes one of all that follow in the window: the latest words, an id of its own", () => {
     const coalescer = openCoalescer();
     coalescer.offer(sending("a", "1"), 0);

@@ -13,7 +13,7 @@ import { expiryOf } from "./expiry.ts";
 import { groupEffects, keeping } from "./keeping.ts";
 import { isFinished } from "./machine.ts";
 import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
-import { ownerOf, refOf, type Scene } from "./scene.ts";
+import { isKept, ownerOf, refOf, type Scene } from "./scene.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./syncing.ts";
 import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./telling.ts";
@@ -92,6 +92,15 @@ export const payingPlan = (scene: Scene, asked: Asked & Pick<Told, "sure">, debt
   };
 };
 
+type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
+
+/**
+ * Pods that stay read the hosts of a job that has changed, so what the pods share is mended before others are ended, and
+ * within the same stage, so that neither waits for the other. A job that is over ends its pods first: they may still read it.
+ */
+const inOrder = (scene: Scene, { ends, kept, group }: Ordered): Stages =>
+  ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
+
 /** The plan of a step, from the memory that it leaves. */
 export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
@@ -105,8 +114,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
   const group = groupEffects(next, asked.prioritiesOf);
   const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
   const all = [
-    ends,
-    [...kept.effects, ...group],
+    ...inOrder(next, { ends, kept: kept.effects, group }),
     creates,
     [...ordersTold(next), ...actionTold(next, word !== undefined), ...warned],
     cleared(next.orders, memory.commands),

@@ -66,8 +66,18 @@ const jobOf = (object: Obj): string | undefined =>
     ({ kind, apiVersion }) => kind === jobs.kind && apiVersion.startsWith(jobs.group),
   )?.name;
 
+/** A user has changed its spec: pods that stay are to read the new hosts soon, whatever else its pods have to say. */
+const isAskedAnew = (before: Obj | undefined, after: Obj | undefined): boolean =>
+  before !== undefined && after !== undefined && before.metadata.generation !== after.metadata.generation;
+
 const watches: readonly Watch[] = [
-  { resource: jobs, trim: trimJob, ownerName: (object) => object.metadata.name, matters: changed },
+  {
+    resource: jobs,
+    trim: trimJob,
+    ownerName: (object) => object.metadata.name,
+    matters: changed,
+    urgent: isAskedAnew,
+  },
   {
     resource: pods,
     selector: keys.jobName,

@@ -30,11 +30,12 @@ describe("annotations of a job", () => {
   test("that are not there ask for nothing", () =>
     assert.deepEqual(plain, {
       ...{ backoffMs: undefined, backoffMaxMs: 360_000, goodRunMs: 600_000, deadlineMs: undefined },
-      ...{ evictions: "count", resumes: "count", suspend: "false", exitCodes: [], success: [] },
+      ...{ evictions: "count", leaving: "wait", resumes: "count", suspend: "false", exitCodes: [], success: [] },
     }));
 
   const good: readonly (readonly [string, string, Partial<Wishes>])[] = [
     ["restart-backoff", "10s", { backoffMs: 10_000 }],
+    ["leaving-nodes", "evict", { leaving: "evict" }],
     ["restart-backoff-max", "1d", { backoffMaxMs: 86_400_000 }],
     ["restart-reset-after", "1h", { goodRunMs: 3_600_000 }],
     ["active-deadline", "30d", { deadlineMs: 2_592_000_000 }],
@@ -100,7 +101,7 @@ describe("annotations of a job", () => {
 
 test("the table has a row for every annotation", () => {
   const lines = wishLines();
-  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 9);
+  assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 10);
   const [first] = lines;
   assert.deepEqual(
     [first?.annotation, first?.default, first?.range],

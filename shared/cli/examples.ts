@@ -15,7 +15,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   list: ["list -A", "list sparkapp -n team-a -o wide", "list -l team=data -o json"],
   status: ["status team-a/etl", "status job/team-a/train --watch", "status team-a/etl -o json"],
   plan: ["plan team-a/etl"],
-  log: ["log team-a/etl -f", "log team-a/etl --executor 3 --tail 100"],
+  log: ["log team-a/etl -f", "log job/team-a/train --task worker", "log team-a/etl --executor 3 --tail 100"],
   event: ["event team-a/etl", "event team-a/etl -w"],
   forward: ["forward team-a/etl"],
   suspend: ["suspend team-a/etl"],
@@ -45,6 +45,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   migrate: ["migrate", "migrate --take-over"],
   uninstall: ["uninstall", "uninstall --yes"],
   completion: ["completion bash > ~/.rekindle-completion"],
+  jobflow: ["jobflow create -f infra/examples/volcano-jobflow.yaml", "jobflow list --all-namespaces"],
+  "jobflow create": ["jobflow create -f infra/examples/volcano-jobflow.yaml"],
+  "jobflow describe": ["jobflow describe pipeline -o yaml"],
+  jobtemplate: ["jobtemplate list", "jobtemplate describe extract -o json"],
+  pod: ["pod list -j pair", "pod list -q research --all-namespaces"],
+  "pod list": ["pod list -j pair"],
 };
 
 const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;

@@ -245,7 +245,6 @@ export const volcanoMutants: readonly Mutant[] = [
     file: "shared/spark/application/evidence.ts",
     find: 'if (isCutShort(pod)) return "failed";',
     replace: "",
-    scenarios: ["driver-drained"],
-    fault: "crash-.*",
+    tests: ["test/spark/application/evidence.test.ts"],
   },
 ];

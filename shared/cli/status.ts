@@ -3,11 +3,13 @@ import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { deliveryKey } from "../core/key.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
-import { mayBelongTo, podStatus, waitingReason } from "../kube/pods.ts";
+import { type Holdup, holdupText } from "../kube/holdups.ts";
+import { mayBelongTo, podStatus } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
 import { type Paint, plain, toneOf } from "./colour.ts";
 import { departureHelp, departureText } from "./departure.ts";
 import { historyOf, historyText } from "./history.ts";
+import { holdupsAmong } from "./holdups.ts";
 import type { Standing } from "./kinds/kind.ts";
 import { lossesOf, lossesText } from "./losses.ts";
 import { type Found, type RecordView, recordOf, removalCommand } from "./record.ts";
@@ -27,6 +29,8 @@ export type Seen = {
   /** What delivery keeps of its status updates; asked for only where somebody listens. */
   readonly delivery?: RecordView | undefined;
   readonly pods: readonly Stored[];
+  /** What keeps its pods from starting. */
+  readonly holdups: readonly Holdup[];
   readonly now: number;
 };
 
@@ -42,16 +46,6 @@ const lateMs = 600_000;
 
 const nameOf = ({ target }: Seen): string => shortName(target.key);
 const recordIn = ({ found }: Seen): RecordView | undefined => (found.is === "record" ? found.record : undefined);
-
-/** The first pod that cannot come up, in its own words. */
-const stuckPod = ({ pods }: Seen): { readonly name: string; readonly why: string } | undefined => {
-  for (const pod of pods) {
-    const status = podStatus(pod);
-    const why = status.phase === "Pending" ? waitingReason(status) : undefined;
-    if (why !== undefined && !/^(ContainerCreating|PodInitializing)/.test(why)) return { name: pod.metadata.name, why };
-  }
-  return undefined;
-};
 
 const logCommand = ({ target, object, pods }: Seen): string => {
   const pod = target.kind.mainPod(object, pods);
@@ -107,21 +101,14 @@ const ended: Row = (seen) => {
   };
 };
 
-/** What keeps a pod from coming up, and what mends it. */
-const mends: readonly (readonly [RegExp, string])[] = [
-  [/Unschedulable/, "make room in the cluster, or ask for less"],
-  [/ImagePull|InvalidImageName|ImageInspect/, "mend the image's name, or the secret that it is pulled with"],
-  [/CreateContainerConfig/, "create the ConfigMap or Secret that it names"],
-];
-
 const stuck: Row = (seen) => {
-  const pod = stuckPod(seen);
-  if (pod === undefined) return undefined;
+  const holdup = seen.holdups.find(({ isWrong }) => isWrong) ?? seen.holdups[0];
+  if (holdup === undefined) return undefined;
   return {
-    waitsFor: `pod ${pod.name}: ${pod.why}`,
+    waitsFor: `pod ${holdup.pod}: ${holdupText(holdup)}`,
     since: seen.standing.since,
     until: recordIn(seen)?.wakeAt,
-    todo: `${mends.find(([why]) => why.test(pod.why))?.[1] ?? "mend that"}; more: kubectl describe pod -n ${seen.target.key.namespace} ${pod.name}`,
+    todo: `${holdup.help}; more: kubectl describe pod -n ${seen.target.key.namespace} ${holdup.pod}`,
   };
 };
 
@@ -220,6 +207,8 @@ export const look = async (source: Source, target: Target, now: number): Promise
     recordOf(source, key),
     Object.values(labels).every(isLabelValue) ? cluster.list(query) : { value: [] },
   ]);
+  const own = pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid));
+  const at = Number.isNaN(date) ? now : date;
   return {
     target,
     removal: removalCommand(source, key),
@@ -227,8 +216,9 @@ export const look = async (source: Source, target: Target, now: number): Promise
     standing: kind.standingOf(object),
     found,
     delivery: await deliveryOf(source, target, found),
-    pods: pods.value.filter((pod) => mayBelongTo(pod, kind.resource.kind, object.metadata.uid)),
-    now: Number.isNaN(date) ? now : date,
+    pods: own,
+    holdups: await holdupsAmong(source, own, at),
+    now: at,
   };
 };
 

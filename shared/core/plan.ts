@@ -24,6 +24,8 @@ export type Query =
       readonly field?: string;
       /** Of a kind that clusters may do without: where it is not served, there is none. */
       readonly spared?: true;
+      /** Worth a look and no more: who may not list it goes on as if there were none. */
+      readonly optional?: true;
     }
   | {
       /** A look at what may be hidden from us: a server that says so is answered with that, and nothing is in the way. */

@@ -11,6 +11,8 @@ const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.
 const isContent = (query: Query): query is Looking =>
   (query.do === "list" && query.again !== true) || (query.do === "get" && query.known !== undefined);
 
+const isForbidden = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 403;
+
 const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && cause.status === 404;
 
 type Listing = Extract<Query, { do: "list" }>;
@@ -20,6 +22,7 @@ const served = async (cluster: Cluster, query: Listing): Promise<readonly Stored
   try {
     return (await cluster.list(query)).value;
   } catch (cause) {
+    if (query.optional === true && isForbidden(cause)) return [];
     if (query.spared === true && isUnserved(cause)) return undefined;
     throw cause;
   }

@@ -28,6 +28,7 @@ const status = z.looseObject({
   startTime: z.string().nullish(),
   podIP: z.string().nullish(),
   containerStatuses: z.array(container).nullish(),
+  initContainerStatuses: z.array(container).nullish(),
   conditions: z
     .array(
       z.looseObject({

@@ -80,9 +80,13 @@ export const trimPod = (pod: Stored): Stored => {
   const trimmed = trim(pod);
   const status = recordAt(pod, "status");
   const { conditions } = status;
+  const { nodeName, schedulerName } = recordAt(pod, "spec");
   return {
     ...trimmed,
-    spec: only(recordAt(pod, "spec"), ["nodeName"]),
+    spec: {
+      ...(nodeName === undefined ? {} : { nodeName }),
+      ...(schedulerName === undefined || schedulerName === "default-scheduler" ? {} : { schedulerName }),
+    },
     status: {
       ...recordAt(trimmed, "status"),
       ...only(status, ["message", "startTime", "podIP"]),

@@ -1,0 +1,34 @@
+/** What keeps the pods of an object from starting, read live for `rekindle status`. */
+import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { ApiError } from "../core/errors.ts";
+import type { Stored } from "../core/object.ts";
+import { eventsOf, type Holdup, holdupOf, needsEvents, startDueAt } from "../kube/holdups.ts";
+import type { Source } from "./tools.ts";
+
+/** So many pods are looked at: the first that does not start tells enough. */
+const most = 3;
+
+/** Who may not read events sees none. */
+const eventsIn = async ({ transport }: Pick<Source, "transport">, pod: Stored): Promise<readonly Stored[]> => {
+  try {
+    return (await openCluster(transport).list(eventsOf(pod))).value;
+  } catch (cause) {
+    if (cause instanceof ApiError && (cause.status === 403 || cause.status === 404)) return [];
+    throw cause;
+  }
+};
+
+/** What a pod's status says is told at once; of a pod that says nothing, what is known after the time that a start takes. */
+export const holdupsAmong = async (
+  source: Pick<Source, "transport">,
+  pods: readonly Stored[],
+  now: number,
+): Promise<readonly Holdup[]> => {
+  const held = pods.filter((pod) => {
+    const due = startDueAt(pod);
+    return due !== undefined && (due <= now || !needsEvents(pod));
+  });
+  return await Promise.all(
+    held.slice(0, most).map(async (pod) => holdupOf(pod, needsEvents(pod) ? await eventsIn(source, pod) : [])),
+  );
+};

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { stamp } from "./clock.ts";
 import { itemsAt, textAt } from "./json.ts";
 import { isUp } from "./lifecycle.ts";
+import { missingMount } from "./kubelet.ts";
 import type { Item } from "./metadata.ts";
 import type { Part } from "./part.ts";
 import { Refusal } from "./refusal.ts";
@@ -61,12 +62,12 @@ const troubles: Readonly<Record<string, string>> = {
   ContainerCreating: "FailedMount",
 };
 
-const waiting = (pod: Item, before: Item | undefined): readonly Told[] => {
+const waiting = (server: Server, pod: Item, before: Item | undefined): readonly Told[] => {
   const { reason, message } = waitingOf(pod);
   const trouble = troubles[reason];
   return trouble === undefined || reason === waitingOf(before).reason
     ? []
-    : [{ type: "Warning", reason: trouble, message: message === "" ? "a volume cannot be mounted yet" : message }];
+    : [{ type: "Warning", reason: trouble, message: message === "" ? (missingMount(server, pod) ?? "") : message }];
 };
 
 const killing = (pod: Item, before: Item | undefined): readonly Told[] =>
@@ -79,9 +80,9 @@ const evicting = (pod: Item, before: Item | undefined): readonly Told[] =>
     ? [{ type: "Warning", reason: "Evicted", message: textAt(pod, "status", "message") ?? "" }]
     : [];
 
-const toldOf = ({ object, before }: Change): readonly Told[] => [
+const toldOf = (server: Server, { object, before }: Change): readonly Told[] => [
   ...scheduling(object, before),
-  ...waiting(object, before),
+  ...waiting(server, object, before),
   ...starting(object, before),
   ...killing(object, before),
   ...evicting(object, before),
@@ -108,7 +109,7 @@ const record = (server: Server, pod: Item, { type, reason, message, by = "kubele
 
 const hear = (server: Server, change: Change): void => {
   if (change.table !== "pods" || change.type === "DELETED") return;
-  for (const [nth, told] of toldOf(change).entries())
+  for (const [nth, told] of toldOf(server, change).entries())
     try {
       record(server, change.object, told, nth);
     } catch (error) {

@@ -42,19 +42,27 @@ export const onMachine = (
 
 const isBound = (pod: Item | undefined): boolean => (textAt(pod, "spec", "nodeName") ?? "") !== "";
 
+type Mount = readonly [table: string, name: string, volume: string];
+
 /** Names of what a pod mounts and cannot do without. */
-const mountsOf = (pod: Item): readonly (readonly [table: string, name: string])[] =>
-  itemsAt(pod, "spec", "volumes").flatMap((volume): (readonly [string, string])[] => {
+const mountsOf = (pod: Item): readonly Mount[] =>
+  itemsAt(pod, "spec", "volumes").flatMap((volume): Mount[] => {
+    const called = textAt(volume, "name") ?? "";
     const configMap = textAt(volume, "configMap", "name");
     const secret = textAt(volume, "secret", "secretName");
-    if (configMap !== undefined && at(volume, "configMap", "optional") !== true) return [["configmaps", configMap]];
-    return secret !== undefined && at(volume, "secret", "optional") !== true ? [["secrets", secret]] : [];
+    if (configMap !== undefined && at(volume, "configMap", "optional") !== true)
+      return [["configmaps", configMap, called]];
+    return secret !== undefined && at(volume, "secret", "optional") !== true ? [["secrets", secret, called]] : [];
   });
 
-const missingMount = ({ store }: Server, pod: Item): string | undefined =>
+/** What a pod cannot mount, as the kubelet writes it. */
+export const missingMount = ({ store }: Server, pod: Item): string | undefined =>
   mountsOf(pod)
     .filter(([table, name]) => store.get(table, keyOf(pod.metadata.namespace, name)) === undefined)
-    .map(([table, name]) => `${table.slice(0, -1)} "${name}" not found`)[0];
+    .map(
+      ([table, name, volume]) =>
+        `MountVolume.SetUp failed for volume "${volume}" : ${table.slice(0, -1)} "${name}" not found`,
+    )[0];
 
 const pullFails = (pod: Item, script: PodScript): boolean =>
   script.pull === "fails" ||

@@ -172,6 +172,12 @@ export const allowances: readonly Allowance[] = [
       isOf("events", difference) && isExtra(difference) && difference.got.includes('"reason":"ExecutorsGone"'),
   },
   {
+    name: "that a pod does not start is told",
+    reason: "a fault holds up what it waits for, or the look that finds it started: past its grace it is true",
+    allows: (difference) =>
+      isOf("events", difference) && isExtra(difference) && difference.got.includes('"reason":"PodNotStarting"'),
+  },
+  {
     name: "a refusal is told in the words of the last one",
     reason: "a refused create is asked for twice, and this fault refuses the second time in words of its own",
     allows: ({ path }, family) => family === "422" && /\.(message|errorMessage|error)$/.test(path),

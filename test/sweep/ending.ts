@@ -52,6 +52,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     reason:
       "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
   },
+  {
+    what: "a checkpoint's spec.memory.held",
+    reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
+  },
   { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
   {
     what: "the order of a job's tasks whose end was an event",
@@ -119,6 +123,7 @@ const counters: Readonly<Record<string, ReadonlySet<string>>> = {
     "spec.memory.conditions",
     "spec.memory.commands",
     "spec.memory.untold",
+    "spec.memory.held",
     "spec.memory.allotment",
     ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
     seal,

@@ -1,10 +1,31 @@
 /** Other lives of an application than those that are swept whole: how it is born, interrupted, upgraded under, and ends. */
+import type { Change } from "../../shared/simulator/store.ts";
+import { textAt } from "./fields.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
 const otherDigest = "0".repeat(64);
 
+const isToldNotStarting = ({ table, object }: Change): boolean =>
+  table === "events" && textAt(object, "reason") === "PodNotStarting";
+
 export const lives: readonly Scenario[] = [
+  {
+    name: "unplaced",
+    what: "nobody runs the scheduler that its driver names, a warning says so, and its user names another one",
+    spec: { ...base, driver: { ...base.driver, schedulerName: "gangs" } },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl patch: the scheduler that runs",
+        when: isToldNotStarting,
+        afterMs: 5_000,
+        do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
   {
     name: "upgrade",
     what: "a step's successor is of a newer version: the record's spec was normalised by the one before",

@@ -31,6 +31,7 @@ import {
   seenPods,
   settledAt,
 } from "./scene.ts";
+import { startingUp } from "./startup.ts";
 import { shownState } from "./status.ts";
 import { submitNext, withdrawn } from "./submitting.ts";
 
@@ -194,5 +195,5 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  return act({ ...scene, memory: chronicled(scene, from, interrupted(scene)) });
+  return startingUp(key, view, object, act({ ...scene, memory: chronicled(scene, from, interrupted(scene)) }));
 };

@@ -90,6 +90,8 @@ const memory = z.object({
   /** Set by the first run with `rekindle.dev/executors: own`; about the present one if it is of its attempt. */
   allotment: allotment.optional(),
   untold: z.array(untold).optional(),
+  /** Why pods did not start, as far as it was told: see kube/startup.ts. */
+  held: z.array(z.string()).optional(),
   history: z.array(passage).optional(),
   state,
 });

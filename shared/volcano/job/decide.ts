@@ -22,6 +22,7 @@ import { held, invalid, payingPlan, planOf, refusedPlan } from "./planning.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
 import { againOf } from "./removed.ts";
 import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./scene.ts";
+import { startingUp } from "./startup.ts";
 import { endsAll, taken } from "./taking.ts";
 import { owed } from "./telling.ts";
 import { wishesOf } from "./wishes.ts";
@@ -188,7 +189,7 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   if (unwritten !== undefined && view.refused.length === 0) return writing(scene, unwritten);
   if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
   if (view.refused.length > 0) return refusedPlan(scene, view.refused);
-  return awaiting(scene, memory) ?? act(scene);
+  return awaiting(scene, memory) ?? startingUp(scene, act(scene));
 };
 
 /** Its objects go with it: all but commands are its own. A job on its way out makes none. */

@@ -86,6 +86,8 @@ const memory = z.object({
   suspended: z.boolean().optional(),
   /** What hindered the job's group when that was told last. */
   hindered: z.string().optional(),
+  /** Why pods did not start, as far as it was told: see kube/startup.ts. */
+  held: z.array(z.string()).optional(),
   /** Events that are still to be told, and that no status shows to have been. */
   untold: z.array(untold).optional(),
   /** The job's queue sends its pods to other clusters. */

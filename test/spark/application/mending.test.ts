@@ -20,6 +20,7 @@ import { eight } from "./scenes.ts";
 
 const unready = { unready: "2026-11-02T07:59:48Z" } as const;
 const look = "peek nodes node-1";
+const notStarting = (says: string): string => `tell PodNotStarting: executor pod pi-exec-${says}`;
 
 /** Executors that Spark would leave as they are. */
 const mended: readonly Row[] = [
@@ -29,7 +30,7 @@ const mended: readonly Row[] = [
       ...both.slice(0, 1),
       { id: 2, ...pending, unscheduled: "Unschedulable", created: "2026-11-02T07:56:00Z" },
     ],
-    does: [],
+    does: [notStarting("2 does not start: Unschedulable: no node takes it; make room in the cluster, or ask for less")],
     wakeAt: at("08:01:00"),
   },
   {
@@ -49,7 +50,10 @@ const mended: readonly Row[] = [
       ...both.slice(0, 1),
       { id: 3, ...pending, waiting: "ImagePullBackOff", created: "2026-11-02T07:55:00Z" },
     ],
-    does: [],
+    looks: ["list events"],
+    does: [
+      notStarting("3 does not start: ImagePullBackOff; correct the image's name, or the secret that it is pulled with"),
+    ],
     wakeAt: at("08:05:00"),
     care: { stuck: { times: 1, last: 2 } },
   },

@@ -173,7 +173,10 @@ export class Loop {
     return [...this.objects]
       .filter(([id]) => id.startsWith(`${query.resource.plural}/`))
       .map(([, object]) => object)
-      .filter(({ metadata }) => field === "" || field === `metadata.name=${metadata.name}`)
+      .filter(({ metadata, involvedObject }) => {
+        const { uid } = Object(involvedObject);
+        return ["", `metadata.name=${metadata.name}`, `involvedObject.uid=${uid}`].includes(field);
+      })
       .filter(({ metadata }) =>
         Object.entries(query.labels).every(([name, value]) => metadata.labels?.[name] === value),
       );

@@ -1,0 +1,125 @@
+/**
+ * Pods that do not start, in a step's plan: what they wait for stands in the record, and is told once for each reason. The
+ * events of a pod are listed only when it has been pending past its grace and its status leaves open why. Pure.
+ */
+import type { Resource, Stored } from "../core/object.ts";
+import { type Decision, type Effect, type Look, type Plan, queryId, untold, type View } from "../core/plan.ts";
+import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
+import { pods } from "./resources.ts";
+
+/** Reasons that were told of pods that do not start, as a memory keeps them: each with the run and the role that it is of. */
+export type ToldHoldups = { readonly held?: readonly string[] | undefined };
+
+export type Startup = {
+  readonly object: Stored;
+  readonly resource: Resource;
+  /** The attempt or version that the pods are of. */
+  readonly run: number;
+  /** What the pods are: `driver`, `executor`; a role is told once for each reason. */
+  readonly role: string;
+  readonly pods: readonly Stored[];
+  /** What the record says that it waits for; `before` is what the plan says. */
+  readonly waitsFor: (text: string, before: string | undefined, holdup: Holdup) => string;
+};
+
+type Pending = { readonly pod: Stored; readonly dueAt: number };
+
+type Finding = Look | { readonly holdup?: Holdup; readonly pollMs?: number };
+
+/** A pod that has been held up for long is looked at less often; from some time on, by each resync alone. */
+const pollMsAt = (lateMs: number): number | undefined => {
+  if (lateMs < 120_000) return startGraceMs;
+  return lateMs < 600_000 ? 60_000 : undefined;
+};
+
+const pollOf = (pollMs: number | undefined): { readonly pollMs?: number } => (pollMs === undefined ? {} : { pollMs });
+
+const pendingAmong = (all: readonly Stored[]): readonly Pending[] =>
+  all.flatMap((pod) => {
+    const dueAt = startDueAt(pod);
+    return dueAt === undefined ? [] : [{ pod, dueAt }];
+  });
+
+/** The first pod whose status says why, else the first; one is enough to tell of. */
+const findingOf = ({ seen, now }: Pick<View<unknown>, "seen" | "now">, all: readonly Stored[]): Finding => {
+  const pending = pendingAmong(all);
+  const late = pending.filter(({ dueAt }) => dueAt <= now);
+  const chosen = late.find(({ pod }) => !needsEvents(pod)) ?? late[0];
+  if (chosen === undefined) return pollOf(pending.length === 0 ? undefined : startGraceMs);
+  const silent = needsEvents(chosen.pod);
+  const query = eventsOf(chosen.pod);
+  const about = silent ? seen.get(queryId(query)) : [];
+  if (about === undefined) return { look: [query] };
+  const polls = silent ? pollMsAt(now - chosen.dueAt) : late.length < pending.length ? startGraceMs : undefined;
+  return { holdup: holdupOf(chosen.pod, about), ...pollOf(polls) };
+};
+
+/** A pod that the step ends is told of by what ends it. */
+const staying = (
+  { done = [] }: View<unknown>,
+  { stages }: Plan<unknown>,
+  all: readonly Stored[],
+): readonly Stored[] => {
+  const effects = [...done, ...stages.flat()];
+  const ended = new Set(effects.flatMap((effect) => (effect.do === "delete" ? [effect.uid] : [])));
+  return all.filter(({ metadata }) => !ended.has(metadata.uid));
+};
+
+/** So many reasons are remembered. */
+const mostTold = 8;
+
+const longest = 1_000;
+
+const eventOf = ({ object, resource, role }: Startup, occasion: string, holdup: Holdup): Effect => ({
+  do: "record",
+  about: object,
+  resource,
+  occasion,
+  type: "Warning",
+  reason: "PodNotStarting",
+  message: `${role} pod ${holdup.pod} does not start: ${holdupText(holdup)}; ${holdup.help}`.slice(0, longest),
+});
+
+/** Two words of the kubelet for one thing, which it writes in turns. */
+const reasonOf = ({ reason }: Holdup): string => (reason === "ErrImagePull" ? "ImagePullBackOff" : reason);
+
+const sooner = (one: number | undefined, other: number | undefined): { readonly pollMs?: number } =>
+  pollOf(one === undefined || other === undefined ? (one ?? other) : Math.min(one, other));
+
+const makesPods = ({ stages }: Plan<unknown>): boolean =>
+  stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
+
+/** The plan with what its pods wait for; before it, what is new of that is told, so that a death in between loses nothing. */
+const telling = <Memory extends ToldHoldups>(
+  view: View<Memory>,
+  startup: Startup,
+  plan: Plan<Memory>,
+  holdup: Holdup,
+): Plan<Memory> => {
+  const text = startup.waitsFor(holdupText(holdup).slice(0, 300), plan.waitsFor, holdup);
+  const now = { ...plan, waitsFor: text };
+  const run = `${startup.run} `;
+  const gist = `${run}${startup.role} ${reasonOf(holdup)}`;
+  const known = (plan.memory.held ?? []).filter((one) => one.startsWith(run));
+  if (!holdup.isWrong || known.includes(gist)) return now;
+  const event = eventOf(startup, gist, holdup);
+  if (untold(view, [event]).length > 0)
+    return { ...now, memory: view.memory ?? plan.memory, stages: [[event]], more: true };
+  const { shown: _, ...kept } = now;
+  return { ...kept, memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) } };
+};
+
+/** Adds to the decision of a step what keeps these pods from starting. */
+export const withStartup = <Memory extends ToldHoldups>(
+  view: View<Memory>,
+  startup: Startup,
+  decision: Decision<Memory>,
+): Decision<Memory> => {
+  if ("look" in decision || decision.more === true || decision.forget === true) return decision;
+  // That a pod was made is no news to its maker: whether it starts is found out by the clock.
+  if (makesPods(decision)) return { ...decision, ...sooner(decision.pollMs, startGraceMs) };
+  const finding = findingOf(view, staying(view, decision, startup.pods));
+  if ("look" in finding) return finding;
+  const plan = { ...decision, ...sooner(decision.pollMs, finding.pollMs) };
+  return finding.holdup === undefined ? plan : telling(view, startup, plan, finding.holdup);
+};

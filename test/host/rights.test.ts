@@ -103,6 +103,9 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   await stand.create(application("retried", { spec: rich }));
   await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
   await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
+  // Nobody runs its scheduler: what is said of its driver is looked for.
+  const unplaced = { cores: 1, memory: "512m", serviceAccount: "spark", schedulerName: "nobody" };
+  await stand.create(application("unplaced", { spec: { driver: unplaced } }));
   await stand.create(
     schedule("often", {
       schedule: "@every 20s",
@@ -146,7 +149,7 @@ const live = async (stand: Stand, { transport }: Way): Promise<void> => {
   stand.simulator.nodes.freeze(machine);
   await stand.turn(75_000);
   stand.simulator.nodes.thaw(machine);
-  for (const name of ["deleted", "owned"]) await stand.remove("SparkApplication", name);
+  for (const name of ["deleted", "owned", "unplaced"]) await stand.remove("SparkApplication", name);
   await stand.remove("CronJob", "minutely");
   await stand.remove("JobFlow", "flow");
   await stand.remove("JobTemplate", "one");

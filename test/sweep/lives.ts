@@ -1,13 +1,12 @@
 /** Other lives of an application than those that are swept whole: how it is born, interrupted, upgraded under, and ends. */
 import type { Change } from "../../shared/simulator/store.ts";
-import { textAt } from "./fields.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
 const otherDigest = "0".repeat(64);
 
-const isToldNotStarting = ({ table, object }: Change): boolean =>
-  table === "events" && textAt(object, "reason") === "PodNotStarting";
+const isDriverMade = ({ type, table, object }: Change): boolean =>
+  type === "ADDED" && table === "pods" && object.metadata.name === `${appName}-driver`;
 
 export const lives: readonly Scenario[] = [
   {
@@ -18,8 +17,8 @@ export const lives: readonly Scenario[] = [
     acts: [
       {
         says: "kubectl patch: the scheduler that runs",
-        when: isToldNotStarting,
-        afterMs: 5_000,
+        when: isDriverMade,
+        afterMs: 90_000,
         do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
       },
     ],

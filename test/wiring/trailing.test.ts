@@ -43,7 +43,7 @@ test("an event's id is in every line, message and event that it leads to", async
 
       const step = async (env: typeof around) => (await openReconcile(env))(batch(message));
       const stepped = told(await printed(t, () => step(around)), id);
-      assert.deepEqual(stepped, ["SparkApplication pi was submitted successfully", "step"]);
+      assert.deepEqual(stepped, ["SparkApplication pi was submitted successfully", "sent", "step"]);
 
       const away = { ...around, REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: "http://127.0.0.1:9" }) };
       assert.deepEqual(told(await printed(t, () => step(away)), id), ["sent"]);

@@ -18,7 +18,7 @@ export const lives: readonly Scenario[] = [
       {
         says: "kubectl patch: the scheduler that runs",
         when: isDriverMade,
-        afterMs: 90_000,
+        afterMs: 600_000,
         do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
       },
     ],

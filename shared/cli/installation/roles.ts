@@ -148,11 +148,7 @@ export const needed: readonly Needed[] = [
   ),
   need("volcano", rule("batch", ["jobs"], ["get"]), "know how large a group of such pods is"),
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "which groups come first"),
-  need(
-    "any",
-    rule("", ["events"], ["create", "list"]),
-    "tell on the object what happened; read why a pod does not start",
-  ),
+  need("any", rule("", ["events"], ["create", "list"]), "tell what happened; read why a pod does not start"),
   need(
     "any",
     rule("", ["namespaces"], ["get"]),

@@ -20,7 +20,9 @@ import { eight } from "./scenes.ts";
 
 const unready = { unready: "2026-11-02T07:59:48Z" } as const;
 const look = "peek nodes node-1";
-const notStarting = (says: string): string => `tell PodNotStarting: executor pod pi-exec-${says}`;
+const stuck = { id: 2, ...pending, created: "2026-11-02T07:55:00Z" };
+const unplaced = "2 does not start: Unschedulable: no node takes it; make room in the cluster, or ask for less";
+const unpulled = "3 does not start: ImagePullBackOff; correct the image's name, or the secret that it is pulled with";
 
 /** Executors that Spark would leave as they are. */
 const mended: readonly Row[] = [
@@ -30,30 +32,22 @@ const mended: readonly Row[] = [
       ...both.slice(0, 1),
       { id: 2, ...pending, unscheduled: "Unschedulable", created: "2026-11-02T07:56:00Z" },
     ],
-    does: [notStarting("2 does not start: Unschedulable: no node takes it; make room in the cluster, or ask for less")],
+    does: [`tell PodNotStarting: executor pod pi-exec-${unplaced}`],
     wakeAt: at("08:01:00"),
   },
   {
     why: "and then deleted, with its reason",
     ledger: living([1, 2]),
-    executors: [
-      ...both.slice(0, 1),
-      { id: 2, ...pending, unscheduled: "Unschedulable", created: "2026-11-02T07:55:00Z" },
-    ],
+    executors: [...both.slice(0, 1), { ...stuck, unscheduled: "Unschedulable" }],
     does: ["delete pi-exec-2 at 1"],
     care: { stuck: { times: 1, last: 2 } },
   },
   {
     why: "the next one twice as long",
     ledger: living([1], { care: { stuck: { times: 1, last: 2 } } }),
-    executors: [
-      ...both.slice(0, 1),
-      { id: 3, ...pending, waiting: "ImagePullBackOff", created: "2026-11-02T07:55:00Z" },
-    ],
+    executors: [...both.slice(0, 1), { ...stuck, id: 3, waiting: "ImagePullBackOff" }],
     looks: ["list events"],
-    does: [
-      notStarting("3 does not start: ImagePullBackOff; correct the image's name, or the secret that it is pulled with"),
-    ],
+    does: [`tell PodNotStarting: executor pod pi-exec-${unpulled}`],
     wakeAt: at("08:05:00"),
     care: { stuck: { times: 1, last: 2 } },
   },

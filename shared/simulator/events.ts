@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { stamp } from "./clock.ts";
 import { itemsAt, textAt } from "./json.ts";
-import { isUp } from "./lifecycle.ts";
 import { missingMount } from "./kubelet.ts";
+import { isUp } from "./lifecycle.ts";
 import type { Item } from "./metadata.ts";
 import type { Part } from "./part.ts";
 import { Refusal } from "./refusal.ts";

@@ -144,7 +144,7 @@ const first: readonly Scenario[] = [
       ...base,
       driverPodDisruptionBudget: true,
       driverIngressOptions: [{ servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org" }],
-      restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 },
+      restartPolicy: { type: "OnFailure", onFailureRetries: 1, onFailureRetryInterval: 3 },
     },
     scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
     acts: [],

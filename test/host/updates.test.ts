@@ -154,6 +154,10 @@ describe("a host with a listener to Volcano's kinds", () => {
         await untilReal(stand, "Completed is told", () => heardBy(told, "Job/default/pair").includes("Completed"));
         await stand.remove("Job", "other");
         await untilReal(stand, "its end is told", () => heardBy(told, "Job/default/other").includes("DELETED"));
+        await stand.remove("Job", "pair");
+        await untilReal(stand, "no record of them is left", () =>
+          records(stand).every((name) => !/^(updates\.)?job\./.test(name)),
+        );
         assert.deepEqual(heardBy(told, "Job/default/pair"), ["Pending", "Running", "Completed"]);
         assert.deepEqual(heardBy(told, "Job/default/other"), ["Pending", "Running", "DELETED"]);
       } finally {

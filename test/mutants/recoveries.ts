@@ -45,7 +45,8 @@ export const recoveryMutants: readonly Mutant[] = [
     file: `${job}/update.ts`,
     find: "terminal: ends.has(phase)",
     replace: "terminal: ends.size < 0",
-    tests: ["host/updates.test.ts"],
+    scenarios: ["job-told-failing"],
+    fault: "crash-.*",
   },
   {
     name: "flow-completed-forgotten",

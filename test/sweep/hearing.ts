@@ -71,6 +71,13 @@ const shownStates: Readonly<Record<About["kind"], (object: Item) => string | und
   Queue: (object) => textAt(object, "status", "state"),
 };
 
+/** States that nothing leads out of by itself: they end the stream. */
+const finals: Readonly<Partial<Record<About["kind"], readonly string[]>>> = {
+  SparkApplication: ["COMPLETED", "FAILED"],
+  Job: ["Completed", "Terminated", "Failed"],
+  JobFlow: ["Succeed", "Failed"],
+};
+
 const subjectOf = ({ kind, everywhere }: About): string => `${kind}/${everywhere ? "" : namespace}/${appName}`;
 
 const secondsOf = (time: unknown): number =>
@@ -204,6 +211,12 @@ const hearRequest = (about: About, notes: Notes, told: Told, blame: Blame): void
   );
 };
 
+/** L7, by a table of its own. */
+const checkFinal = ({ kind }: About, { state, terminal }: Entry, blame: Blame): void => {
+  const isEnd = finals[kind]?.includes(state) ?? false;
+  if (terminal !== isEnd) blame(`L7: ${state} is told as ${terminal ? "an end" : "no end"}`);
+};
+
 /** L7. */
 const checkEnd = (about: About, notes: Notes, objects: Parameters<Oracle["end"]>[0], blame: Blame): void => {
   const stream = notes.current === undefined ? undefined : notes.streams.get(notes.current);
@@ -225,6 +238,7 @@ const checkEnd = (about: About, notes: Notes, objects: Parameters<Oracle["end"]>
   const open = [...stream.entries].filter(([, entry]) => isOpen(entry)).map(([sequence]) => sequence);
   if (open.length > 0) blame(`L7: ${open.join(", ")} was never acknowledged`);
   const state = shownStates[about.kind](app);
+  checkFinal(about, last, blame);
   if (last.state !== state) blame(`L7: it is ${state}, and the last word is ${last.state}`);
   if (at(delivery, "spec", "memory", "outstanding") !== undefined) blame("L7: something is left outstanding");
 };

@@ -91,7 +91,8 @@ export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> =>
 export const failureOf = (pod: Stored): string => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
-  if (isCutShort(pod)) return "driver pod was deleted while its driver ran, which ended with ExitCode: 0 after that";
+  // In the words for a pod that is gone: which of the two a step sees is chance.
+  if (isCutShort(pod)) return "driver pod not found";
   if (ended !== undefined)
     return `driver container failed with ExitCode: ${ended.exitCode}, Reason: ${ended.reason ?? "Error"}`;
   const why = [status.reason, status.message].filter(Boolean).join(": ");

@@ -1,17 +1,36 @@
-/** The kinds of a function: what most messages are for at once, others when the first message for one of them comes. */
+/** The kinds of a function, each loaded with the first message for it: an environment that serves one kind loads one. */
 import type { Operator } from "../core/operator.ts";
 import { type Delivered, longestBody } from "../engine/intake.ts";
 import { readMessage } from "../engine/message.ts";
-import { settledMs, timing } from "../engine/settings.ts";
+import { promptness, settledMs, timing } from "../engine/settings.ts";
 import { type Family, families, runs } from "../kube/families.ts";
 import { pods } from "../kube/resources.ts";
+import { sparkApplications } from "../spark/application/resource.ts";
+import { defaultOptions, type Options } from "../spark/companions/options.ts";
 import { sparkConnects } from "../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../spark/scheduled/resource.ts";
 import type { GangMode } from "../volcano/gang/scheduler.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../volcano/resource.ts";
 import { inCluster } from "./world.ts";
 
-const laterWith = (gang: GangMode): Readonly<Record<string, () => Promise<Operator<unknown>>>> => ({
+/** What a deployment decides for its kinds. */
+export type KindSettings = {
+  /** What decides about applications' submissions; absent: the defaults. */
+  readonly options?: Options;
+  /** What lets groups of pods in; absent: "auto". */
+  readonly gang?: GangMode;
+  /** The families that are run; absent: all. */
+  readonly families?: readonly Family[];
+};
+
+type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
+
+const loadersFor = ({ options = defaultOptions, gang = "auto" }: KindSettings): Loaders => ({
+  [sparkApplications.kind]: async () => {
+    const { sparkApplication } = await import("../spark/application/operator.ts");
+    const prompt = promptness(timing);
+    return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
+  },
   [queues.kind]: async () => (await import("../volcano/queue/operator.ts")).volcanoQueue(gang),
   [pods.kind]: async () => (await import("../volcano/podgroup/grouping.ts")).volcanoPod,
   [jobs.kind]: async () => (await import("../volcano/job/operator.ts")).volcanoJob,
@@ -28,8 +47,8 @@ const laterWith = (gang: GangMode): Readonly<Record<string, () => Promise<Operat
 
 const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];
 
-/** Where those that are loaded later stand. */
-const places = [...ofVolcano, scheduledSparkApplications, sparkConnects].map((resource) => ({
+/** Where each kind stands in the API. */
+const places = [sparkApplications, ...ofVolcano, scheduledSparkApplications, sparkConnects].map((resource) => ({
   kind: resource.kind,
   resource,
 }));
@@ -44,18 +63,14 @@ export type Families = {
   prepare(delivered: readonly Delivered[]): Promise<void>;
 };
 
-/** `gang`: who lets groups of pods in; `chosen`: the families that are run. */
-export const openFamilies = (
-  first: readonly Operator<unknown>[],
-  gang: GangMode = "auto",
-  chosen: readonly Family[] = families,
-): Families => {
-  const later = laterWith(gang);
-  const kinds = [...first, ...places, pod].filter(runs(chosen));
-  const known = new Map(first.map((operator) => [operator.kind, operator]));
+/** The kinds of the families that are run; none is loaded yet. */
+export const openFamilies = (settings: KindSettings = {}): Families => {
+  const loaders = loadersFor(settings);
+  const kinds = [...places, pod].filter(runs(settings.families ?? families));
+  const known = new Map<string, Operator<unknown>>();
   const load = async (kind: string): Promise<void> => {
     const isRun = kinds.some((one) => one.kind === kind);
-    const loader = known.has(kind) || !isRun ? undefined : later[kind];
+    const loader = known.has(kind) || !isRun ? undefined : loaders[kind];
     if (loader !== undefined) known.set(kind, await loader());
   };
   return {

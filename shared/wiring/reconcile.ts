@@ -5,13 +5,11 @@ import { remainingMsOf } from "../adapters/lambda/invocation.ts";
 import type { Transport } from "../core/http.ts";
 import { type Delivered, intake, postpone } from "../engine/intake.ts";
 import type { Report } from "../engine/ports.ts";
-import { promptness, settledMs, timing } from "../engine/settings.ts";
+import { timing } from "../engine/settings.ts";
 import { troubleOf } from "../engine/trouble.ts";
 import { openTurns } from "../engine/turns.ts";
 import type { World } from "../engine/world.ts";
 import { openCursors } from "../forward/cursors.ts";
-import { runs } from "../kube/families.ts";
-import { sparkApplication } from "../spark/application/operator.ts";
 import { openAccess } from "./access.ts";
 import { chargeOf } from "./charge.ts";
 import { recoverySettingsIn } from "./configuration/recovery.ts";
@@ -25,7 +23,7 @@ import { openSighter, sightingKey } from "./sighting.ts";
 import { type FunctionStanding, openStanding } from "./standing.ts";
 import { openTerritory, type Territory } from "./territory.ts";
 import { openLines } from "./trailing.ts";
-import { inCluster, openWorld, processClock } from "./world.ts";
+import { openWorld, processClock } from "./world.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
 export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
@@ -102,17 +100,10 @@ export const openTaking = (
   const { report, within } = trail;
   const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" }));
   const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
-  const spark = {
-    apiServer: inCluster,
-    settledMs: settledMs(timing),
-    prompt: promptness(timing),
-    options: sparkOptionsIn(env),
-  };
-  const operators = [sparkApplication(spark)].filter(runs(settings.families));
-  const families = openFamilies(operators, settings.gang, settings.families);
+  const families = openFamilies({ options: sparkOptionsIn(env), gang: settings.gang, families: settings.families });
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
-  const parts = { ...desk, transport, checkpoints, timing, operators, recovery: recoverySettingsIn(env) };
+  const parts = { ...desk, transport, checkpoints, timing, operators: [], recovery: recoverySettingsIn(env) };
   const turns = openTurns(settings.maxSubmissions);
   const { clock } = desk;
   const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });
@@ -130,10 +121,9 @@ export const openTaking = (
     return { ...charged, ...noticingFor(charged, territory.watched), ...told };
   });
   const take: Take = async (delivered, remainingMs) => {
-    const opened = await world().catch(troubleOf);
+    const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
     // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.
     if ("reason" in opened) return await postpone(desk, delivered, opened);
-    await families.prepare(delivered);
     return await intake(withDeadline(opened, remainingMs), delivered);
   };
   return { take, fifo: settings.fifo, report: desk.report };

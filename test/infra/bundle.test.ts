@@ -99,6 +99,14 @@ describe("the bundle", () => {
     });
   }
 
+  test("of reconcile loads at most 250 kB before the first event, and each kind with the first message for it", () => {
+    const { atOnce, ever } = loadedBy(meta, "reconcile");
+    const deciding = (inputs: readonly string[]) =>
+      inputs.filter((input) => /^shared\/(spark|volcano)\/.*\/decide\.ts$/.test(input));
+    assert.deepEqual([deciding(atOnce.inputs), deciding(ever.inputs).length], [[], 7]);
+    assert.ok(atOnce.bytes <= 250_000, `${atOnce.bytes} bytes`);
+  });
+
   for (const name of functionNames()) {
     test(`of ${name} loads neither simulator nor client-node nor the SQS client at once`, () => {
       const parts = partsOf(loadedBy(meta, name).atOnce.inputs);

@@ -14,14 +14,24 @@ const delivered = (kind: string) => ({
 });
 
 test("a kind is known once a message for it has come, and poison loads nothing", async () => {
-  const families = openFamilies([]);
+  const families = openFamilies();
   await families.prepare([{ id: "0", body: "{", received: 1 }, delivered("Nothing")]);
   assert.equal(families.operatorOf("Job"), undefined);
   await families.prepare([delivered("Job")]);
   assert.equal(families.operatorOf("Job")?.resource.plural, "jobs");
   assert.deepEqual(
     families.kinds.map(({ kind }) => kind),
-    ["Job", "CronJob", "JobFlow", "JobTemplate", "Queue", "ScheduledSparkApplication", "SparkConnect", "Pod"],
+    [
+      "SparkApplication",
+      "Job",
+      "CronJob",
+      "JobFlow",
+      "JobTemplate",
+      "Queue",
+      "ScheduledSparkApplication",
+      "SparkConnect",
+      "Pod",
+    ],
   );
 });
 

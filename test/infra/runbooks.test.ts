@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import * as z from "zod";
+import { alertRules } from "../../infra/alerts.ts";
 import { readTemplate } from "../../infra/aws/template.ts";
 import { ownFigures, ownLabels } from "../../shared/core/measure.ts";
 
@@ -16,7 +17,7 @@ const rules = z.object({
   spec: z.object({
     groups: z.array(
       z.object({
-        rules: z.array(z.object({ alert: z.string(), annotations: z.object({ runbook_url: z.string() }) })),
+        rules: z.array(z.object({ alert: z.string(), annotations: z.looseObject({ runbook: z.string() }) })),
       }),
     ),
   }),
@@ -41,9 +42,57 @@ const alarms: readonly Alarm[] = [
     .spec.groups.flatMap((group) => group.rules)
     .map(({ alert, annotations }) => ({
       name: kebab(alert.replace(/^Rekindle/, "")),
-      page: annotations.runbook_url,
+      page: annotations.runbook,
     })),
 ];
+
+const links = (text: string) =>
+  z
+    .object({
+      spec: z.object({
+        groups: z.array(
+          z.object({
+            rules: z.array(
+              z.object({
+                annotations: z.strictObject({
+                  summary: z.string(),
+                  runbook: z.string().optional(),
+                  runbook_url: z.url().optional(),
+                }),
+              }),
+            ),
+          }),
+        ),
+      }),
+    })
+    .parse(parse(text))
+    .spec.groups.flatMap((group) => group.rules.map(({ annotations }) => annotations));
+
+describe("the rules of alerts", () => {
+  test("link no runbook without a base, and name its path", () => {
+    const annotations = links(alertRules(undefined));
+    assert.ok(annotations.length >= 10);
+    assert.deepEqual(
+      annotations.filter(({ runbook, runbook_url }) => runbook === undefined || runbook_url !== undefined),
+      [],
+    );
+  });
+
+  for (const base of ["https://git.example/rekindle/blob/main", "https://git.example/rekindle/blob/main/"])
+    test(`link every runbook under ${base}`, () => {
+      const paths = links(alertRules(undefined)).map(({ runbook }) => runbook);
+      const told = links(alertRules(base));
+      assert.deepEqual(
+        told.map(({ runbook, runbook_url }) => [runbook, runbook_url]),
+        paths.map((path) => [undefined, `https://git.example/rekindle/blob/main/${path}`]),
+      );
+    });
+
+  test("take no base that is no URL", () => {
+    for (const base of ["infra", "/docs", "ftp://git.example", ""])
+      assert.throws(() => alertRules(base), /is no http:\/\/ or https:\/\/ URL/);
+  });
+});
 
 const pages = globSync("infra/runbooks/*.md", { cwd: root }).sort();
 

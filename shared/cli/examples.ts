@@ -6,6 +6,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     "create -f infra/examples/spark-pi.yaml",
     "create -f jobs/ -n team-a --dry-run",
     "create nightly-now --from nightly",
+    "create -f etl.yaml --upload-to s3://team-a-jobs/etl",
   ],
   submit: [
     "submit --image apache/spark:4.1.1 --class org.apache.spark.examples.SparkPi local:///opt/spark/examples/jars/spark-examples.jar 100",

@@ -92,6 +92,14 @@ describe("the bundle", () => {
     assert.deepEqual(holders("ever"), ["api", "cli", "deliver", "forward", "host", "reconcile", "resync"]);
   });
 
+  test("of no function holds the SDK of an object store, which is an optional peer", () => {
+    const holders = functionNames().filter(
+      (name) =>
+        found(partsOf(loadedBy(meta, name).ever.inputs), ["@aws-sdk/client-s3", "@google-cloud/storage"]).length > 0,
+    );
+    assert.deepEqual(holders, []);
+  });
+
   for (const name of ["admission", "api", "forward", "reconcile", "resync", "wake"]) {
     test(`of ${name} loads at most 400 kB before the first event`, () => {
       const { bytes } = loadedBy(meta, name).atOnce;

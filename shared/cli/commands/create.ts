@@ -5,19 +5,29 @@ import type { Obj } from "../../core/object.ts";
 import { type Creating, create as createOne } from "../create.ts";
 import { type HadoopFiles, hadoopFiles, withHadoop } from "../creation/hadoop.ts";
 import { fromSchedule } from "../creation/schedule.ts";
+import {
+  type Prepared,
+  type UploadOptions,
+  type UploadTarget,
+  uploadAll,
+  uploadProblems,
+  uploadTarget,
+  withUploads,
+} from "../creation/upload.ts";
 import { type Document, documentsOf } from "../documents.ts";
 import { adviceOn, lineOf, Refused } from "../failure.ts";
 import { connected, onNamespace, type Scoped } from "../options.ts";
 import type { Session, Tools } from "../tools.ts";
 
-type Options = Scoped & {
-  readonly filename?: readonly string[];
-  readonly from?: string;
-  readonly hadoopConfDir?: string;
-  readonly override?: true;
-  readonly dryRun?: true;
-  readonly check: boolean;
-};
+type Options = Scoped &
+  UploadOptions & {
+    readonly filename?: readonly string[];
+    readonly from?: string;
+    readonly hadoopConfDir?: string;
+    readonly override?: true;
+    readonly dryRun?: true;
+    readonly check: boolean;
+  };
 
 const subject = ({ object, place }: Document): string => `${place}: ${object.kind} ${object.metadata.name}`;
 
@@ -32,8 +42,15 @@ const refusals = async (tools: Tools, documents: readonly Document[]): Promise<r
   return found.flat();
 };
 
+/** What goes to the server beside the documents, and how. */
+type Sending = {
+  readonly asked: Creating;
+  readonly files: HadoopFiles | undefined;
+  readonly target: UploadTarget | undefined;
+};
+
 /** Sends one; before it the ConfigMap of its Hadoop configuration, which is the application's as soon as that is there. */
-const sendOne = async (session: Session, given: Obj, asked: Creating, files: HadoopFiles | undefined) => {
+const sendObject = async (session: Session, given: Obj, { asked, files }: Sending) => {
   const both = withHadoop(given, files);
   if (both === undefined) return [(await createOne(session, given, asked)).line];
   const { object, config } = both;
@@ -49,19 +66,27 @@ const sendOne = async (session: Session, given: Obj, asked: Creating, files: Had
   return [before.line, line];
 };
 
+/** Uploads its files, and sends it; a server that refuses the object is found out before the first upload. */
+const sendOne = async (tools: Tools, session: Session, { object, uploads }: Prepared, sending: Sending) => {
+  const { asked, target } = sending;
+  if (target !== undefined && uploads.length > 0) {
+    await createOne(session, object, { ...asked, dryRun: true });
+    for (const line of await uploadAll(target, uploads, asked)) tools.print(line);
+  }
+  for (const line of await sendObject(session, object, sending)) tools.print(line);
+};
+
 /** Sends one after the other; one that is refused keeps none of the others back. Gives how many were refused. */
 const sendAll = async (
   tools: Tools,
   session: Session,
-  documents: readonly Document[],
-  options: Options,
-  files: HadoopFiles | undefined,
+  documents: readonly Prepared[],
+  sending: Sending,
 ): Promise<number> => {
   let refused = 0;
-  const asked = { namespace: options.namespace, override: options.override === true, dryRun: options.dryRun === true };
   for (const document of documents) {
     try {
-      for (const line of await sendOne(session, document.object, asked, files)) tools.print(line);
+      await sendOne(tools, session, document, sending);
     } catch (cause) {
       const isOurs = cause instanceof Refused || cause instanceof ApiError;
       if (!isOurs || (cause instanceof ApiError && cause.status === 0)) throw cause;
@@ -86,18 +111,43 @@ const checked = async (tools: Tools, documents: readonly Document[], { check }: 
   if (problems.length > 0) throw new Refused("nothing was sent (--no-check sends it all the same)");
 };
 
+/** The documents with their local files named in the bucket. A file that is missing keeps everything back. */
+const prepared = async (
+  tools: Tools,
+  session: Session,
+  documents: readonly Document[],
+  { namespace, target }: { readonly namespace: string | undefined; readonly target: UploadTarget | undefined },
+): Promise<readonly Prepared[]> => {
+  if (target === undefined) return documents.map((document) => ({ ...document, uploads: [] }));
+  const all = documents.map((document) => {
+    const { object } = document;
+    const where = object.metadata.namespace ?? namespace ?? session.namespace ?? "default";
+    return { ...document, ...withUploads(object, where, target) };
+  });
+  const problems = await Promise.all(
+    all.map(async (one) => (await uploadProblems(one.uploads)).map((line) => `${subject(one)}: ${line}`)),
+  );
+  for (const line of problems.flat()) tools.warn(line);
+  if (problems.flat().length > 0) throw new Refused("nothing was sent");
+  return all;
+};
+
 const act = async (tools: Tools, name: string | undefined, options: Options): Promise<void> => {
   const source = sourceOf(name, options);
+  const target = uploadTarget(options);
   const written = source.filename === undefined ? undefined : await documentsOf(source.filename, tools.stdin);
-  if (written !== undefined) await checked(tools, written, options);
+  const isEarly = written !== undefined && target === undefined;
+  if (isEarly) await checked(tools, written, options);
   await connected(tools, options, async (session) => {
     const { namespace } = options;
-    const documents =
+    const given =
       source.filename === undefined ? [await fromSchedule(session, { ...source, namespace })] : (written ?? []);
-    if (written === undefined) await checked(tools, documents, options);
+    const documents = await prepared(tools, session, given, { namespace, target });
+    if (!isEarly) await checked(tools, documents, options);
     const folder = options.hadoopConfDir ?? "";
     const files = folder === "" ? undefined : await hadoopFiles(folder);
-    const refused = await sendAll(tools, session, documents, options, files);
+    const asked = { namespace, override: options.override === true, dryRun: options.dryRun === true };
+    const refused = await sendAll(tools, session, documents, { asked, files, target });
     if (refused > 0) throw new Refused(`${refused} of ${documents.length} refused`);
   });
 };
@@ -115,7 +165,16 @@ export const create = (tools: Tools): Command =>
         "Hadoop's configuration: a ConfigMap beside each application that names none",
       ).env("HADOOP_CONF_DIR"),
     )
-    .option("--override", "what is there already gets this spec")
+    .option(
+      "--upload-to <url>",
+      "s3://BUCKET/PATH or gs://BUCKET/PATH: local files of the application are uploaded there",
+    )
+    .option("--upload-prefix <path>", "stands before NAMESPACE/NAME/FILE in the bucket")
+    .option("--upload-to-region <region>", "the region of an S3 bucket; else the AWS client's own")
+    .option("--upload-to-endpoint <url>", "an endpoint that speaks S3's or Google's protocol; else the service's own")
+    .option("--public", "everybody may read what is uploaded, and the application names it by HTTP")
+    .option("--s3-force-path-style", "the bucket in the path of S3's URL, as MinIO has it")
+    .option("--override", "what is there already gets this spec; files in the bucket are written again")
     .option("--dry-run", "the server checks everything and keeps nothing")
     .option("--no-check", "send it, although it would be refused when it is submitted")
     .action((name: string | undefined, options: Options) => act(tools, name, options));

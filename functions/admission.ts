@@ -1,7 +1,7 @@
 /** AdmissionReview → defaults, refusals and warnings for the Spark kinds; pure. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
-import { openAdmissionApp } from "../shared/wiring/admission/function.ts";
-import { once } from "../shared/wiring/once.ts";
+import { openAdmissionApp } from "../shared/deployments/admission/function.ts";
+import { once } from "../shared/deployments/common/once.ts";
 
 const wiring = once(async () => handle(await openAdmissionApp(process.env)));
 
@@ -9,7 +9,7 @@ const wiring = once(async () => handle(await openAdmissionApp(process.env)));
 export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {
-  const { serveUntil } = await import("../shared/wiring/serving.ts");
-  const { stopped } = await import("../shared/wiring/stopping.ts");
+  const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
+  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   await serveUntil(process.env, await openAdmissionApp(process.env), stopped());
 }

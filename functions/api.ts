@@ -1,11 +1,11 @@
 /** The HTTP door: health, triggers and events that ask for steps, and what there is to read. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
-import { openDoor } from "../shared/wiring/answering.ts";
-import { takeBridged } from "../shared/wiring/api/bridge.ts";
-import { apiApp } from "../shared/wiring/door.ts";
-import { once } from "../shared/wiring/once.ts";
+import { apiApp } from "../shared/deployments/api/app.ts";
+import { takeBridged } from "../shared/deployments/api/eventbridge.ts";
+import { openDoor } from "../shared/deployments/api/function.ts";
+import { once } from "../shared/deployments/common/once.ts";
 
-export { apiApp } from "../shared/wiring/door.ts";
+export { apiApp } from "../shared/deployments/api/app.ts";
 
 const wiring = once(async () => {
   const parts = openDoor(process.env);
@@ -19,7 +19,7 @@ export const handler = async (event: LambdaEvent) => {
 };
 
 if (import.meta.main) {
-  const { serveUntil } = await import("../shared/wiring/serving.ts");
-  const { stopped } = await import("../shared/wiring/stopping.ts");
+  const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
+  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   await serveUntil(process.env, apiApp(openDoor(process.env)), stopped());
 }

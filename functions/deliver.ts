@@ -1,6 +1,7 @@
 /** Queue batch → status updates: at most one POST per key, and only the messages of failed keys come back. Run by itself, it polls the queue. */
-import { type Deliver, openDeliver } from "../shared/wiring/delivering.ts";
-import { once } from "../shared/wiring/once.ts";
+
+import { once } from "../shared/deployments/common/once.ts";
+import { type Deliver, openDeliver } from "../shared/deployments/deliver/function.ts";
 
 const wiring = once(() => openDeliver(process.env));
 
@@ -8,7 +9,7 @@ const wiring = once(() => openDeliver(process.env));
 export const handler: Deliver = async (event) => (await wiring())(event);
 
 if (import.meta.main) {
-  const { pollDeliveries } = await import("../shared/wiring/postman.ts");
-  const { tellHealth } = await import("../shared/wiring/health.ts");
+  const { pollDeliveries } = await import("../shared/deployments/deliver/process.ts");
+  const { tellHealth } = await import("../shared/deployments/common/health.ts");
   await Promise.all([tellHealth(process.env), pollDeliveries(process.env)]);
 }

@@ -1,6 +1,7 @@
 /** Watches → queue, for a window of time that goes on where the last one ended. Run by itself, it has no end. */
-import { type Forward, openForward } from "../shared/wiring/forwarding.ts";
-import { once } from "../shared/wiring/once.ts";
+
+import { once } from "../shared/deployments/common/once.ts";
+import { type Forward, openForward } from "../shared/deployments/forward/function.ts";
 
 const wiring = once(() => openForward(process.env));
 
@@ -8,8 +9,8 @@ const wiring = once(() => openForward(process.env));
 export const handler: Forward = async (event, context) => (await wiring())(event, context);
 
 if (import.meta.main) {
-  const { forwardUntil } = await import("../shared/wiring/forwarding.ts");
-  const { stopped } = await import("../shared/wiring/stopping.ts");
-  const { tellHealth } = await import("../shared/wiring/health.ts");
+  const { forwardUntil } = await import("../shared/deployments/forward/function.ts");
+  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { tellHealth } = await import("../shared/deployments/common/health.ts");
   await Promise.all([tellHealth(process.env), forwardUntil(process.env, stopped())]);
 }

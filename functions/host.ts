@@ -1,7 +1,7 @@
 /** Everything in one process, with nothing but Node and a kubeconfig: the default way to run Rekindle. */
 import { setFlagsFromString } from "node:v8";
-import { apiApp } from "../shared/wiring/door.ts";
-import { runHost } from "../shared/wiring/process.ts";
+import { apiApp } from "../shared/deployments/api/app.ts";
+import { runHost } from "../shared/deployments/host/process.ts";
 
 /** Runs until SIGTERM or SIGINT. Gives the exit code. */
 export const host = (args: readonly string[]): Promise<number> => {

@@ -1,6 +1,6 @@
 /** Queue batch → steps: one per key, and only the messages of failed keys come back. Run by itself, it polls the queue. */
-import { once } from "../shared/wiring/once.ts";
-import { openReconcile, type Reconcile } from "../shared/wiring/reconcile.ts";
+import { once } from "../shared/deployments/common/once.ts";
+import { openReconcile, type Reconcile } from "../shared/deployments/reconcile/function.ts";
 
 const wiring = once(() => openReconcile(process.env));
 
@@ -8,7 +8,7 @@ const wiring = once(() => openReconcile(process.env));
 export const handler: Reconcile = async (event, context) => (await wiring())(event, context);
 
 if (import.meta.main) {
-  const { pollSteps } = await import("../shared/wiring/stepper.ts");
-  const { tellHealth } = await import("../shared/wiring/health.ts");
+  const { pollSteps } = await import("../shared/deployments/reconcile/process.ts");
+  const { tellHealth } = await import("../shared/deployments/common/health.ts");
   await Promise.all([tellHealth(process.env), pollSteps(process.env)]);
 }

@@ -1,6 +1,6 @@
 /** Schedule → one sweep: sends whatever is due, drifted, unfinished or orphaned. Run by itself, it sweeps every five minutes. */
-import { once } from "../shared/wiring/once.ts";
-import { openResync, type Resync } from "../shared/wiring/sweep.ts";
+import { once } from "../shared/deployments/common/once.ts";
+import { openResync, type Resync } from "../shared/deployments/resync/function.ts";
 
 const wiring = once(() => openResync(process.env));
 
@@ -8,8 +8,8 @@ const wiring = once(() => openResync(process.env));
 export const handler: Resync = async (event, context) => (await wiring())(event, context);
 
 if (import.meta.main) {
-  const { sweepUntil } = await import("../shared/wiring/sweep.ts");
-  const { stopped } = await import("../shared/wiring/stopping.ts");
-  const { tellHealth } = await import("../shared/wiring/health.ts");
+  const { sweepUntil } = await import("../shared/deployments/resync/function.ts");
+  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { tellHealth } = await import("../shared/deployments/common/health.ts");
   await Promise.all([tellHealth(process.env), sweepUntil(process.env, stopped())]);
 }

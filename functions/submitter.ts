@@ -1,7 +1,7 @@
 /** POST /api/v1/spark-submit → a driver pod: what a kubeflow operator with its RestSubmitter hands to us. Run by itself, it listens. */
 import { handle, type LambdaEvent } from "hono/aws-lambda";
-import { once } from "../shared/wiring/once.ts";
-import { openSubmitter, submitterApp } from "../shared/wiring/submitter.ts";
+import { once } from "../shared/deployments/common/once.ts";
+import { openSubmitter, submitterApp } from "../shared/deployments/submitter/function.ts";
 
 const wiring = once(async () => handle(submitterApp(openSubmitter(process.env))));
 
@@ -9,9 +9,9 @@ const wiring = once(async () => handle(submitterApp(openSubmitter(process.env)))
 export const handler = async (event: LambdaEvent) => (await wiring())(event);
 
 if (import.meta.main) {
-  const { serveUntil } = await import("../shared/wiring/serving.ts");
-  const { stopped } = await import("../shared/wiring/stopping.ts");
-  const { mayListen } = await import("../shared/wiring/submitter.ts");
+  const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
+  const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { mayListen } = await import("../shared/deployments/submitter/function.ts");
   mayListen(process.env);
   await serveUntil(process.env, submitterApp(openSubmitter(process.env)), stopped());
 }

@@ -1,6 +1,6 @@
 /** Delay queue batch → FIFO queue: a due timer's key is delivered like any other. Run by itself, it polls the queue. */
-import { once } from "../shared/wiring/once.ts";
-import { openWake, type Wake } from "../shared/wiring/waking.ts";
+import { once } from "../shared/deployments/common/once.ts";
+import { openWake, type Wake } from "../shared/deployments/wake/function.ts";
 
 const wiring = once(() => openWake(process.env));
 
@@ -8,7 +8,7 @@ const wiring = once(() => openWake(process.env));
 export const handler: Wake = async (event, context) => (await wiring())(event, context);
 
 if (import.meta.main) {
-  const { pollTimers } = await import("../shared/wiring/polling.ts");
-  const { tellHealth } = await import("../shared/wiring/health.ts");
+  const { pollTimers } = await import("../shared/deployments/wake/process.ts");
+  const { tellHealth } = await import("../shared/deployments/common/health.ts");
   await Promise.all([tellHealth(process.env), pollTimers(process.env)]);
 }

@@ -6,7 +6,7 @@ import { openApi } from "../shared/api/openapi.ts";
 import { rightsTable } from "../shared/cli/installation/rights.ts";
 import { policiesText } from "../shared/cli/manifests.ts";
 import { yamlText } from "../shared/cli/yaml.ts";
-import { markdownTable } from "../shared/wiring/configuration/table.ts";
+import { markdownTable } from "../shared/deployments/settings/help.ts";
 import { chartFiles } from "./chart.ts";
 import { crdFiles } from "./definitions.ts";
 import { kustomizations } from "./kustomize.ts";

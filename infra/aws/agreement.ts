@@ -1,5 +1,5 @@
 /** Where the template and the functions differ: a line for each right and each variable that one side alone knows. */
-import { functionVariables } from "../../shared/wiring/function.ts";
+import { functionVariables } from "../../shared/deployments/settings/function.ts";
 import { needsOf, type Parts } from "./rights.ts";
 import { functionsIn, statementsOf, type Template, variablesOf } from "./template.ts";
 

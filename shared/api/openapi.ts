@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the schemas that requests and answers are held to. Made when it is built, never while it runs. */
 import * as z from "zod";
-import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./reading.ts";
+import { accepted, detail, executors, listQuery, losses, page, refusal, taken, updates } from "./read-schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** How often each may ask: a bucket per name that fills evenly, as many names as fit. In memory, one per process or environment. */
-import { forgetOldest } from "../core/forget.ts";
+import { forgetOldest } from "../core/bounded-map.ts";
 
 /** How long to wait, seconds; 0: go on. */
 export type Rate = (who: string, perMinute: number) => number;

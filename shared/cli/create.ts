@@ -2,8 +2,8 @@
 import { request } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Obj, type Resource } from "../core/object.ts";
-import { errorOf, isRecord, jsonOf, storedOf } from "../kube/answers.ts";
 import { collectionPath, objectPath, withQuery } from "../kube/paths.ts";
+import { errorOf, isRecord, jsonOf, storedOf } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 import { kindOf } from "./kinds/all.ts";
 import { nameText } from "./output.ts";

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { Obj } from "../core/object.ts";
-import { isRecord } from "../kube/answers.ts";
+import { isRecord } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 
 /** An object and where it was written, as a message names the place. */

@@ -2,7 +2,7 @@
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../adapters/kubernetes/requests.ts";
 import type { Stored } from "../core/object.ts";
-import { isRecord } from "../kube/answers.ts";
+import { isRecord } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 import type { Target } from "./target.ts";
 import type { Session } from "./tools.ts";

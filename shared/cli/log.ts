@@ -1,10 +1,10 @@
 /** `rekindle log`: the log of a driver, an executor or a pod of a job, followed over broken connections and into the next attempt. */
 import { ApiError } from "../core/errors.ts";
 import type { Stored } from "../core/object.ts";
-import { errorOf } from "../kube/answers.ts";
 import { objectPath, withQuery } from "../kube/paths.ts";
 import { podStatus, waitingReason } from "../kube/pods.ts";
 import { pods as podResource } from "../kube/resources.ts";
+import { errorOf } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 import { hasNoPods, type Life, lifeOf, noPod, podOf, podsMeant, podsText, type Which } from "./pods.ts";
 import { fullName, missing, type Target } from "./target.ts";

@@ -1,6 +1,6 @@
 /** What the commands ask of the world around them: a connection, a terminal, and the parts that other rooms hold. */
 import type { TableCheckpoints } from "../adapters/dynamodb/checkpoints.ts";
-import type { Leading, Local, Passage } from "../adapters/kubernetes/passage.ts";
+import type { Leading, Local, Passage } from "../adapters/kubernetes/port-forward.ts";
 import type { Transport } from "../core/http.ts";
 import type { Key } from "../core/key.ts";
 import type { Obj, Stored } from "../core/object.ts";

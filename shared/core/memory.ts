@@ -1,5 +1,5 @@
 /** Stored memories read by the schema of their kind: whole, or field by field where a part of them is wrong. */
-import { oncePerObject } from "./once.ts";
+import { oncePerObject } from "./memoize.ts";
 import type { Parsed } from "./operator.ts";
 import { type Issue, problemsIn, withoutBad } from "./recovery.ts";
 

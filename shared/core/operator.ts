@@ -1,6 +1,6 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
 import type { Key } from "./key.ts";
-import type { Measure } from "./measure.ts";
+import type { Measure } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { Word } from "./outbox.ts";
 import type { Decision, Effect, Plan, Trouble, View } from "./plan.ts";

@@ -2,7 +2,7 @@
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
 
-/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/recall.ts. */
+/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/cache.ts. */
 export type Query =
   | {
       readonly do: "get";
@@ -18,7 +18,7 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** A second look, which what was watched cannot answer: see engine/recall.ts. */
+      /** A second look, which what was watched cannot answer: see engine/cache.ts. */
       readonly again?: true;
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;

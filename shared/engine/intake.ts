@@ -5,9 +5,9 @@
 import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 import { type Envelope, merged, takeBatch } from "./batch.ts";
+import { surrender } from "./give-up.ts";
 import { isNewer, readMessage } from "./message.ts";
-import { comeBack, type Desk } from "./return.ts";
-import { surrender } from "./surrender.ts";
+import { comeBack, type Desk } from "./requeue.ts";
 import { along, type World } from "./world.ts";
 
 /** A delivery: its text is not yet believed. `received` counts the deliveries, this one included. */

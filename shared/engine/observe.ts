@@ -8,7 +8,7 @@ import type { Returning } from "../core/recovery.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
 import type { Salvaged } from "./record.ts";
-import { diagnose, type Ill } from "./recovery/diagnosis.ts";
+import { diagnose, type Ill } from "./recovery/classify.ts";
 import { recoveryOf } from "./settings.ts";
 import type { World } from "./world.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "../core/outbox.ts";
 import type { Plan } from "../core/plan.ts";
 import { isInstant } from "../core/time.ts";
+import type { Held, Run } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
-import type { Held, Run } from "./run.ts";
 
 export const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
 

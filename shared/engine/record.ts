@@ -1,6 +1,6 @@
 /** The checkpoint record's door: what is stored is parsed before anything of it is believed, and what parses can be told apart. */
 import * as z from "zod";
-import { oncePerObject } from "../core/once.ts";
+import { oncePerObject } from "../core/memoize.ts";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
 import { instant, outboxShape, positionShape } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";

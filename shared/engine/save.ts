@@ -3,15 +3,15 @@ import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
 import type { PastRun } from "../core/recovery.ts";
+import type { Held, Run } from "./context.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
-import { bounded } from "./recovery/bounded.ts";
-import { carried } from "./recovery/carried.ts";
 import { madeWith } from "./recovery/compatibility.ts";
-import { expiryOf, keptRuns } from "./recovery/runs.ts";
-import type { Held, Run } from "./run.ts";
+import { expiryOf, keptRuns } from "./recovery/past-runs.ts";
+import { bounded } from "./recovery/size-limit.ts";
+import { carried } from "./recovery/unknown-fields.ts";
 import { recoveryOf } from "./settings.ts";
-import { acts, needsNone } from "./showing.ts";
+import { acts, needsNone } from "./status-first.ts";
 
 /** Other settings alone are no reason to write: they are taken in with whatever is written next. */
 const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boolean =>

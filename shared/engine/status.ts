@@ -3,9 +3,9 @@ import { ApiError } from "../core/errors.ts";
 import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
 import type { Plan } from "../core/plan.ts";
+import type { Held, Run } from "./context.ts";
 import { objectRef } from "./observe.ts";
 import type { CheckpointRecord, Cluster } from "./ports.ts";
-import type { Held, Run } from "./run.ts";
 
 export type StatusMemo = CheckpointRecord["status"];
 

@@ -8,19 +8,19 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Looking, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { found } from "./founding.ts";
-import { type Answers, learn, noAnswers } from "./learn.ts";
+import { type First, firstLook, lookFor, remember, shownAt } from "./cache.ts";
+import { found } from "./cluster-objects.ts";
+import { type Held, handsOf, type Run } from "./context.ts";
+import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { type First, firstLook, lookFor, remember, shownAt } from "./recall.ts";
-import { clean, orderIn } from "./recovery/cleaning.ts";
-import { labelsOf, ready } from "./recovery/ready.ts";
-import { arrange, comeBack, lasting, raced, recount } from "./return.ts";
-import { type Held, handsOf, type Run } from "./run.ts";
+import { type Answers, learn, noAnswers } from "./query.ts";
+import { clean, orderIn } from "./recovery/cleanup.ts";
+import { labelsOf, ready } from "./recovery/prepare.ts";
+import { arrange, comeBack, lasting, raced, recount } from "./requeue.ts";
 import { save } from "./save.ts";
-import { showFirst } from "./showing.ts";
-import { givenUp, passOver, worst } from "./spared.ts";
 import { tell } from "./status.ts";
+import { showFirst } from "./status-first.ts";
 import { internal, troubleOf } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 

@@ -1,14 +1,14 @@
 /** All that a step is given: the ports, the kinds it knows, and how it is to behave. */
 import type { Key, Message } from "../core/key.ts";
-import type { Meter } from "../core/measure.ts";
+import type { Meter } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Effect, Plan } from "../core/plan.ts";
+import type { Recall } from "./cache.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
-import type { Recall } from "./recall.ts";
-import type { Ask, Finding } from "./recovery/ask.ts";
+import type { Ask, Finding } from "./recovery/request.ts";
 import type { RecoverySettings, Timing } from "./settings.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./submission-slots.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 

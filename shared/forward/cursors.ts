@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { digest, type Key } from "../core/key.ts";
 import type { CheckpointRecord, Checkpoints, Report, Version } from "../engine/ports.ts";
-import type { Loop } from "./start.ts";
+import type { Loop } from "./forwarder.ts";
 
 export type Cursors = {
   /** Where it was left; undefined when nobody knows. */

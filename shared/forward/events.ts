@@ -1,6 +1,6 @@
 /** One line of a watch: what happened to which object, or what the server wants to say about the watch itself. */
 import type { Stored } from "../core/object.ts";
-import { isRecord, isStored, type Json } from "../kube/answers.ts";
+import { isRecord, isStored, type Json } from "../kube/responses.ts";
 
 export type WatchEvent =
   | { readonly type: "changed"; readonly object: Stored }

@@ -1,8 +1,8 @@
 /** A full list, page by page, of which only the differences to what is known are told. */
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
-import { pageOf } from "../kube/answers.ts";
-import { type Following, getting, type Trail, tell } from "./following.ts";
+import { pageOf } from "../kube/responses.ts";
+import { type Following, getting, type Trail, tell } from "./follow-context.ts";
 import { unlessAborted } from "./pause.ts";
 
 const pageSize = "500";

@@ -7,7 +7,7 @@
  * W3. A server in trouble is not hurried: waits grow, with chance from outside, and end with the first success.
  */
 import { ApiError } from "../core/errors.ts";
-import { type Following, openTrail, type Trail } from "./following.ts";
+import { type Following, openTrail, type Trail } from "./follow-context.ts";
 import { list } from "./list.ts";
 import { watch } from "./watch.ts";
 

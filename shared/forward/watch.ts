@@ -1,9 +1,9 @@
 /** One watch from a cursor until it ends: events are taken in one by one, a silence ends it. */
 import { ApiError } from "../core/errors.ts";
 import type { HttpStream } from "../core/http.ts";
-import { errorOf } from "../kube/answers.ts";
+import { errorOf } from "../kube/responses.ts";
 import { eventOf, type WatchEvent } from "./events.ts";
-import { type Following, getting, type Trail, tell } from "./following.ts";
+import { type Following, getting, type Trail, tell } from "./follow-context.ts";
 import { unlessAborted } from "./pause.ts";
 
 /** The server ends a watch after about this; some chance keeps many of them from ending at once. */

@@ -7,9 +7,9 @@
  */
 import { textOf } from "../core/key.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
-import { openTrail, type Trail } from "./following.ts";
+import { openTrail, type Trail } from "./follow-context.ts";
+import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./forwarder.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
-import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./start.ts";
 
 export type Ran = {
   /** The queue has all that was seen. */

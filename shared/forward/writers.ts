@@ -1,6 +1,6 @@
 /** Controllers that are seen at work by the watches: whoever else wrote the status of an object that is watched. */
 import type { Stored } from "../core/object.ts";
-import { upstreams, writerOf, writingSigns } from "../kube/upstreams.ts";
+import { upstreams, writerOf, writingSigns } from "../kube/upstream-controllers.ts";
 
 export type Writers = {
   /** Notes who wrote an object's status, of the object as the server gave it. */

@@ -1,7 +1,7 @@
 /** AdmissionReview, version 1: what the API server asks of a webhook, and what it takes as an answer. */
 import * as z from "zod";
 import { isTooMuch, same } from "../core/json.ts";
-import { isRecord } from "./answers.ts";
+import { isRecord } from "./responses.ts";
 
 const object = z.looseObject({
   metadata: z.looseObject({

@@ -7,8 +7,8 @@ import { events } from "../core/event.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Query } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
-import { isRecord } from "./answers.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus } from "./pods.ts";
+import { isRecord } from "./responses.ts";
 
 /** A pod that has been pending for less than this is only being started. */
 export const startGraceMs = 30_000;

@@ -1,7 +1,7 @@
 /** What a pod says of itself, read at the door: phase, containers and how they ended. */
 import * as z from "zod";
+import { oncePer } from "../core/memoize.ts";
 import type { Obj, Stored } from "../core/object.ts";
-import { oncePer } from "../core/once.ts";
 import { instantOf } from "../core/time.ts";
 
 const ended = z.looseObject({

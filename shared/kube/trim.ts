@@ -1,6 +1,6 @@
 /** What is kept of an object while it is watched: enough to tell whether a change matters and to whom. */
 import type { Metadata, Stored } from "../core/object.ts";
-import { isRecord, isStored, type Json } from "./answers.ts";
+import { isRecord, isStored, type Json } from "./responses.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -1,5 +1,5 @@
 /** GET and LIST: which revision is read, which part of it, and how it is written down. */
-import { oncePer } from "../core/once.ts";
+import { oncePer } from "../core/memoize.ts";
 import { isFields, numberAt, parsed, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import type { Item } from "./metadata.ts";

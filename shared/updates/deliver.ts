@@ -4,7 +4,7 @@
  */
 import { eventOf, events } from "../core/event.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
-import type { Meter } from "../core/measure.ts";
+import type { Meter } from "../core/metric.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { type Outbox, type Position, positionText, waiting } from "../core/outbox.ts";
 import type { Sent, Sink } from "../core/sink.ts";
@@ -18,9 +18,9 @@ import type {
   Updates,
   Version,
 } from "../engine/ports.ts";
+import { acknowledgementIn, acknowledgementOf } from "./acknowledgement.ts";
 import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "./cursor.ts";
 import { parcelOf } from "./envelope.ts";
-import { acknowledgementIn, acknowledgementOf } from "./later.ts";
 
 /** All that a delivery is given. */
 export type Desk = {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Transport } from "../../shared/core/http.ts";
-import { functionSettings } from "../../shared/wiring/function.ts";
+import { functionSettings } from "../../shared/deployments/settings/function.ts";
 import { openTerminal } from "./terminal.ts";
 
 const eks = ["cluster", "add", "--eks", "prod", "--region", "eu-west-1"];

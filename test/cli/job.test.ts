@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../shared/core/object.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { make, openTerminal, type Terminal } from "./terminal.ts";
 
 const jobsPath = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs";

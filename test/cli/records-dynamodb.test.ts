@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tableCheckpoints } from "../../shared/adapters/dynamodb/checkpoints.ts";
 import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
+import { preview } from "../../shared/deployments/cli/preview.ts";
 import type { CheckpointRecord } from "../../shared/engine/ports.ts";
 import { readRecord } from "../../shared/engine/record.ts";
-import { preview } from "../../shared/wiring/preview.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { application, make, openTerminal } from "./terminal.ts";
 

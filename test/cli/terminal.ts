@@ -8,13 +8,13 @@ import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
 import type { Transport } from "../../shared/core/http.ts";
 import type { Obj } from "../../shared/core/object.ts";
+import { moveRecords } from "../../shared/deployments/cli/copy-records.ts";
+import { flagView, forecast, runs } from "../../shared/deployments/cli/forecast.ts";
+import { openTable } from "../../shared/deployments/cli/record-store.ts";
+import { recoverKey } from "../../shared/deployments/cli/recover.ts";
+import { problemWith, render } from "../../shared/deployments/cli/render.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
-import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
-import { moveRecords } from "../../shared/wiring/moving.ts";
-import { recoverKey } from "../../shared/wiring/recovering.ts";
-import { problemWith, render } from "../../shared/wiring/rendering.ts";
-import { openTable } from "../../shared/wiring/shelf.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "infra", "crds");
 

@@ -1,12 +1,12 @@
 /** Deployments that lack something: each is told in one line that says what to change. On DynamoDB Local by `npm run store`. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { storedText } from "../../shared/adapters/aws/stored.ts";
+import { storedText } from "../../shared/adapters/aws/stored-secret.ts";
 import { tableCheckpoints } from "../../shared/adapters/dynamodb/checkpoints.ts";
 import { openSqs } from "../../shared/adapters/sqs/client.ts";
 import { sqsSender } from "../../shared/adapters/sqs/queue.ts";
+import { whyUnkept } from "../../shared/deployments/common/records.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
-import { whyUnkept } from "../../shared/wiring/records.ts";
 import { key, record } from "../adapters/checkpoints/suite.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { account, arnOf } from "./account.ts";

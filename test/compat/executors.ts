@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { same } from "../../shared/core/json.ts";
-import { executorOf } from "../../shared/spark/executors/builder.ts";
-import { executorMap } from "../../shared/spark/executors/map.ts";
-import type { ExecutorRequest } from "../../shared/spark/executors/request.ts";
+import { executorOf } from "../../shared/spark/executor-pod/builder.ts";
+import { executorMap } from "../../shared/spark/executor-pod/config-map.ts";
+import type { ExecutorRequest } from "../../shared/spark/executor-pod/request.ts";
 import { build } from "../../shared/spark/submission/client.ts";
 import { identityOf } from "../../shared/spark/submission/identity.ts";
 import { prepare } from "../../shared/spark/submission/prepare.ts";

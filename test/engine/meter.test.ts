@@ -1,7 +1,7 @@
 /** Figures are told by whoever's status write won, and by nobody else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Measure } from "../../shared/core/measure.ts";
+import type { Measure } from "../../shared/core/metric.ts";
 import { step } from "../../shared/engine/step.ts";
 import { conflict, message, type Stage, stage } from "./fakes.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { ForwarderSettings } from "../../shared/forward/start.ts";
+import type { ForwarderSettings } from "../../shared/forward/forwarder.ts";
 import { never, open, strayOf, turns } from "./watched.ts";
 
 describe("a window", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { apiApp } from "../../functions/api.ts";
 import type { Message } from "../../shared/core/key.ts";
 import { signature } from "../../shared/core/signature.ts";
-import { acknowledgingFor } from "../../shared/wiring/acknowledging.ts";
+import { acknowledgingFor } from "../../shared/deployments/api/acknowledgements.ts";
 
 const secret = "a secret of sixteen letters";
 const id = `${"a".repeat(16)}/3`;

@@ -1,7 +1,7 @@
 /** The admission webhook: upstream's defaults and refusals, and harmless to whatever it does not understand. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { admissionApp } from "../../shared/wiring/admission/app.ts";
+import { admissionApp } from "../../shared/deployments/admission/app.ts";
 
 const spec = {
   type: "Scala",

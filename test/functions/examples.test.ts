@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import { apiApp } from "../../functions/api.ts";
 import { identifier } from "../../shared/api/identity.ts";
-import { callersOf } from "../../shared/wiring/api/known.ts";
+import { callersOf } from "../../shared/deployments/api/callers.ts";
 import { listening } from "../support/port.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "functions", "README.md"), "utf8");

@@ -7,7 +7,7 @@ import * as reconcile from "../../functions/reconcile.ts";
 import * as resync from "../../functions/resync.ts";
 import * as wake from "../../functions/wake.ts";
 import { signature } from "../../shared/core/signature.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { openFake, taken } from "../adapters/sqs/fake.ts";
 
 const secret = "a secret of more than sixteen";

@@ -8,10 +8,10 @@ import { openCluster } from "../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import { callers } from "../../shared/api/callers.ts";
 import { identifier } from "../../shared/api/identity.ts";
-import { detail, executors, losses, page, updates } from "../../shared/api/reading.ts";
+import { detail, executors, losses, page, updates } from "../../shared/api/read-schemas.ts";
+import { openReader } from "../../shared/deployments/api/reader.ts";
 import { openSimulator } from "../../shared/simulator/open.ts";
 import { sparkApplications } from "../../shared/spark/application/resource.ts";
-import { openReader } from "../../shared/wiring/api/reader.ts";
 import { crds } from "../host/stand.ts";
 
 const known = callers.parse([

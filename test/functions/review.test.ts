@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { admissionApp } from "../../shared/deployments/admission/app.ts";
 import { selectorOf } from "../../shared/kube/selector.ts";
-import { admissionApp } from "../../shared/wiring/admission/app.ts";
 import { good } from "../spark/admission/reviews.ts";
 
 const ours = { group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" };

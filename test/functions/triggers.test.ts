@@ -5,7 +5,7 @@ import { apiApp } from "../../functions/api.ts";
 import { callers } from "../../shared/api/callers.ts";
 import { identifier } from "../../shared/api/identity.ts";
 import { signature } from "../../shared/core/signature.ts";
-import { takeBridged } from "../../shared/wiring/api/bridge.ts";
+import { takeBridged } from "../../shared/deployments/api/eventbridge.ts";
 
 const key = "a key of more than sixteen";
 const known = callers.parse([

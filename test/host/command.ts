@@ -2,10 +2,10 @@
 import { plain } from "../../shared/cli/colour.ts";
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
-import { flagView, forecast, runs } from "../../shared/wiring/forecast.ts";
-import { moveRecords } from "../../shared/wiring/moving.ts";
-import { preview } from "../../shared/wiring/preview.ts";
-import { recoverKey } from "../../shared/wiring/recovering.ts";
+import { moveRecords } from "../../shared/deployments/cli/copy-records.ts";
+import { flagView, forecast, runs } from "../../shared/deployments/cli/forecast.ts";
+import { preview } from "../../shared/deployments/cli/preview.ts";
+import { recoverKey } from "../../shared/deployments/cli/recover.ts";
 import type { Stand } from "./stand.ts";
 
 const never = async (): Promise<never> => {

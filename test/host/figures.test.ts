@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
-import type { Host } from "../../shared/wiring/host.ts";
+import type { Host } from "../../shared/deployments/host/start.ts";
 import { application, home, statusOf, volcanoJob } from "./objects.ts";
 import { onStand } from "./stand.ts";
 

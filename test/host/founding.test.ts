@@ -1,7 +1,7 @@
 /** The queues root and default stand from the beginning, where Volcano's kinds are served and nobody else looks after them. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lookoutFor } from "../../shared/wiring/lookout.ts";
+import { lookoutFor } from "../../shared/deployments/common/controller-detection.ts";
 import { home } from "./objects.ts";
 import { crds, onStand, type Stand } from "./stand.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj, Stored } from "../../shared/core/object.ts";
 import { timeText } from "../../shared/core/time.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { command, home, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mergeObject, request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { timeText } from "../../shared/core/time.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { completed, type LeftJob, leftOf } from "../support/left-job.ts";
 import { home, queue, resources, volcanoJob } from "./objects.ts";
 import type { Stand } from "./stand.ts";

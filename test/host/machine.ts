@@ -6,9 +6,9 @@ import { apiApp } from "../../functions/api.ts";
 import { plain } from "../../shared/cli/colour.ts";
 import { run } from "../../shared/cli/program.ts";
 import type { Tools } from "../../shared/cli/tools.ts";
+import { runHost } from "../../shared/deployments/host/process.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
-import { runHost } from "../../shared/wiring/process.ts";
 import { crds, type Line } from "./stand.ts";
 
 export type Running = {

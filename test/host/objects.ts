@@ -1,6 +1,6 @@
 /** What users put into a cluster, and how a test reads it back. */
 import type { Obj, Resource, Stored } from "../../shared/core/object.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 
 /** kind → where it stands. */
 export const resources: Readonly<Record<string, Resource>> = {

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as z from "zod";
-import type { HostSettings } from "../../shared/wiring/host.ts";
-import { tellPlans } from "../../shared/wiring/shadow.ts";
+import { tellPlans } from "../../shared/deployments/host/dry-run.ts";
+import type { HostSettings } from "../../shared/deployments/host/start.ts";
 import { rekindle } from "./command.ts";
 import { application, stateOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";

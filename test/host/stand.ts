@@ -9,13 +9,13 @@ import { parse } from "yaml";
 import { mergeObject, request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { HttpRequest, Transport } from "../../shared/core/http.ts";
 import { apiVersionOf, type Obj, type Resource, type Stored } from "../../shared/core/object.ts";
+import { type Host, type HostSettings, startHost } from "../../shared/deployments/host/start.ts";
 import type { Report } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
 import { collectionPath, objectPath } from "../../shared/kube/paths.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
-import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { type Host, type HostSettings, startHost } from "../../shared/wiring/host.ts";
+import { defaultOptions } from "../../shared/spark/auxiliary-objects/options.ts";
 import { resources } from "./objects.ts";
 import { type Fault, openWay } from "./way.ts";
 

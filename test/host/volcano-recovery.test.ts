@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { rekindle } from "./command.ts";
 import { admitting, schedulers } from "./left.ts";
 import { cronJob, home, jobFlow, queue, volcanoJob } from "./objects.ts";

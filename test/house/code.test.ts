@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
   {
     name: "the environment is read only at the edges",
     folders: ["shared"],
-    except: /^shared\/(wiring|adapters|cli)\//,
+    except: /^shared\/(deployments|adapters|cli)\//,
     forbidden: /process\.env\b/,
   },
   {

@@ -13,7 +13,7 @@ type Room = {
 
 const pure = { node: ["node:crypto"] } as const;
 const ports = "shared/engine/ports.ts";
-const belowWiring = [
+const belowDeployments = [
   "core",
   "kube",
   "spark",
@@ -56,12 +56,11 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   simulator: { rooms: ["core", "kube"], packages: ["hono", "@hono/node-server", "zod", "yaml"] },
   cli: { rooms: ["core", "kube", "adapters"], packages: ["commander", "yaml", "zod"] },
-  dashboard: { rooms: ["core", "kube", "adapters"], packages: ["hono"] },
-  wiring: {
-    rooms: [...belowWiring, "cli", "dashboard"],
+  deployments: {
+    rooms: [...belowDeployments, "cli"],
     packages: ["hono", "@hono/node-server", "yaml", "pino", "zod"],
   },
-  functions: { rooms: ["wiring", "engine", "cli"], packages: ["hono"] },
+  functions: { rooms: ["deployments", "engine", "cli"], packages: ["hono"] },
 };
 
 const roomOf = (path: string): string => {

@@ -6,7 +6,7 @@ import { parser } from "@prometheus-io/lezer-promql";
 import { parse } from "yaml";
 import * as z from "zod";
 import type { Family } from "../../shared/adapters/telemetry/metrics.ts";
-import { familiesFor, upstreamNaming } from "../../shared/wiring/metering.ts";
+import { familiesFor, upstreamNaming } from "../../shared/deployments/host/metrics.ts";
 
 const read = (file: string): string => readFileSync(new URL(`../../infra/grafana/${file}`, import.meta.url), "utf8");
 

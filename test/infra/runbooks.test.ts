@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import { alertRules } from "../../infra/alerts.ts";
 import { readTemplate } from "../../infra/aws/template.ts";
-import { ownFigures, ownLabels } from "../../shared/core/measure.ts";
+import { ownFigures, ownLabels } from "../../shared/core/metric.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

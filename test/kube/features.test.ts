@@ -1,8 +1,8 @@
 /** A right that only a feature grants: its lack names the feature wherever it is told. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf } from "../../shared/kube/answers.ts";
 import { withFeature } from "../../shared/kube/features.ts";
+import { errorOf } from "../../shared/kube/responses.ts";
 
 const refusal = (verb: string, resource: string): string =>
   `${resource.split("/")[0]} "x" is forbidden: User "system:serviceaccount:rekindle:rekindle" cannot ${verb} resource "${resource}" in API group "" in the namespace "default"`;

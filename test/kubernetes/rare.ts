@@ -93,7 +93,7 @@ export const rare: readonly Rare[] = [
     // Where neither the forwarder nor a resync has looked for other controllers yet, a step looks itself.
     account: "rekindle-reconcile",
     rights: of("apps", ["deployments"], ["list"]),
-    test: ["test/wiring/sighting.test.ts", "is read again within a minute"],
+    test: ["test/deployments/common/controller-sightings.test.ts", "is read again within a minute"],
   },
   {
     // A patch that makes the object is a creation to the API server's authorizer, and a patch in its log.
@@ -108,12 +108,12 @@ export const rare: readonly Rare[] = [
   {
     account: "rekindle-forward",
     rights: records("list", "create", "update"),
-    test: ["test/wiring/forwarding.test.ts", "keeps its cursors as checkpoints in its own namespace"],
+    test: ["test/deployments/forward/function.test.ts", "keeps its cursors as checkpoints in its own namespace"],
   },
   {
     account: "rekindle-resync",
     rights: records("create", "update"),
-    test: ["test/wiring/sweep.test.ts", "that has no time for all goes on in the next run"],
+    test: ["test/deployments/resync/function.test.ts", "that has no time for all goes on in the next run"],
   },
   {
     account: "rekindle-deliver",
@@ -139,12 +139,12 @@ export const rare: readonly Rare[] = [
       ...of("", ["pods"], ["list"]),
       ...records("get", "list"),
     ],
-    test: ["test/wiring/reading.test.ts", "uses each of its rights, and needs no other"],
+    test: ["test/deployments/reading.test.ts", "uses each of its rights, and needs no other"],
   },
   {
     account: "rekindle-admission",
     rights: ["list resourcequotas", "list queues.scheduling.volcano.sh", "get namespaces"],
-    test: ["test/wiring/admission/quotas.test.ts", "are asked for once in a second, and per namespace"],
+    test: ["test/deployments/admission/quotas.test.ts", "are asked for once in a second, and per namespace"],
   },
   {
     account: "rekindle-submitter",
@@ -152,6 +152,9 @@ export const rare: readonly Rare[] = [
       ...of("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
       ...of("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
     ],
-    test: ["test/wiring/submitter.test.ts", "after a death at any of its calls is completed by the next try"],
+    test: [
+      "test/deployments/submitter/function.test.ts",
+      "after a death at any of its calls is completed by the next try",
+    ],
   },
 ];

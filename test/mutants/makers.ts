@@ -41,7 +41,7 @@ export const makerMutants: readonly Mutant[] = [
   {
     name: "cron-makes-up-for-all",
     promise: "of several times that were missed only the latest has a job",
-    file: "shared/volcano/cron/recent.ts",
+    file: "shared/volcano/cron/due-time.ts",
     find: "const mostRecent = lastUntil(schedule, first + (count - 2) * apart * 1_000, now);",
     replace: "const mostRecent: number | undefined = count > 0 ? first : lastUntil(schedule, first, now);",
     scenarios: ["cron-catch-up"],

@@ -22,9 +22,9 @@ const step = "shared/engine/step.ts";
 const save = "shared/engine/save.ts";
 const apply = "shared/engine/apply.ts";
 const observe = "shared/engine/observe.ts";
-const comeBack = "shared/engine/return.ts";
+const comeBack = "shared/engine/requeue.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
-const submitting = "shared/spark/application/submitting.ts";
+const submitting = "shared/spark/application/driver/submit.ts";
 const decide = "shared/spark/application/decide.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "busy-let-go",
     promise: "who works is not ended because fewer executors are wanted",
-    file: "shared/spark/executors/shrink.ts",
+    file: "shared/spark/executors/scale-down.ts",
     find: "return force ? 2 : never;",
     replace: "return 2;",
     scenarios: ["own-fewer-busy"],
@@ -112,7 +112,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "memory-lack-forgotten",
     promise: "after a lack of memory the executors of a run have a single task until its driver ends",
-    file: "shared/spark/application/owning.ts",
+    file: "shared/spark/application/executors/allocator.ts",
     find: 'return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");',
     replace: "return singleTask === true && lost > 0 && members.length === 0;",
     scenarios: ["own-memory"],
@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "end-forgotten",
     promise: "how an executor ended is saved before its pod is cleaned away",
-    file: "shared/spark/application/ends.ts",
+    file: "shared/spark/application/executors/pending-ends.ts",
     find: "{ ...bare, ...written(ends) }",
     replace: "bare",
     scenarios: ["assist-dynamic"],
@@ -211,7 +211,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "strays-left",
     promise: "a body of a past attempt is ended on sight",
-    file: "shared/spark/application/scene.ts",
+    file: "shared/spark/application/context.ts",
     find: "alive(found?.strays ?? []).map((pod) => removal(pod, pods));",
     replace: "alive(found?.strays ?? []).slice(0, 0).map((pod) => removal(pod, pods));",
     scenarios: ["suspension"],
@@ -220,7 +220,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "owned-by-label",
     promise: "whose a pod is, its owner references say, and no label",
-    file: "shared/spark/application/evidence.ts",
+    file: "shared/spark/application/driver/evidence.ts",
     find: "pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner)))",
     replace: "pods.filter(() => owners.length > 0)",
     scenarios: ["completion"],

@@ -34,7 +34,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "job-missing-not-awaited",
     promise: "until the window of a recovery ends, a pod that was seen is not taken for evicted",
-    file: `${job}/comeback.ts`,
+    file: `${job}/recovery-window.ts`,
     find: "if (first === undefined) return undefined;",
     replace: "if (first !== undefined) return undefined;",
     tests: ["volcano/job/recovery.test.ts"],
@@ -76,7 +76,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "cleanup-unshown",
     promise: "what a status says of what was ended is set right before the order counts as carried out",
-    file: "shared/engine/recovery/cleaning.ts",
+    file: "shared/engine/recovery/cleanup.ts",
     find: "if (status !== undefined && statusPatch(object, status, memo) !== undefined)",
     replace: "if (status === null)",
     scenarios: ["cron-cleanup"],
@@ -85,7 +85,7 @@ export const recoveryMutants: readonly Mutant[] = [
   {
     name: "cleanup-untold",
     promise: "that an order was carried out is told",
-    file: "shared/engine/recovery/cleaning.ts",
+    file: "shared/engine/recovery/cleanup.ts",
     find: "return news.length > 0 ? { memory, stages: [news], more: true } : undefined;",
     replace: "return undefined;",
     tests: ["host/volcano-recovery.test.ts"],

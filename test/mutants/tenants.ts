@@ -37,7 +37,7 @@ export const tenantMutants: readonly Mutant[] = [
   {
     name: "event-headers-unsigned",
     promise: "a signature covers the headers that say what an event asks for",
-    file: "shared/wiring/api/gate.ts",
+    file: "shared/deployments/api/access-check.ts",
     find: "      headers: eventHeaders((name) => c.req.header(name)),\n",
     replace: "",
     tests: ["test/functions/triggers.test.ts"],

@@ -75,7 +75,7 @@ export const updateMutants: readonly Mutant[] = [
   {
     name: "update-outstanding-forgotten",
     promise: "what was outstanding when a host died is sent again by the next one",
-    file: "shared/wiring/resync.ts",
+    file: "shared/deployments/resync/sweep.ts",
     find: "if (scope.updates === true) due.push",
     replace: "if (scope.now === undefined) due.push",
     scenarios: ["told-hanging"],

@@ -6,7 +6,7 @@ import type { Mutant } from "./mutants.ts";
 
 const apply = "shared/engine/apply.ts";
 const decide = "shared/spark/application/decide.ts";
-const following = "shared/spark/application/following.ts";
+const following = "shared/spark/application/driver/monitor.ts";
 const machine = "shared/spark/application/machine.ts";
 
 export const upstreamMutants: readonly Mutant[] = [
@@ -31,15 +31,15 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U8-executors-forgotten",
     promise: "whose executors are is known also when their driver has gone (U8)",
-    file: "shared/spark/application/clearing.ts",
+    file: "shared/spark/application/driver/cleanup.ts",
     find: "planOf(scene, knowing(memory, found), found,",
     replace: "planOf(scene, knowing(memory, { ...found, driver: undefined }), found,",
-    tests: ["spark/application/adopting.test.ts"],
+    tests: ["spark/application/adoption.test.ts"],
   },
   {
     name: "U8-begun-too-soon",
     promise: "the next run begins when the executors of the one before have gone, too (U8: kubeflow#2658)",
-    file: "shared/spark/application/clearing.ts",
+    file: "shared/spark/application/driver/cleanup.ts",
     find: "if (left.length === 0 && others.length === 0) return then(scene);",
     replace: "if (found.driver === undefined && others.length === 0) return then(scene);",
     scenarios: ["U8-unseen-to-end"],
@@ -57,7 +57,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U14-conflicts-are-errors",
     promise: "a conflict is nobody's error (U14: kubeflow#3184)",
-    file: "shared/engine/return.ts",
+    file: "shared/engine/requeue.ts",
     find: 'lasts ? "warn" : "debug"',
     replace: 'lasts ? "warn" : "error"',
     scenarios: ["U14-conflicts"],
@@ -94,7 +94,7 @@ export const upstreamMutants: readonly Mutant[] = [
     name: "U12-forgotten-early",
     promise:
       "the memory of an application is kept until nothing of it can arrive any more: a driver created after the deletion is ended, too (U12: kubeflow#2961, #2803)",
-    file: "shared/spark/application/clearing.ts",
+    file: "shared/spark/application/driver/cleanup.ts",
     find: "if (view.now < settled)",
     replace: "if (view.now < 0 * settled)",
     scenarios: ["deletion"],
@@ -140,7 +140,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U9-waits-for-ever",
     promise: "a driver that does not start in the time given is given up (U9: kubeflow#2872)",
-    file: "shared/spark/application/failing.ts",
+    file: "shared/spark/application/driver/failure.ts",
     find: "if (driverStartMs === undefined) return undefined;",
     replace: "if (driverStartMs === undefined || driverStartMs > 0) return undefined;",
     scenarios: ["lateness"],
@@ -176,7 +176,7 @@ export const upstreamMutants: readonly Mutant[] = [
   {
     name: "U17-nothing-after-a-gap",
     promise: "what changed while the watch was broken is found when it begins again (U17: SPARK-33349, kubeflow#188)",
-    file: "shared/forward/known.ts",
+    file: "shared/forward/object-cache.ts",
     find: "places.add(placeOf(object));\n        return seen(object);",
     replace: "places.add(placeOf(object));\n        seen(object);\n        return [];",
     scenarios: ["U17-watch-gone", "U7-unheard"],

@@ -19,7 +19,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U19-earlier-lives-on",
     promise: "pods of an earlier version are ended (U19: SPARK-37856)",
-    file: `${job}/crew.ts`,
+    file: `${job}/pods.ts`,
     find: "return member.version < memory.version || endsUnfinished(memory);",
     replace: "return endsUnfinished(memory);",
     scenarios: ["U19-slow-to-end"],
@@ -28,7 +28,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U20-failure-missed",
     promise: "a failure that nobody saw happen is an event when somebody looks (U20: volcano#3967)",
-    file: `${job}/happenings.ts`,
+    file: `${job}/policy-events.ts`,
     find: '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))',
     replace:
       '.filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index) && scene.view.now - (instantOf(finishedAtOf(member)) ?? 0) < 5_000)',
@@ -47,7 +47,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U22-pods-by-name",
     promise: "whose a pod is says its owner's UID, not its name (U22: volcano#5986)",
-    file: `${job}/crew.ts`,
+    file: `${job}/pods.ts`,
     find: ".filter((pod) => ownedBy(pod, job.uid))",
     replace: ".filter((pod) => pod.metadata.ownerReferences !== undefined)",
     scenarios: ["U22-same-name"],
@@ -56,7 +56,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U23-made-again",
     promise: "a pod that is there is not made (U23: volcano#385)",
-    file: `${job}/syncing.ts`,
+    file: `${job}/sync.ts`,
     find: "!there.has(index) && !seen.has(index) && !done.has(index)",
     replace: "(there.has(index) || !seen.has(index)) && !done.has(index)",
     scenarios: ["U23-called-thrice"],
@@ -84,7 +84,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U25-group-dropped",
     promise: "a targeted restart leaves the job's group alone (U25: volcano#5385)",
-    file: `${job}/taking.ts`,
+    file: `${job}/apply-action.ts`,
     find: "exhausted: memory.exhausted.filter((task) => !tasks.has(task)),",
     replace:
       "exhausted: memory.exhausted.filter((task) => !tasks.has(task)),\n    ...(scene.group === undefined ? {} : { retired: scene.group.metadata.uid }),",
@@ -113,7 +113,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U27-limit-ends-it",
     promise: "trouble does not end a job, however often it was met (U27: volcano#1029)",
-    file: "shared/engine/return.ts",
+    file: "shared/engine/requeue.ts",
     find: "const lasts = isLasting(run.message, trouble) || told !== undefined;",
     replace: `const lasts = isLasting(run.message, trouble) || told !== undefined;
   const { record } = held;
@@ -127,7 +127,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "U28-done-again",
     promise: "what has succeeded is not run again, also when its pod is removed (U28: volcano#791)",
-    file: `${job}/syncing.ts`,
+    file: `${job}/sync.ts`,
     find: " && !done.has(index)",
     replace: "",
     scenarios: ["U28-done-and-removed"],
@@ -145,7 +145,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-untold",
     promise: "an event that a step has died before it told is told by the next (U26: volcano's delayActionMap)",
-    file: `${job}/telling.ts`,
+    file: `${job}/events.ts`,
     find: "...(before.memory.untold ?? []), ",
     replace: "",
     scenarios: ["U26-timer"],
@@ -163,7 +163,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-first-container",
     promise: "the exit codes of all containers count",
-    file: `${job}/crew.ts`,
+    file: `${job}/pods.ts`,
     find: "...new Set(endingsOf(member).flatMap(({ code }) => (code === 0 ? [] : [code]))),",
     replace: "...new Set(endingsOf(member).slice(0, 1).flatMap(({ code }) => (code === 0 ? [] : [code]))),",
     scenarios: ["job-exit-code"],
@@ -172,7 +172,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-command-twice",
     promise: "a command is remembered before its object goes, and so obeyed once",
-    file: `${job}/choosing.ts`,
+    file: `${job}/select-action.ts`,
     find: "commands: remembered(commands, order)",
     replace: "commands: commands ?? []",
     scenarios: ["job-restart-by-command"],
@@ -181,10 +181,10 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-lost-again",
     promise: "a group that was left behind is lost no more",
-    file: `${job}/happenings.ts`,
+    file: `${job}/policy-events.ts`,
     find: "[memory.unknown, memory.retired].includes(group.metadata.uid)",
     replace: "memory.unknown === group.metadata.uid",
-    tests: ["test/volcano/job/removed.test.ts"],
+    tests: ["test/volcano/job/completed-pods.test.ts"],
   },
   {
     name: "job-no-wait",
@@ -207,7 +207,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-eviction-spends",
     promise: "where evictions are free, they spend no retry",
-    file: `${job}/taking.ts`,
+    file: `${job}/apply-action.ts`,
     find: 'wishes.evictions === "free" && because?.disrupted === true',
     replace: "false",
     scenarios: ["job-free-eviction"],
@@ -216,7 +216,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-graceful-is-done",
     promise: "a pod that is being deleted and ends with 0 is not done, though its kubelet writes Succeeded",
-    file: `${job}/crew.ts`,
+    file: `${job}/pods.ts`,
     find: 'if (member.phase !== "Succeeded") return false;',
     replace: 'return member.phase === "Succeeded";',
     scenarios: ["job-drained", "job-drained-policy", "job-resumed-servers"],
@@ -225,7 +225,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-resized-is-evicted",
     promise: "pods that a step ends as too many are not evicted, also when the job grows before they are gone",
-    file: `${job}/witnessing.ts`,
+    file: `${job}/observed-pods.ts`,
     find: " && !isDismissed(member),",
     replace: ",",
     scenarios: ["job-resized-at-once"],
@@ -234,7 +234,7 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "job-leaving-forgotten",
     promise: "a pod that was seen on its way out before it ended is not done, whatever its node's clock says",
-    file: `${job}/crew.ts`,
+    file: `${job}/pods.ts`,
     find: "return !ofTask(leaving, member.task).has(member.index) && endedFirst(member);",
     replace: "return endedFirst(member);",
     tests: ["test/volcano/job/evicted.test.ts"],
@@ -242,9 +242,9 @@ export const volcanoMutants: readonly Mutant[] = [
   {
     name: "driver-deleted-is-completed",
     promise: "a driver that ends with 0 because its pod is deleted has not completed its run",
-    file: "shared/spark/application/evidence.ts",
+    file: "shared/spark/application/driver/evidence.ts",
     find: 'if (isCutShort(pod)) return "failed";',
     replace: "",
-    tests: ["test/spark/application/evidence.test.ts"],
+    tests: ["test/spark/application/driver/evidence.test.ts"],
   },
 ];

@@ -8,7 +8,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { parse } from "yaml";
 import { bundle } from "../../infra/bundle.ts";
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
-import { isRecord } from "../../shared/kube/answers.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
 import { createQueues, depthOf } from "../lambda/queues.ts";

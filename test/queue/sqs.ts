@@ -4,8 +4,8 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import { openSqs } from "../../shared/adapters/sqs/client.ts";
 import { sqsQueue, sqsSender } from "../../shared/adapters/sqs/queue.ts";
 import { openReceiver, type Received } from "../../shared/adapters/sqs/receiver.ts";
+import { wake } from "../../shared/deployments/wake/function.ts";
 import { readMessage } from "../../shared/engine/message.ts";
-import { wake } from "../../shared/wiring/waking.ts";
 import { createQueues } from "../lambda/queues.ts";
 import { type Counter, type Handed, maxReceives, messageOf, type Raw, visibilityMs } from "./counter.ts";
 

@@ -1,7 +1,7 @@
 /** Status updates to a queue of the operator's: our sink and delivery, on a server of somebody else's that speaks SQS. */
 import assert from "node:assert/strict";
 import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { sinkOf } from "../../shared/adapters/sinks/door.ts";
+import { sinkOf } from "../../shared/adapters/sinks/all.ts";
 import { sqsSink } from "../../shared/adapters/sinks/sqs.ts";
 import { openSqs } from "../../shared/adapters/sqs/client.ts";
 import { acknowledged, openStreet, type Street, silence } from "../updates/street.ts";

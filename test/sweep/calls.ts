@@ -6,13 +6,13 @@ import type { HttpRequest, HttpResponse, Transport } from "../../shared/core/htt
 import type { Message } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import type { Sent, Sink } from "../../shared/core/sink.ts";
+import { updatesFor } from "../../shared/deployments/common/updates.ts";
+import { deliveryBy } from "../../shared/deployments/deliver/function.ts";
+import { openRecall } from "../../shared/deployments/host/cache.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
 import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
-import { noticing } from "../../shared/forward/notice.ts";
-import { deliveryBy } from "../../shared/wiring/delivering.ts";
-import { openRecall } from "../../shared/wiring/recalling.ts";
-import { updatesFor } from "../../shared/wiring/updating.ts";
+import { noticing } from "../../shared/forward/node-notice.ts";
 import { silence, wordsFor } from "./door.ts";
 import type { Call, Verdict } from "./fault.ts";
 import type { Post } from "./journal.ts";

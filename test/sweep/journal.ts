@@ -31,7 +31,7 @@ export type Post = {
   readonly journal: () => Journal;
   /**
    * How the next one begins when its host dies: nothing is left of it but notices that nobody has taken. Whoever told of
-   * one is answered when it is written down (see wiring/host.ts), and until then tells again.
+   * one is answered when it is written down (see deployments/host/start.ts), and until then tells again.
    */
   readonly untaken: () => Journal;
 };

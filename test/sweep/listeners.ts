@@ -4,7 +4,7 @@
  */
 import type { Key } from "../../shared/core/key.ts";
 import type { Sent } from "../../shared/core/sink.ts";
-import { acknowledgementOf } from "../../shared/updates/later.ts";
+import { acknowledgementOf } from "../../shared/updates/acknowledgement.ts";
 import type { Told } from "./facts.ts";
 import type { Mood } from "./plot.ts";
 import type { Stage } from "./stage.ts";

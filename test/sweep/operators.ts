@@ -1,8 +1,8 @@
 /** The kinds that run in a scenario. */
 import type { Operator } from "../../shared/core/operator.ts";
+import { operatorsFor } from "../../shared/deployments/common/operators.ts";
 import { timing } from "../../shared/engine/settings.ts";
-import { defaultOptions } from "../../shared/spark/companions/options.ts";
-import { operatorsFor } from "../../shared/wiring/operators.ts";
+import { defaultOptions } from "../../shared/spark/auxiliary-objects/options.ts";
 import type { Scenario } from "./plot.ts";
 
 /** Queues are nobody's business where Volcano's scheduler is meant to be, unless a scenario is about one. */

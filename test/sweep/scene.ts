@@ -1,6 +1,7 @@
 /** A moment of a run from which others fork: plain data that is shared, never written. */
+
+import type { Mind } from "../../shared/deployments/host/cache.ts";
 import type { SimulatorState } from "../../shared/simulator/open.ts";
-import type { Mind } from "../../shared/wiring/recalling.ts";
 import type { Journal } from "./journal.ts";
 import type { Oracle } from "./oracle.ts";
 

@@ -1,13 +1,13 @@
 /** A visit to a cluster without a stage: steps and resyncs of nobody in particular, and the requests that they make. */
 import type { HttpRequest, Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
+import { operatorsFor } from "../../shared/deployments/common/operators.ts";
+import { openWorld } from "../../shared/deployments/common/step-dependencies.ts";
+import { resync } from "../../shared/deployments/resync/sweep.ts";
 import type { Queue } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
-import { operatorsFor } from "../../shared/wiring/operators.ts";
-import { resync } from "../../shared/wiring/resync.ts";
-import { openWorld } from "../../shared/wiring/world.ts";
 import { wordsFor } from "./door.ts";
 
 export type Visit = {

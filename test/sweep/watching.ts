@@ -1,9 +1,9 @@
 /** The forwarder under virtual time: its real pure parts, told of changes by the store instead of by a stream. */
 import type { Stored } from "../../shared/core/object.ts";
+import type { Forwarder } from "../../shared/forward/forwarder.ts";
 import type { Change as Known, Sending } from "../../shared/forward/keys.ts";
 import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
-import { openKnown } from "../../shared/forward/known.ts";
-import type { Forwarder } from "../../shared/forward/start.ts";
+import { openKnown } from "../../shared/forward/object-cache.ts";
 import { selectorOf } from "../../shared/kube/selector.ts";
 import { fieldSelector } from "../../shared/simulator/selectors.ts";
 import type { Change, Store } from "../../shared/simulator/store.ts";

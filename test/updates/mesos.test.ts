@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { deliveryKey } from "../../shared/core/key.ts";
-import { acknowledgementOf } from "../../shared/updates/later.ts";
+import { acknowledgementOf } from "../../shared/updates/acknowledgement.ts";
 import { message, toy } from "../engine/fakes.ts";
 import { acknowledged, openStreet, type Street, silence } from "./street.ts";
 

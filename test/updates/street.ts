@@ -13,7 +13,7 @@ import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { type Cursor, readCursor } from "../../shared/updates/cursor.ts";
 import { deliver } from "../../shared/updates/deliver.ts";
-import { openUpdates } from "../../shared/updates/listening.ts";
+import { openUpdates } from "../../shared/updates/listeners.ts";
 import { message, type Stage, stage, toys } from "../engine/fakes.ts";
 
 /** One request that reached the listener. */

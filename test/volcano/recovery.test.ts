@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
 import { queryId } from "../../shared/core/plan.ts";
-import { jobsOf as cronJobsOf } from "../../shared/volcano/cron/made.ts";
+import { jobsOf as cronJobsOf } from "../../shared/volcano/cron/jobs.ts";
 import { timingOf } from "../../shared/volcano/cron/read.ts";
 import { recovery as cron } from "../../shared/volcano/cron/recovery.ts";
 import { jobsOf } from "../../shared/volcano/flow/read.ts";

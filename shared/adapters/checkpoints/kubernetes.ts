@@ -4,9 +4,9 @@ import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Key } from "../../core/key.ts";
 import { type Ref, refText, type Stored } from "../../core/object.ts";
 import type { CheckpointRecord, Checkpoints, Version } from "../../engine/ports.ts";
-import { errorOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath } from "../../kube/paths.ts";
 import { namespaces } from "../../kube/resources.ts";
+import { errorOf, saysGone, storedOf } from "../../kube/responses.ts";
 import { checkpointObject, checkpointRef, isEdited } from "./object.ts";
 
 export type CheckpointOptions = {

@@ -1,8 +1,8 @@
 /** How a checkpoint looks as a Kubernetes object: its name, labels and the annotations that a resync pages without reading specs. */
 import { digestOf } from "../../core/json.ts";
 import { digest, type Key } from "../../core/key.ts";
+import { oncePerObject } from "../../core/memoize.ts";
 import { apiVersionOf, type Metadata, type Obj, type Ref, type Resource } from "../../core/object.ts";
-import { oncePerObject } from "../../core/once.ts";
 import { positionOf, positionText } from "../../core/outbox.ts";
 import type { CheckpointRecord } from "../../engine/ports.ts";
 

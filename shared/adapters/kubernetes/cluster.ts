@@ -3,9 +3,9 @@ import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
-import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
-import { ask } from "./asking.ts";
+import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
+import { ask } from "./pod-proxy.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
 export type ClusterOptions = {

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { type Exec, KubeconfigError } from "./kubefile.ts";
+import { type Exec, KubeconfigError } from "./kubeconfig-file.ts";
 
 export type ExecCredential = {
   readonly token: string | undefined;

@@ -13,7 +13,7 @@ import {
   KubeconfigError,
   readKubeconfig,
   textOf,
-} from "./kubefile.ts";
+} from "./kubeconfig-file.ts";
 import { loginOf } from "./login.ts";
 import { account, podServer } from "./pod.ts";
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Auth } from "./credentials.ts";
 import { runPlugin } from "./exec.ts";
 import type { Endpoint } from "./https.ts";
-import { type FileUser, KubeconfigError, textOf } from "./kubefile.ts";
+import { type FileUser, KubeconfigError, textOf } from "./kubeconfig-file.ts";
 
 type Surroundings = {
   readonly server: string;

@@ -1,8 +1,8 @@
 /** Requests that stand beside the engine's port, for the command line and for resync: patches, server-side apply, pages, bare reads. */
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
-import { type Json, jsonOf, type Page, pageOf, storedOf } from "../../kube/answers.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
+import { type Json, jsonOf, type Page, pageOf, storedOf } from "../../kube/responses.ts";
 
 export const json = { "content-type": "application/json" } as const;
 export const mergePatchJson = { "content-type": "application/merge-patch+json" } as const;

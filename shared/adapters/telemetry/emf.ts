@@ -1,5 +1,5 @@
 /** Figures of a function as lines that CloudWatch turns into metrics (embedded metric format): no request, no library. */
-import type { Measure, Meter } from "../../core/measure.ts";
+import type { Measure, Meter } from "../../core/metric.ts";
 
 /** Values of one name that a document may have. */
 const mostValues = 100;

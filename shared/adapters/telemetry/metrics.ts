@@ -1,6 +1,6 @@
 /** Figures as Prometheus reads them, kept by prom-client; every one is there from the beginning, at 0. */
 import { Counter, Gauge, Histogram, Registry, Summary } from "prom-client";
-import type { Figure, Labels, Measure, Meter } from "../../core/measure.ts";
+import type { Figure, Labels, Measure, Meter } from "../../core/metric.ts";
 
 /** A figure, the labels that tell it apart, and what stands before its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };

@@ -1,7 +1,7 @@
 /** `rekindle forward` as people type it: the driver's page on this machine. */
 import type { Command } from "commander";
 import type { Stored } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { application, connected, countFrom, onNamespace, type Scoped } from "../options.ts";
 import { lifeOf, noPod, podOf } from "../pods.ts";
 import { findTarget, missing, type Target } from "../target.ts";

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";
 

@@ -1,7 +1,7 @@
 /** `rekindle create NAME --from SCHEDULE`: one run of a schedule's template, now and under a name of its own. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { apiVersionOf, type Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { Document } from "../documents.ts";
 import { Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";

@@ -1,8 +1,8 @@
 /** Pods of jobs in the columns of vcctl, with the cells that the API server prints for kubectl. */
 import * as z from "zod";
-import { jsonOf } from "../../kube/answers.ts";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
+import { jsonOf } from "../../kube/responses.ts";
 import { columns } from "../text.ts";
 import type { Session } from "../tools.ts";
 

@@ -1,7 +1,7 @@
 /** Volcano's kinds as the command line reads them: where they stand, and what of a job is shown. */
 import * as z from "zod";
 import type { Obj, Resource } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 
 export const jobs: Resource = { group: "batch.volcano.sh", version: "v1alpha1", plural: "jobs", kind: "Job" };
 export const commands: Resource = { group: "bus.volcano.sh", version: "v1alpha1", plural: "commands", kind: "Command" };

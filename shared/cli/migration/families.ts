@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
-import { type Upstream, upstreams } from "../../kube/upstreams.ts";
+import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import { podGroups, queues } from "../job/shape.ts";
 import { kinds } from "../kinds/all.ts";
 import type { Kind } from "../kinds/kind.ts";

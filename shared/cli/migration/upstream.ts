@@ -5,7 +5,7 @@ import { pages } from "../../adapters/kubernetes/requests.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { namespaces } from "../../kube/resources.ts";
-import { isRenewed, type Part, partOf } from "../../kube/upstreams.ts";
+import { isRenewed, type Part, partOf } from "../../kube/upstream-controllers.ts";
 import { notServed } from "../failure.ts";
 import { ours } from "../installation/marks.ts";
 import type { Session } from "../tools.ts";

@@ -1,7 +1,7 @@
 /** Queues in the columns of vcctl: the groups in each are counted, for no controller writes their numbers any more. */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { columns } from "../text.ts";
 
 const shape = z.looseObject({

@@ -1,6 +1,6 @@
 /** A command line of spark-submit as a SparkApplication. */
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { Refused } from "../failure.ts";
 import { confFields, flags } from "./flags.ts";
 

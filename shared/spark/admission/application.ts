@@ -7,14 +7,14 @@ import {
   type Named,
   type PatchOperation,
 } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { isOwn, readOtherwise } from "../executors/owner.ts";
 import { specSchema } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { scaleOddities } from "../schema/scale.ts";
-import { notesOf } from "../submission/notes.ts";
 import { submit } from "../submission/submit.ts";
+import { notesOf } from "../submission/warnings.ts";
 
 const stateOf = (object: AdmittedObject): unknown => {
   const { status } = object;

@@ -1,6 +1,6 @@
 /** Quotas at the API server's door: a SparkApplication that does not fit is refused before its pods are. */
 import { type AdmissionRequest, type AdmittedObject, isSameSpec, type Verdict } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { exceeded, type Requests, requestsOf } from "../quota.ts";
 import { specSchema } from "../schema/application.ts";
 

@@ -3,8 +3,8 @@
  * range. Parsing, messages and the command line follow from these tables.
  */
 import { type Choice, type Count, type Span, spanUnits } from "../../core/annotation.ts";
+import { mostInBatch } from "../executors/allocation-rate.ts";
 import { owners } from "../executors/owner.ts";
-import { mostInBatch } from "../executors/pace.ts";
 
 const { second, minute, hour } = spanUnits;
 

@@ -3,21 +3,11 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
-import { endCompanions } from "./accompanied.ts";
-import { adopted, blank, mayHideDriver } from "./adopting.ts";
-import { chronicled } from "./chronicle.ts";
-import { clear, windDown } from "./clearing.ts";
-import * as closing from "./closing.ts";
-import type { Pods } from "./evidence.ts";
-import { follow } from "./following.ts";
-import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
-import { type Memory, normaliser, type State } from "./memory.ts";
-import { policiesOf } from "./policies.ts";
-import { isOwnRun, relevant } from "./relevant.ts";
-import { sparkApplications } from "./resource.ts";
+import { adopted, blank, mayHideDriver } from "./adoption.ts";
+import { endCompanions } from "./auxiliary-objects.ts";
 import {
   endAll,
   endOver,
@@ -30,10 +20,20 @@ import {
   type Settings,
   seenPods,
   settledAt,
-} from "./scene.ts";
+} from "./context.ts";
+import { clear, windDown } from "./driver/cleanup.ts";
+import type { Pods } from "./driver/evidence.ts";
+import { follow } from "./driver/monitor.ts";
+import { submitNext, withdrawn } from "./driver/submit.ts";
+import * as closing from "./executors/final-account.ts";
+import { chronicled } from "./history.ts";
+import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
+import { type Memory, normaliser, type State } from "./memory.ts";
+import { policiesOf } from "./policies.ts";
+import { sparkApplications } from "./resource.ts";
+import { isOwnRun, relevant } from "./run-spec.ts";
 import { startingUp } from "./startup.ts";
 import { shownState } from "./status.ts";
-import { submitNext, withdrawn } from "./submitting.ts";
 
 /** Read past the schema: what is suspended and wrong besides stays suspended. */
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;

@@ -1,5 +1,5 @@
 /** The state machine of a SparkApplication as tables: what each phase does, and where the driver's evidence leads. */
-import type { Cause } from "./causes.ts";
+import type { Cause } from "./driver/failure-causes.ts";
 import type { Phase } from "./memory.ts";
 
 /** What a phase does about the world. */

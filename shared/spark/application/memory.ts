@@ -2,10 +2,10 @@
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
-import { rareNames } from "../companions/retinue.ts";
+import { rareNames } from "../auxiliary-objects/all.ts";
 import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
-import { causes } from "./causes.ts";
+import { causes } from "./driver/failure-causes.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({

@@ -1,12 +1,12 @@
 /** SparkApplication as the engine knows it: what to watch, how to read its memory, how to decide. */
 import type { Operator } from "../../core/operator.ts";
+import type { Settings } from "./context.ts";
 import { decide } from "./decide.ts";
-import { heldUp } from "./holding.ts";
-import { measuresOf, measuresOfSave } from "./measures.ts";
+import { heldUp } from "./held-up.ts";
 import { type Memory, parseMemory } from "./memory.ts";
+import { measuresOf, measuresOfSave } from "./metrics.ts";
 import { recovery } from "./recovery.ts";
-import type { Settings } from "./scene.ts";
-import { tells } from "./telling.ts";
+import { tells } from "./update.ts";
 import { applicationWatcher } from "./watches.ts";
 
 /** The operator of SparkApplications under the given settings. */

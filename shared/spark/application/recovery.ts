@@ -11,11 +11,11 @@ import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
 import { losses, lossReasons } from "../executors/losses.ts";
 import { parseSpec } from "../schema/parse.ts";
-import { adopted, hiddenDriver, runOf } from "./adopting.ts";
-import { adoptedUid, submissionLabel } from "./evidence.ts";
+import { adopted, hiddenDriver, runOf } from "./adoption.ts";
+import { leftoversOf, podsOf } from "./context.ts";
+import { adoptedUid, submissionLabel } from "./driver/evidence.ts";
 import { type Driver, type Memory, type Phase, type State, salvageMemory } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
-import { leftoversOf, podsOf } from "./scene.ts";
 import { shownSubmission } from "./status.ts";
 
 const estate = (key: Key, uid: string, memory: Memory | undefined): Estate => ({

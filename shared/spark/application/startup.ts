@@ -3,10 +3,10 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Decision, queryId, type View } from "../../core/plan.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
-import { type Pods, sortOut } from "./evidence.ts";
+import { podsOf } from "./context.ts";
+import { type Pods, sortOut } from "./driver/evidence.ts";
 import type { Memory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
-import { podsOf } from "./scene.ts";
 
 type Role = Pick<Startup, "role" | "pods" | "waitsFor">;
 

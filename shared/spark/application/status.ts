@@ -1,10 +1,10 @@
 /** The status that upstream's users know, projected from the memory and the pods. */
 import * as z from "zod";
+import { oncePer } from "../../core/memoize.ts";
 import type { Stored } from "../../core/object.ts";
-import { oncePer } from "../../core/once.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import type { Pods } from "./evidence.ts";
-import { endsIn, executorStates } from "./executors.ts";
+import type { Pods } from "./driver/evidence.ts";
+import { endsIn, executorStates } from "./executors/states.ts";
 import type { Driver, Memory } from "./memory.ts";
 
 /** What is read back of a status: who wrote it does not matter, so nothing but strings is believed. */

@@ -2,9 +2,9 @@
 import { same } from "../../core/json.ts";
 import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { leavingAt } from "../../kube/leaving.ts";
-import { changed } from "../../kube/news.ts";
+import { leavingAt } from "../../kube/node-notice.ts";
 import { conditionOf, isEnding, labelOf, type PodStatus, podStatus } from "../../kube/pods.ts";
+import { changed } from "../../kube/relevant-change.ts";
 import { pods } from "../../kube/resources.ts";
 import { trimPod } from "../../kube/trim.ts";
 import { endingOf } from "../executors/losses.ts";

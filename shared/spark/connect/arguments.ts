@@ -1,5 +1,5 @@
 /** The command line of the server: upstream's options in upstream's order, maps in the order of their keys. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import type { SparkConnectSpec } from "../schema/connect.ts";
 import { connectLabel, launchedLabel, serverName } from "./resource.ts";
 

@@ -1,7 +1,7 @@
 /** The three objects of a SparkConnect, as upstream makes them: config map, server pod, service. */
 import { digestOf } from "../../core/json.ts";
 import { apiVersionOf, type Metadata, type Obj, type Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { pruned } from "../submission/pods/prune.ts";
 import { imageIn, type Server, startCommand, templateFile, templateFolder } from "./arguments.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "./resource.ts";

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { podStatus } from "../../kube/pods.ts";
+import { isRecord } from "../../kube/responses.ts";
 
 /** What is shown of a server. `message` says why it is not ready. */
 export type Shown = {

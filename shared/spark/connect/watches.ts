@@ -2,10 +2,10 @@
 import { same } from "../../core/json.ts";
 import type { Obj, Resource } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { isRecord } from "../../kube/answers.ts";
-import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf, podStatus } from "../../kube/pods.ts";
+import { changed } from "../../kube/relevant-change.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { trimPod } from "../../kube/trim.ts";
 import { connectLabel, launchedLabel, sparkConnects } from "./resource.ts";
 

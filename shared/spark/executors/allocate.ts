@@ -4,8 +4,8 @@
  * must not keep the rest from being replaced.
  */
 import { type Allotment, handedOut } from "./allotment.ts";
-import { isLiving, type Member } from "./census.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";
+import { isLiving, type Member } from "./members.ts";
 
 export type Pace = {
   /** Executors made within one interval, at most. */

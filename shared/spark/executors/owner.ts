@@ -5,7 +5,7 @@ import type { Conf } from "../submission/conf.ts";
 import { flagOf, listOf } from "../submission/conf.ts";
 import { volcanoStep } from "../submission/steps/volcano.ts";
 import { standIn } from "../submission/versions.ts";
-import { batchConf, batchIn, mostInBatch } from "./pace.ts";
+import { batchConf, batchIn, mostInBatch } from "./allocation-rate.ts";
 
 export const ownerAnnotation = "rekindle.dev/executors";
 

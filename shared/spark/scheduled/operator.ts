@@ -3,7 +3,7 @@ import type { Operator } from "../../core/operator.ts";
 import { decide, type Settings } from "./decide.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
-import { tells } from "./telling.ts";
+import { tells } from "./update.ts";
 import { scheduleWatcher } from "./watches.ts";
 
 /** The operator of ScheduledSparkApplications under the given settings. */

@@ -2,7 +2,7 @@
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import type { Json } from "../../kube/answers.ts";
+import type { Json } from "../../kube/responses.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";
 

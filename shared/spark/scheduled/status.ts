@@ -2,7 +2,7 @@
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { Memory } from "./memory.ts";
 import { scheduledSparkApplications } from "./resource.ts";
 

@@ -1,8 +1,8 @@
 /** What of the world is news to a ScheduledSparkApplication, for those who only watch and need none of its decisions. */
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { changed } from "../../kube/news.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
+import { changed } from "../../kube/relevant-change.ts";
 import { trim } from "../../kube/trim.ts";
 import { sparkApplications } from "../application/resource.ts";
 import { scheduledSparkApplications, scheduleLabel } from "./resource.ts";

@@ -1,6 +1,6 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
-import { oncePer } from "../../core/once.ts";
+import { oncePer } from "../../core/memoize.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
 import { brokenRules } from "./rules.ts";

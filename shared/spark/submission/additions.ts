@@ -4,7 +4,7 @@
  */
 import type { Obj, OwnerReference } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
-import type { Json } from "../../kube/answers.ts";
+import type { Json } from "../../kube/responses.ts";
 import { wantedOf } from "../executors/owner.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { Pair } from "./arguments/pairs.ts";

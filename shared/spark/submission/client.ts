@@ -3,7 +3,7 @@
  * driver is to read, in a ConfigMap. What that client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
-import type { Json } from "../../kube/answers.ts";
+import type { Json } from "../../kube/responses.ts";
 import type { Conf } from "./conf.ts";
 import { listOf, understood } from "./conf.ts";
 import type { Identity } from "./identity.ts";

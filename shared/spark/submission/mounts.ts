@@ -2,7 +2,7 @@
  * Volumes and mounts of an application that end up in no pod: upstream's webhook passes over them without a word, and so
  * does the submission. Here they are told, each by its field.
  */
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 
 const roles = ["driver", "executor"] as const;

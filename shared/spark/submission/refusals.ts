@@ -1,17 +1,17 @@
 /** What Spark's submission client refuses, and what only it could do, each with what to change. */
 import type { Request } from "./client.ts";
 import { below, listOf } from "./conf.ts";
+import { wrongValues } from "./conf-values.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
-import { wrongVolumes } from "./spaces.ts";
 import { imageOf } from "./steps/basic.ts";
 import { credentialFiles } from "./steps/credentials.ts";
 import { wrongResources } from "./steps/resources.ts";
 import { partsOf } from "./steps/secrets.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
-import { wrongValues } from "./values.ts";
 import type { Rules } from "./versions.ts";
 import { rulesFor } from "./versions.ts";
+import { wrongVolumes } from "./volume-rules.ts";
 
 type Check = (request: Request, rules: Rules) => readonly string[];
 

@@ -1,6 +1,6 @@
 /** What would not fit into the ConfigMaps that a driver reads, told by the field of the application that fills them. */
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 
 /** Bytes that the API server lets the values of one ConfigMap have together. */

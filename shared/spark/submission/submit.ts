@@ -1,9 +1,9 @@
 /** A SparkApplication becomes the objects of one attempt: what to create before the driver pod, and the driver pod. */
 import type { Obj } from "../../core/object.ts";
+import { executorOf } from "../executor-pod/builder.ts";
+import type { ExecutorBasis } from "../executor-pod/request.ts";
 import { firstId } from "../executors/allotment.ts";
-import { executorOf } from "../executors/builder.ts";
 import { isOwn, obstaclesIn, readOtherwise } from "../executors/owner.ts";
-import type { ExecutorBasis } from "../executors/request.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { brokenRules } from "../schema/rules.ts";
@@ -17,7 +17,6 @@ import type { Built } from "./client.ts";
 import { build } from "./client.ts";
 import type { Identity } from "./identity.ts";
 import { identityOf } from "./identity.ts";
-import { notesOf } from "./notes.ts";
 import { mutated } from "./pods/mutation.ts";
 import type { SparkPod } from "./pods/pod.ts";
 import { assembled, asTemplate } from "./pods/pod.ts";
@@ -25,6 +24,7 @@ import { executorPod, owned, templateOf } from "./pods/templates.ts";
 import { prepare } from "./prepare.ts";
 import { oversized } from "./sizes.ts";
 import { rulesFor } from "./versions.ts";
+import { notesOf } from "./warnings.ts";
 
 export type SubmissionInput = {
   readonly app: {

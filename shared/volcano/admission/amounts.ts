@@ -1,6 +1,7 @@
 /** Amounts of resources as queues and groups name them, read, compared, added and written as upstream's scheduler does. */
-import { isRecord } from "../../kube/answers.ts";
+
 import { type Quantity, quantityOf, quantityText } from "../../kube/quantity.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { amountSaying } from "../schema/resources.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -2,8 +2,8 @@
 import { readSchedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
 import type { Named } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { longestName, readSpec } from "../cron/read.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";

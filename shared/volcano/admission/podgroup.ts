@@ -1,8 +1,8 @@
 /** A group of pods at the API server's door: the queue of its namespace, and what upstream's webhook refuses, in its words. */
 import * as z from "zod";
 import type { AdmittedObject, PatchOperation } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import type { QueueView } from "../schema/queue.ts";
 import { notFound } from "./tree.ts";

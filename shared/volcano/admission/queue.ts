@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { same } from "../../core/json.ts";
 import { type AdmittedObject, additions, type PatchOperation } from "../../kube/admission.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { rooted, specGaps } from "../queue/defaults.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { type Amounts, amountsIn } from "./amounts.ts";

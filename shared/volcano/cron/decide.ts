@@ -10,12 +10,12 @@ import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Refusal, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
-import { createdAt, removal } from "../offspring.ts";
+import { createdAt, removal } from "../child-jobs.ts";
+import { type Recent, recentOf } from "./due-time.ts";
 import { creation, jobName } from "./job.ts";
-import { jobsOf, type Made, sortOut, withSuccess } from "./made.ts";
+import { jobsOf, type Made, sortOut, withSuccess } from "./jobs.ts";
 import { type Memory, seeded } from "./memory.ts";
 import { type Asked, type Read, readSpec, timingOf } from "./read.ts";
-import { type Recent, recentOf } from "./recent.ts";
 import { farewells, projected, told } from "./status.ts";
 
 /** What a deployment decides for all CronJobs: see engine/settings.ts. */

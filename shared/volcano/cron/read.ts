@@ -3,8 +3,8 @@ import { readSchedule, type Schedule } from "../../core/cron/schedule.ts";
 import { zoneOf } from "../../core/cron/zone.ts";
 import { digestOf, isTooMuch } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
 import { explain, telling } from "../../kube/explain.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
 

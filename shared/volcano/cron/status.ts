@@ -4,7 +4,7 @@ import type { Effect } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { cronJobs, jobs } from "../resource.ts";
-import { departed, type Made } from "./made.ts";
+import { departed, type Made } from "./jobs.ts";
 import type { Memory } from "./memory.ts";
 
 const referenceTo = ({ metadata: { name, namespace, uid } }: Stored) => ({

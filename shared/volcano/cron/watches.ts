@@ -1,7 +1,7 @@
 /** What of the world is news to a CronJob, for those who only watch and need none of its decisions. */
 import type { Watch } from "../../core/operator.ts";
-import { changed } from "../../kube/news.ts";
-import { hasMoved, ownerNamed, trimJob } from "../offspring.ts";
+import { changed } from "../../kube/relevant-change.ts";
+import { hasMoved, ownerNamed, trimJob } from "../child-jobs.ts";
 import { cronJobs, jobs } from "../resource.ts";
 
 const watches: readonly Watch[] = [

@@ -9,7 +9,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
-import { createdAt, phaseOf, removal } from "../offspring.ts";
+import { createdAt, phaseOf, removal } from "../child-jobs.ts";
 import { jobFlows, jobTemplates } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
 import { creation } from "./job.ts";

@@ -2,7 +2,7 @@
 import { apiVersionOf, type Obj, type Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
 import { inheritedListener } from "../../core/sink.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { jobFlows, jobs, keys } from "../resource.ts";
 import type { Flow } from "../schema/flow.ts";
 import { patched } from "./patch.ts";

@@ -1,5 +1,5 @@
 /** A flow's patch over its template: by name where items have one, field by field, and the rest replaced. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 
 /** What the server fills into every patch of its own accord is not the user's word. */
 const filledIn: Json = { queue: "default", maxRetry: 3 };

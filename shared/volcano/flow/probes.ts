@@ -4,10 +4,10 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { type Query, queryId, type View } from "../../core/plan.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { phaseOf, shownBy } from "../offspring.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { phaseOf, shownBy } from "../child-jobs.ts";
 import { keys } from "../resource.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import type { Probe } from "../schema/flow.ts";

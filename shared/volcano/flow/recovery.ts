@@ -3,7 +3,7 @@ import type { Key } from "../../core/key.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { ownedBy } from "../../kube/pods.ts";
-import { isFinished, phaseOf } from "../offspring.ts";
+import { isFinished, phaseOf } from "../child-jobs.ts";
 import { isOver } from "./machine.ts";
 import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { jobsOf } from "./read.ts";

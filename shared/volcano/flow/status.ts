@@ -1,8 +1,8 @@
 /** A JobFlow's status as its users know it, projected from what is remembered and the jobs that are there. */
 import type { Stored } from "../../core/object.ts";
 import { instantOf, timeText } from "../../core/time.ts";
-import type { Json } from "../../kube/answers.ts";
-import { createdAt, phaseOf, shownBy } from "../offspring.ts";
+import type { Json } from "../../kube/responses.ts";
+import { createdAt, phaseOf, shownBy } from "../child-jobs.ts";
 import { durationMs } from "../schema/duration.ts";
 import { type History, type Memory, type Status, statusOf } from "./memory.ts";
 

@@ -1,9 +1,9 @@
 /** What of the world is news to a JobFlow and to a JobTemplate, for those who only watch and need none of their decisions. */
 import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { changed } from "../../kube/news.ts";
 import { labelOf } from "../../kube/pods.ts";
-import { hasStirred, ownerNamed, trimJob } from "../offspring.ts";
+import { changed } from "../../kube/relevant-change.ts";
+import { hasStirred, ownerNamed, trimJob } from "../child-jobs.ts";
 import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
 
 const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({

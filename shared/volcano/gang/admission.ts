@@ -5,11 +5,11 @@
  */
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { type Quantity, quantityOf } from "../../kube/quantity.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { type Amounts, merged } from "../podgroup/usage.ts";
-import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/family.ts";
+import { lineOf, queueOfGroup, shownState, specOf, statusOf } from "../queue/tree.ts";
 
 export type Verdict =
   | { readonly group: Stored; readonly enters: true }

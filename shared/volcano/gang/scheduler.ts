@@ -5,7 +5,7 @@ import { queryId } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { isRenewed, runsImage, writtenBy } from "../../kube/upstreams.ts";
+import { isRenewed, runsImage, writtenBy } from "../../kube/upstream-controllers.ts";
 import type { QueueMemory } from "../queue/memory.ts";
 import { isWaiting, phaseOf } from "./admission.ts";
 

@@ -1,6 +1,7 @@
 /** Waits between restarts, where a job asks for them: doubling up to a longest, and from the first again after a good run. */
+
+import type { Wishes } from "./annotation-policies.ts";
 import type { Memory } from "./memory.ts";
-import type { Wishes } from "./wishes.ts";
 
 type Backoff = NonNullable<Memory["backoff"]>;
 

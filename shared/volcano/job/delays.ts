@@ -1,8 +1,8 @@
 /** Actions that wait for their time: which are armed, which are called off, and whose time has come. */
 import type { Action } from "../schema/words.ts";
-import type { Member } from "./crew.ts";
-import type { Happening } from "./happenings.ts";
 import type { Delay, Memory } from "./memory.ts";
+import type { Member } from "./pods.ts";
+import type { Happening } from "./policy-events.ts";
 
 /** What an action is about: a pod, a task, a partition of one, or the whole job. */
 export type Target = {

@@ -3,9 +3,9 @@
  * handed out, which pods have been seen, which of their ends were acted on, which are to be ended, which actions wait.
  */
 import * as z from "zod";
+import { oncePer } from "../../core/memoize.ts";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import type { Stored } from "../../core/object.ts";
-import { oncePer } from "../../core/once.ts";
 import { instantOf } from "../../core/time.ts";
 import { instant } from "../../kube/instant.ts";
 import { withoutNulls } from "../schema/absent.ts";

@@ -1,15 +1,15 @@
 /** Job as the engine knows it: what to watch, how to read its memory, how to decide. */
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
-import { measuresOfJob } from "../measures.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import { measuresOfJob } from "../metrics.ts";
 import { component } from "../resource.ts";
 import { decide } from "./decide.ts";
+import { troubleWord } from "./error-texts.ts";
 import { type Memory, parseMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { tells } from "./update.ts";
 import { jobWatcher } from "./watches.ts";
-import { troubleWord } from "./wording.ts";
 
 /** The whole status with what holds the job up, in upstream's own field. */
 const heldUp = (job: Stored, message: string): Json => {

@@ -3,7 +3,7 @@ import type { Query } from "../../core/plan.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { type JobSpec, tasksOf } from "../schema/spec.ts";
-import { answerTo, type Scene } from "./scene.ts";
+import { answerTo, type Scene } from "./context.ts";
 
 const namesOf = (spec: JobSpec): readonly string[] => {
   const own = tasksOf(spec).map(({ template }) => template?.spec?.["priorityClassName"]);

@@ -7,11 +7,11 @@ import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { podStatus } from "../../kube/pods.ts";
-import { crewOf, type Member } from "./crew.ts";
+import { groupsOf, podsOf } from "./context.ts";
+import { longestMessage } from "./error-texts.ts";
 import { isFinished } from "./machine.ts";
 import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
-import { groupsOf, podsOf } from "./scene.ts";
-import { longestMessage } from "./wording.ts";
+import { crewOf, type Member } from "./pods.ts";
 
 /** Pods and groups. What pods share goes with the end of the job, by the step that shows that end; claims hold data, and stay. */
 const estate = (key: Key, uid: string): Estate => ({ queries: [podsOf(key), ...groupsOf(key, uid)], owners: [uid] });

@@ -2,8 +2,8 @@
 import type { Decision } from "../../core/plan.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { jobs } from "../resource.ts";
+import type { Scene } from "./context.ts";
 import type { Memory } from "./memory.ts";
-import type { Scene } from "./scene.ts";
 
 const waitsFor: Startup["waitsFor"] = (text, before = "its pods to start", { pod }) =>
   `${before}; pod ${pod} does not start (${text})`;

@@ -1,12 +1,12 @@
 /** A job's status as its users know it, projected from what is remembered and what its pods are. */
 import { instantOf, timeText } from "../../core/time.ts";
-import type { Json } from "../../kube/answers.ts";
+import type { Json } from "../../kube/responses.ts";
 import { notesOf } from "../plugins/all.ts";
 import { durationText } from "../schema/duration.ts";
-import { claimNotes } from "./keeping.ts";
+import type { Scene } from "./context.ts";
+import { tallied } from "./context.ts";
 import { isFinished } from "./machine.ts";
-import type { Scene } from "./scene.ts";
-import { tallied } from "./scene.ts";
+import { claimNotes } from "./owned-objects.ts";
 
 const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
 

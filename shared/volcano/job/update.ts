@@ -1,7 +1,7 @@
 /** What a plan for a Job means to a listener: its phase, and of the reason what its status says. */
 import type { Word } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { Phase } from "../schema/words.ts";
 import type { Memory } from "./memory.ts";
 

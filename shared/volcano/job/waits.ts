@@ -2,16 +2,16 @@
 import type { Plan } from "../../core/plan.ts";
 import { waitingOrders } from "../command/order.ts";
 import { tasksOf } from "../schema/spec.ts";
+import { deadlineOf } from "./annotation-actions.ts";
 import { heldUntil } from "./backoff.ts";
-import { isOver } from "./crew.ts";
+import { isHeld, type Scene, tallied } from "./context.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, shownPhase } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
-import { phaseAfter } from "./rules.ts";
-import { isHeld, type Scene, tallied } from "./scene.ts";
-import { isAdmitted } from "./syncing.ts";
-import { deadlineOf } from "./wishing.ts";
+import { phaseAfter } from "./phase-rules.ts";
+import { isOver } from "./pods.ts";
+import { isAdmitted } from "./sync.ts";
 
 export const pollMs = 15_000;
 

@@ -2,11 +2,11 @@
 import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
-import { leavingAt } from "../../kube/leaving.ts";
-import { changed } from "../../kube/news.ts";
+import { leavingAt } from "../../kube/node-notice.ts";
 import { isEnding, labelOf } from "../../kube/pods.ts";
+import { changed } from "../../kube/relevant-change.ts";
 import { pods } from "../../kube/resources.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim, trimWith } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";

@@ -1,5 +1,5 @@
 /** `hcclrank`: the pod's rank as an annotation, from its RANK variable or its place among masters and workers. */
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { Draft } from "../pods/draft.ts";
 import { replicasOf } from "../schema/spec.ts";
 import { containersIn } from "../schema/template.ts";

@@ -1,5 +1,5 @@
 /** `pytorch`: where the master listens, how many there are, and who one is; workers may wait until the master does. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { appended, type Draft, inContainers, withEnv, withPort } from "../pods/draft.ts";
 import { firstDomain } from "../pods/names.ts";
 import { replicasOf } from "../schema/spec.ts";

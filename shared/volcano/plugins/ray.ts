@@ -1,6 +1,7 @@
 /** `ray`: the head's and the workers' commands, the head's ports, and a service in front of it. */
-import type { Json } from "../../kube/answers.ts";
+
 import { services } from "../../kube/resources.ts";
+import type { Json } from "../../kube/responses.ts";
 import { type Draft, inContainers, withPort } from "../pods/draft.ts";
 import { firstDomain, ownerReference } from "../pods/names.ts";
 import { keys } from "../resource.ts";

@@ -1,8 +1,9 @@
 /** `svc`: a name for every pod, the hosts of all tasks as files and variables, and a wall around the job. */
+
+import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
-import { oncePer } from "../../core/once.ts";
-import type { Json } from "../../kube/answers.ts";
 import { configMaps, networkPolicies, services } from "../../kube/resources.ts";
+import type { Json } from "../../kube/responses.ts";
 import { type Draft, everywhere, withEnv, withVolume } from "../pods/draft.ts";
 import { hostsOf, type Owner, ownerReference } from "../pods/names.ts";
 import { keys } from "../resource.ts";

@@ -2,7 +2,7 @@
 import { mergePatch } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import { apiVersionOf } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { groupName, ownerReference } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";

@@ -1,6 +1,7 @@
 /** What a pod counts for in a quota, as Kubernetes counts it, with extended resources also under their own names. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+
 import { larger, plus, type Quantity, quantityOf, times } from "../../kube/quantity.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { containersIn } from "../schema/template.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

@@ -1,6 +1,6 @@
 /** A pod before it is made, and the small changes that plugins make to it. Nothing is changed in place. */
 import type { Metadata } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 
 export type Draft = { readonly metadata: Metadata; readonly spec: Json; readonly [field: string]: unknown };
 

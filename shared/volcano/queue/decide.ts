@@ -3,8 +3,8 @@ import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
 import { queryId, untold } from "../../core/plan.ts";
-import { isRecord } from "../../kube/answers.ts";
 import { isEnding } from "../../kube/pods.ts";
+import { isRecord } from "../../kube/responses.ts";
 import {
   cleared,
   commandsIn,
@@ -15,11 +15,13 @@ import {
   remembered,
   waitingOrders,
 } from "../command/order.ts";
+import { allGroups, type Turn, turnOf } from "../gang/admission-round.ts";
 import type { GangMode } from "../gang/scheduler.ts";
-import { allGroups, type Turn, turnOf } from "../gang/turn.ts";
 import { queues } from "../resource.ts";
-import { type Act, actOf, decidedAt, isUnshown, type Scene } from "./acting.ts";
+import { type Act, actOf, decidedAt, isUnshown, type Scene } from "./action.ts";
+import { founded } from "./default-queues.ts";
 import { queueGaps } from "./defaults.ts";
+import type { QueueMemory } from "./memory.ts";
 import {
   childrenOf,
   closedByParent,
@@ -29,9 +31,7 @@ import {
   rootName,
   shownState,
   statusOf,
-} from "./family.ts";
-import { founded } from "./founding.ts";
-import type { QueueMemory } from "./memory.ts";
+} from "./tree.ts";
 
 type Seeing = View<QueueMemory>;
 

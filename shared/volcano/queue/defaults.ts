@@ -1,6 +1,6 @@
 /** What a queue has where its writer says nothing: the same at the API server's door and in reconcile. As volcano's webhook. */
 import type { Stored } from "../../core/object.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { hierarchyKey, weightsKey } from "../admission/hierarchy.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { Operator } from "../../core/operator.ts";
 import type { GangMode } from "../gang/scheduler.ts";
 import { component } from "../resource.ts";
 import { decideWith } from "./decide.ts";
-import { founding } from "./founding.ts";
+import { founding } from "./default-queues.ts";
 import { parseQueueMemory, type QueueMemory } from "./memory.ts";
 import { recovery } from "./recovery.ts";
 import { tells } from "./update.ts";

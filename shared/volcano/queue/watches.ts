@@ -2,15 +2,15 @@
 import { same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import { isRecord, type Json } from "../../kube/answers.ts";
-import { changed } from "../../kube/news.ts";
+import { changed } from "../../kube/relevant-change.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { trim } from "../../kube/trim.ts";
 import { commandWatch } from "../command/order.ts";
 import { trimGroup } from "../podgroup/group.ts";
 import { podGroups, queues } from "../resource.ts";
-import { inherited } from "./acting.ts";
-import { defaultName, rootName, shownState } from "./family.ts";
-import { foundedNames } from "./founding.ts";
+import { inherited } from "./action.ts";
+import { foundedNames } from "./default-queues.ts";
+import { defaultName, rootName, shownState } from "./tree.ts";
 
 const fieldsOf = (object: Obj, field: string): Json => {
   const { [field]: value } = object;

@@ -1,5 +1,5 @@
 /** Kubernetes reads null as absent; so does everything here, before anything is parsed. */
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 
 /** The value without fields that are null, at any depth: itself where there are none. Items of lists keep their places. */
 export const withoutNulls = (value: unknown): unknown => {

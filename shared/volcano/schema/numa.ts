@@ -1,6 +1,7 @@
 /** A task that asks for NUMA placement must be guaranteed whole CPUs. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+
 import { quantityOf } from "../../kube/quantity.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import type { Task } from "./spec.ts";
 import { containersIn } from "./template.ts";
 

@@ -1,7 +1,7 @@
 /** The door: a Job as the API server keeps it becomes a spec with its defaults, or one message of what to change. */
 import { isTooMuch } from "../../core/json.ts";
+import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
-import { oncePer } from "../../core/once.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "./absent.ts";
 import { boundsSaying } from "./bounds.ts";

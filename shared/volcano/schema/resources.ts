@@ -1,6 +1,7 @@
 /** Amounts in a job that nobody can count with: of its pods' containers, their overhead, and the claims that are made for it. */
-import { isRecord, type Json } from "../../kube/answers.ts";
+
 import { quantityOf } from "../../kube/quantity.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { type JobSpec, type Task, tasksOf } from "./spec.ts";
 import { containersIn } from "./template.ts";
 

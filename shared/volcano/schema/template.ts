@@ -2,7 +2,7 @@
  * What Kubernetes itself would refuse of a task's pods, as far as it is said of most mistakes: names, images, mounts,
  * restart policy. What else it refuses it says when the first pod is made.
  */
-import { isRecord, type Json } from "../../kube/answers.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
 import { labelErrors } from "./names.ts";
 import type { Task } from "./spec.ts";
 

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { tokenOf } from "../../../shared/adapters/aws/eks.ts";
 import { type Credentials, signedHeaders } from "../../../shared/adapters/aws/signature.ts";
-import { storedText } from "../../../shared/adapters/aws/stored.ts";
+import { storedText } from "../../../shared/adapters/aws/stored-secret.ts";
 import { ApiError } from "../../../shared/core/errors.ts";
 import { listening } from "../dynamodb/serving.ts";
 

@@ -1,7 +1,7 @@
 /** A server that speaks SQS as far as a test scripts it; what was asked is kept. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
-import { isRecord, type Json } from "../../../shared/kube/answers.ts";
+import { isRecord, type Json } from "../../../shared/kube/responses.ts";
 import { listening } from "../../support/port.ts";
 
 /** What it answers: a body, an error by its name, or nothing at all. */

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { sqsQueue } from "../../../shared/adapters/sqs/queue.ts";
 import { groupOf, type Message } from "../../../shared/core/key.ts";
 import { readMessage } from "../../../shared/engine/message.ts";
-import { isRecord } from "../../../shared/kube/answers.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
 import { type Asked, type FakeSqs, openFake, type Reply, taken } from "./fake.ts";
 
 const of = (name: string, reason = "r"): Message => ({ cluster: "c", kind: "Toy", namespace: "ns", name, reason });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emfLines } from "../../../shared/adapters/telemetry/emf.ts";
 import { type Family, openMetrics, validName } from "../../../shared/adapters/telemetry/metrics.ts";
-import type { Measure } from "../../../shared/core/measure.ts";
+import type { Measure } from "../../../shared/core/metric.ts";
 
 const figures = [
   { name: "runs_count", help: "h", kind: "counter" },

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { families } from "../../../shared/cli/migration/families.ts";
 import { flagIn, flagsOf } from "../../../shared/cli/migration/flags.ts";
+import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { leaseQueries } from "../../../shared/volcano/gang/scheduler.ts";
-import { operatorsFor } from "../../../shared/wiring/operators.ts";
 
 it("a scheduler is known by the leases by which hosts know it", () => {
   const asked = leaseQueries.map((query) => ("field" in query ? query.field : ""));

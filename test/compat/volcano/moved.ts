@@ -1,8 +1,8 @@
 /** Policies, the table of phases and actions, and times to live, against upstream's. */
 import { type Move, moveFor } from "../../../shared/volcano/job/machine.ts";
+import { phaseAfter } from "../../../shared/volcano/job/phase-rules.ts";
+import type { Tally } from "../../../shared/volcano/job/pod-counts.ts";
 import { actionFor } from "../../../shared/volcano/job/policies.ts";
-import { phaseAfter } from "../../../shared/volcano/job/rules.ts";
-import type { Tally } from "../../../shared/volcano/job/tally.ts";
 import { withoutNulls } from "../../../shared/volcano/schema/absent.ts";
 import type { JobSpec } from "../../../shared/volcano/schema/spec.ts";
 import { type Action, isAction, isPhase, type Phase } from "../../../shared/volcano/schema/words.ts";

@@ -1,7 +1,7 @@
 /** Which time of a CronJob is due, against what upstream's own function was recorded to find. */
 import { readSchedule } from "../../../shared/core/cron/schedule.ts";
 import { timeText } from "../../../shared/core/time.ts";
-import { recentOf } from "../../../shared/volcano/cron/recent.ts";
+import { recentOf } from "../../../shared/volcano/cron/due-time.ts";
 import { withoutNulls } from "../../../shared/volcano/schema/absent.ts";
 import { cronSpecSchema } from "../../../shared/volcano/schema/cron.ts";
 import { type Difference, differences, type Json } from "../compare.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { detail, page } from "../../../shared/api/reading.ts";
+import { detail, page } from "../../../shared/api/read-schemas.ts";
 import { signature } from "../../../shared/core/signature.ts";
 import { account } from "../../cloud/account.ts";
 import { depthOf } from "../../lambda/queues.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Stored } from "../../../shared/core/object.ts";
-import { isStored } from "../../../shared/kube/answers.ts";
+import { isStored } from "../../../shared/kube/responses.ts";
 import { type Api, openApi } from "../../cluster/api.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 

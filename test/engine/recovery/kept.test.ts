@@ -6,14 +6,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { subjectOf } from "../../../shared/core/key.ts";
+import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
 import { broughtForward, readRecord, schema } from "../../../shared/engine/record.ts";
-import { bounded } from "../../../shared/engine/recovery/bounded.ts";
-import { keptRuns } from "../../../shared/engine/recovery/runs.ts";
+import { keptRuns } from "../../../shared/engine/recovery/past-runs.ts";
+import { bounded } from "../../../shared/engine/recovery/size-limit.ts";
 import { recovery, timing } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
 import { readCursor } from "../../../shared/updates/cursor.ts";
-import { operatorsFor } from "../../../shared/wiring/operators.ts";
 import { eight, message, writesIn } from "../fakes.ts";
 import { good, stored, toyBox } from "./toys.ts";
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/answers.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
 import { rekindle } from "../../host/command.ts";
 import { application, errorOf, stateOf, statusOf } from "../../host/objects.ts";
 import { onStand, type Stand } from "../../host/stand.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Ask, Finding } from "../../../shared/engine/recovery/ask.ts";
+import type { Ask, Finding } from "../../../shared/engine/recovery/request.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { eight, failing, message, part, toy, writesIn } from "../fakes.ts";

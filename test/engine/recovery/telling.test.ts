@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
-import type { Ask } from "../../../shared/engine/recovery/ask.ts";
+import type { Ask } from "../../../shared/engine/recovery/request.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";

@@ -5,6 +5,8 @@
 import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
 import type { Message } from "../../../shared/core/key.ts";
 import type { Obj, Resource } from "../../../shared/core/object.ts";
+import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
+import { openWorld } from "../../../shared/deployments/common/step-dependencies.ts";
 import { take } from "../../../shared/engine/batch.ts";
 import type { Checkpoints, Queue } from "../../../shared/engine/ports.ts";
 import { recovery, timing } from "../../../shared/engine/settings.ts";
@@ -12,8 +14,6 @@ import type { Ending } from "../../../shared/engine/world.ts";
 import { collectionPath } from "../../../shared/kube/paths.ts";
 import { openSimulator } from "../../../shared/simulator/open.ts";
 import type { Scripts } from "../../../shared/simulator/script.ts";
-import { operatorsFor } from "../../../shared/wiring/operators.ts";
-import { openWorld } from "../../../shared/wiring/world.ts";
 import { resources } from "../../host/objects.ts";
 import { crds, type Line } from "../../host/stand.ts";
 import { at, textAt } from "../../sweep/fields.ts";

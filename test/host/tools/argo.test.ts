@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isRecord } from "../../../shared/kube/answers.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
 import { selectorOf } from "../../../shared/kube/selector.ts";
 import { application } from "../objects.ts";
 import { onStand, type Stand } from "../stand.ts";

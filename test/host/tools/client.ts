@@ -1,8 +1,8 @@
 /** API calls as other tools make them: their paths, verbs, patch types, field managers and agents, past the host's own way. */
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../../shared/core/http.ts";
-import { isRecord } from "../../../shared/kube/answers.ts";
 import { withQuery } from "../../../shared/kube/paths.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
 import type { Stand } from "../stand.ts";
 
 export const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";

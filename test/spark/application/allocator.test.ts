@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { Plan } from "../../../shared/core/plan.ts";
 import type { Memory } from "../../../shared/spark/application/memory.ts";
-import { relevant } from "../../../shared/spark/application/relevant.ts";
+import { relevant } from "../../../shared/spark/application/run-spec.ts";
 import { begun, handedOut } from "../../../shared/spark/executors/allotment.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "./scenes.ts";
 

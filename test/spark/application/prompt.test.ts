@@ -1,7 +1,7 @@
 /** Until when executors that were planned and not seen may still come, and what is made when they cannot. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { relevant } from "../../../shared/spark/application/relevant.ts";
+import { relevant } from "../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../shared/spark/executors/allotment.ts";
 import { application, decided, driver, eight, pod, remembered, spec } from "./scenes.ts";
 

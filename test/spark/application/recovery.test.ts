@@ -4,9 +4,9 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Stored } from "../../../shared/core/object.ts";
 import { queryId } from "../../../shared/core/plan.ts";
+import { podsOf } from "../../../shared/spark/application/context.ts";
 import { type Memory, parseMemory } from "../../../shared/spark/application/memory.ts";
 import { recovery } from "../../../shared/spark/application/recovery.ts";
-import { podsOf } from "../../../shared/spark/application/scene.ts";
 import { application, decided, driver, eight, key, pod, remembered, said } from "./scenes.ts";
 
 const running = remembered({ driver });

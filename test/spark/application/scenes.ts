@@ -7,7 +7,7 @@ import { queryId } from "../../../shared/core/plan.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
-import { defaultOptions, type Options } from "../../../shared/spark/companions/options.ts";
+import { defaultOptions, type Options } from "../../../shared/spark/auxiliary-objects/options.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
 export const settings = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import type { Obj } from "../../../shared/core/object.ts";
-import { isRecord } from "../../../shared/kube/answers.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
 import { connect, made, type Spec } from "./scenes.ts";
 
 const at = (value: unknown, ...path: readonly (string | number)[]): unknown =>

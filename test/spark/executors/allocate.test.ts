@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { allocate, type Need, type Pace } from "../../../shared/spark/executors/allocate.ts";
+import { paceOf } from "../../../shared/spark/executors/allocation-rate.ts";
 import { type Allotment, allotment, begun } from "../../../shared/spark/executors/allotment.ts";
-import { afterCrashes, afterLook, membersOf, missingOf, newlyEnded } from "../../../shared/spark/executors/census.ts";
-import { paceOf } from "../../../shared/spark/executors/pace.ts";
-import { shrink } from "../../../shared/spark/executors/shrink.ts";
+import { afterCrashes, afterLook, membersOf, missingOf, newlyEnded } from "../../../shared/spark/executors/members.ts";
+import { shrink } from "../../../shared/spark/executors/scale-down.ts";
 import { rulesFor } from "../../../shared/spark/submission/versions.ts";
 import { eight, pod, type Short } from "../application/scenes.ts";
 

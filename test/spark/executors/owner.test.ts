@@ -1,7 +1,7 @@
 /** Rekindle as the allocator: what the driver is told, what executors are made from, and what is refused with which words. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { executorOf } from "../../../shared/spark/executors/builder.ts";
+import { executorOf } from "../../../shared/spark/executor-pod/builder.ts";
 import { obstacles, wantedOf } from "../../../shared/spark/executors/owner.ts";
 import { specSchema } from "../../../shared/spark/schema/application.ts";
 import { held } from "../../../shared/spark/submission/additions.ts";

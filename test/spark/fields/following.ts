@@ -1,7 +1,7 @@
 /** All that follows from a spec: what is made of it, and what is done about it later. As texts, to be compared. */
 import type { Obj } from "../../../shared/core/object.ts";
+import { render } from "../../../shared/deployments/cli/render.ts";
 import { timingOf } from "../../../shared/spark/scheduled/read.ts";
-import { render } from "../../../shared/wiring/rendering.ts";
 import * as applications from "../application/scenes.ts";
 import * as connects from "../connect/scenes.ts";
 import * as schedules from "../scheduled/scenes.ts";

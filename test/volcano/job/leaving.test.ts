@@ -1,7 +1,7 @@
 /** Pods on a node that is about to go: told by an annotation, and acted on by the policies of a job that asks for that. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { leavingAnnotation } from "../../../shared/kube/leaving.ts";
+import { leavingAnnotation } from "../../../shared/kube/node-notice.ts";
 import { jobWatcher } from "../../../shared/volcano/job/watches.ts";
 import { Loop, task } from "./loop.ts";
 

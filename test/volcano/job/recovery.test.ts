@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { queryId } from "../../../shared/core/plan.ts";
+import { podsOf } from "../../../shared/volcano/job/context.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
 import { volcanoJob } from "../../../shared/volcano/job/operator.ts";
 import { recovery } from "../../../shared/volcano/job/recovery.ts";
-import { podsOf } from "../../../shared/volcano/job/scene.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 
 /** A job of one pod whose steps have led as far as `until` says. */

@@ -1,6 +1,6 @@
 /** Volumes named `spark-local-dir-…` become confs, for Spark itself is to use them as scratch space. */
-import type { Json } from "../../../kube/answers.ts";
-import { isRecord } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { Pair } from "./pairs.ts";
 import { given } from "./pairs.ts";

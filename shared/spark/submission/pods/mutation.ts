@@ -2,7 +2,7 @@
  * The pod fields that upstream's webhook writes into pods at their creation, written where pods are made: into the
  * driver pod, and into the executors' template. In the webhook's order, for later ones see what earlier ones added.
  */
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
 import { limited } from "../additions.ts";

@@ -1,7 +1,7 @@
 /** A pod while it is being put together: Spark's own container apart from the rest, every edit a new value. */
 import * as z from "zod";
-import type { Json } from "../../../kube/answers.ts";
-import { isRecord } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../kube/responses.ts";
 
 const loose = z.looseObject({});
 const list = z.array(loose).optional();

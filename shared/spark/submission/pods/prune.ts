@@ -1,6 +1,6 @@
 /** Fields of pods as core/v1 has them: a template is schemaless, and what is misplaced in it would make a strict server refuse the pod. */
-import type { Json } from "../../../kube/answers.ts";
-import { isRecord } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
+import { isRecord } from "../../../kube/responses.ts";
 
 const known = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 

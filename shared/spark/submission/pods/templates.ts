@@ -1,5 +1,5 @@
 /** The two pod templates: the user's or Spark's container alone, owned by the application, without what Kubernetes does not know. */
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
 import type { SparkPod } from "./pod.ts";
 import { podOf } from "./pod.ts";

@@ -1,5 +1,5 @@
 /** The driver pod's frame: name, labels, image, ports, amounts; as Spark's BasicDriverFeatureStep. */
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
 import type { Conf, Texts } from "../conf.ts";
 import { below, countOf, flagOf, javaDouble, listOf, mebibytesIn, ratioIn } from "../conf.ts";

@@ -1,5 +1,5 @@
 /** The headless service that executors find their driver by; as DriverServiceFeatureStep. */
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import { below, countOf, flagOf } from "../conf.ts";
 import { connectPortOf, ports } from "./basic.ts";
 import type { Context, Contribution } from "./step.ts";

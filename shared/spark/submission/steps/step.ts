@@ -1,6 +1,6 @@
 /** What every step of Spark's submission client works from, and what it gives: edits of the pod, confs, objects. */
 import type { Obj } from "../../../core/object.ts";
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { Conf, Texts } from "../conf.ts";
 import type { Identity } from "../identity.ts";
 import type { SparkPod } from "../pods/pod.ts";

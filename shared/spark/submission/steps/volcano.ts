@@ -1,5 +1,5 @@
 /** A PodGroup for Volcano, when the confs ask for Spark's own step that makes one; as VolcanoFeatureStep. */
-import { isRecord } from "../../../kube/answers.ts";
+import { isRecord } from "../../../kube/responses.ts";
 import type { Conf } from "../conf.ts";
 import { listOf } from "../conf.ts";
 import type { Context, Contribution } from "./step.ts";

@@ -1,6 +1,6 @@
 /** Volumes that confs describe, and the claims they make on demand; as MountVolumesFeatureStep and KubernetesVolumeUtils. */
 import type { Obj } from "../../../core/object.ts";
-import type { Json } from "../../../kube/answers.ts";
+import type { Json } from "../../../kube/responses.ts";
 import type { Role } from "../arguments/pod.ts";
 import type { Conf, Texts } from "../conf.ts";
 import { below, flagOf } from "../conf.ts";

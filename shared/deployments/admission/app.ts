@@ -1,0 +1,86 @@
+/** The admission webhook's HTTP door: two paths and pure answers; only quotas and queues, where they are looked at, need a cluster. */
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
+import { isRecord } from "../../kube/responses.ts";
+import type { Labels, Selects } from "../../kube/selector.ts";
+import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
+import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
+import { isVolcanos } from "../../volcano/admission/review.ts";
+import type { Territory } from "../common/namespaces.ts";
+import { type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
+
+/** The API server's own limit of an object, twice: as it was and as it is. */
+const largest = 8 * 1024 * 1024;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The quotas of a namespace, as the API server has them. Throws where it cannot be asked. */
+export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
+
+/** That quotas cannot be asked blocks nobody. */
+const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdict): Promise<Verdict> => {
+  if (!verdict.allowed || !isCounted(request)) return verdict;
+  try {
+    return withinQuotas(await quotas(request.namespace ?? "default"), request, verdict);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { ...verdict, warnings: [...verdict.warnings, `its namespace's quotas could not be looked at: ${why}`] };
+  }
+};
+
+export type Admits = {
+  /** Queues and namespaces, for Volcano's kinds; absent: what rests on them is let pass. */
+  readonly around?: Surroundings | undefined;
+  /** Asked about what is otherwise allowed; absent: no quota is enforced. */
+  readonly quotas?: Quotas | undefined;
+  /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
+  readonly selects?: Selects | undefined;
+  /** The namespaces that it looks after; absent: all. Where that cannot be told, everything is let pass. */
+  readonly within?: Territory["within"] | undefined;
+};
+
+const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
+  const labels = (object ?? oldObject)?.metadata["labels"];
+  const pairs = isRecord(labels) ? Object.entries(labels) : [];
+  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
+};
+
+const everywhere: Territory["within"] = async () => () => true;
+
+/** Pods are chosen by a label or an annotation; queues stand in no namespace. */
+const isOurs = async (request: AdmissionRequest, { selects = () => true, within = everywhere }: Admits) => {
+  if (request.kind.kind === "Pod") return true;
+  if (!selects(labelsOf(request))) return false;
+  if (request.kind.kind === "Queue") return true;
+  return (await within().catch(() => () => false))(request.namespace ?? "default");
+};
+
+export const admissionApp = (admits: Admits = {}): Hono => {
+  const { quotas, around } = admits;
+  const app = new Hono();
+  const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
+    app.post(path, async (c) => {
+      const request = readReview(parsed(await c.req.text()));
+      if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
+      return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
+    });
+  };
+  app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
+  app.get("/healthz", (c) => c.text("ok"));
+  review("/mutate", (request) => (isVolcanos(request) ? volcanoPatched(request, around) : patchedBy(request)));
+  review("/validate", (request) => {
+    if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, around);
+    const verdict = judgedBy(request);
+    return quotas === undefined ? verdict : counted(quotas, request, verdict);
+  });
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  return app;
+};

@@ -1,0 +1,42 @@
+/**
+ * The wiring of the admission function: nothing to connect to, unless quotas are to be kept or labels choose namespaces;
+ * Volcano's queues are looked at where quotas are.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Hono } from "hono";
+import { lineReport } from "../../adapters/telemetry/lines.ts";
+import { selectorOf } from "../../kube/selector.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+import { admissionApp } from "./app.ts";
+
+const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** How long it takes tells nothing of how much is right. */
+const isSame = (given: string, expected: string): boolean => timingSafeEqual(hashOf(given), hashOf(expected));
+
+type App = ReturnType<typeof admissionApp>;
+
+/** Under the path that is its secret, where there is one: whoever does not know it finds nothing. */
+export const openAdmissionApp = async (env: Environment): Promise<App> => {
+  const { admissionPath } = functionSettings(env, "admissionPath");
+  const app = await openApp(env);
+  if (admissionPath === undefined) return app;
+  const door = new Hono();
+  door.use("/:path/*", async (c, next) => (isSame(c.req.param("path"), admissionPath) ? await next() : c.notFound()));
+  return door.route("/:path", app);
+};
+
+const openApp = async (env: Environment): Promise<App> => {
+  const { quota, selector, ...chosen } = functionSettings(env, "quota", "selector", "namespaces", "namespaceSelector");
+  const selects = selectorOf(selector);
+  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects });
+  const { endpoint } = functionSettings(env, "endpoint");
+  const { openAccess } = await import("../common/cluster-access.ts");
+  const { quotasOf } = await import("./quotas.ts");
+  const { surroundingsOf } = await import("./queues-and-namespaces.ts");
+  const transport = openAccess(endpoint, { userAgent: "rekindle-admission" });
+  const { openTerritory } = await import("../common/namespaces.ts");
+  const { within } = openTerritory({ ...chosen, transport, report: lineReport("info"), now: Date.now });
+  const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
+  return admissionApp({ ...asked, selects, within });
+};

@@ -1,0 +1,50 @@
+/** Admission as a host's settings describe it. */
+import type { Reach } from "../../cli/installation/webhooks.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Report } from "../../engine/ports.ts";
+import { selectorOf } from "../../kube/selector.ts";
+import { openTerritory } from "../common/namespaces.ts";
+import type { Configuration } from "../settings/read.ts";
+import { givenCertificates, sharedCertificates } from "./certificates.ts";
+import { surroundingsOf } from "./queues-and-namespaces.ts";
+import { quotasOf } from "./quotas.ts";
+import { register } from "./register.ts";
+import { type OpenAdmission, serveAdmission } from "./server.ts";
+
+const everyMs = 60_000;
+
+/** What the certificate must be good for. */
+const namesOf = (reach: Reach): readonly string[] => {
+  if ("url" in reach) return [new URL(reach.url).hostname.replace(/^\[|\]$/g, "")];
+  const { namespace, name } = reach.service;
+  return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
+};
+
+/** Opens the door and registers it. */
+export const openAdmission = (
+  configuration: Configuration,
+  transport: Transport,
+  report: Report,
+): Promise<OpenAdmission> => {
+  const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
+  const { namespaces, namespaceSelector, families } = configuration;
+  const shared = { transport, ...admissionSecret, names: namesOf(reach), now: Date.now };
+  const at = admissionListen.lastIndexOf(":");
+  return serveAdmission({
+    listen: {
+      hostname: admissionListen.slice(0, at).replace(/^\[|\]$/g, ""),
+      port: Number(admissionListen.slice(at + 1)),
+    },
+    certificates:
+      admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
+    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families }),
+    admits: {
+      around: surroundingsOf(transport, Date.now),
+      quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
+      selects: selectorOf(configuration.selector),
+      within: openTerritory({ ...configuration, transport, report, now: Date.now }).within,
+    },
+    report,
+    everyMs,
+  });
+};

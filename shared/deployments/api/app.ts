@@ -1,0 +1,59 @@
+/** The HTTP door: health, triggers, acknowledgements of updates, and what there is to read. */
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { stepOf } from "../../api/intent.ts";
+import type { DoorParts } from "../host/process.ts";
+import { type Gate, openGate } from "./access-check.ts";
+import { serveReads } from "./read-routes.ts";
+import { serveTriggers } from "./trigger-routes.ts";
+
+const serveHealth = (app: Hono, { ready }: DoorParts): void => {
+  app.get("/healthz", (c) => c.text("ok"));
+  app.get("/readyz", (c) => (ready() ? c.text("ok") : c.text("watches are not synced yet", 503)));
+};
+
+const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): void => {
+  app.get("/metrics", async (c) => {
+    if (guarded === true) {
+      const admitted = await gate(c, "read");
+      if (admitted instanceof Response) return admitted;
+      if (admitted.caller.namespaces.length > 0)
+        return c.json({ error: "figures are of the whole cluster, this caller is bound to namespaces" }, 403);
+    }
+    if (scrape === undefined)
+      return c.json({ error: "no figures without a cluster to read: configure REKINDLE_CLUSTER_RECORD" }, 404);
+    const { text, type } = await scrape();
+    return c.body(text, 200, { "content-type": type });
+  });
+};
+
+const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): void => {
+  app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
+  app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
+    if (acknowledging === undefined) return c.json({ error: "off: configure updates-secret-file" }, 404);
+    const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
+    const given = c.req.header("x-rekindle-signature") ?? "";
+    const body = await c.req.text();
+    const signed = { timestamp, method: "POST", path: c.req.path, body };
+    if (!acknowledging.verify(signed, given)) return c.json({ error: "signature" }, 401);
+    const key = c.req.param();
+    const asked = stepOf(key, kinds(), given);
+    if (asked.do === "nothing") return c.json({ error: asked.why }, asked.why.startsWith("kind") ? 404 : 400);
+    const taken = await acknowledging.take(key, body.trim(), given.replace(/^sha256=/, ""));
+    return taken ? c.json({ accepted: true }, 202) : c.json({ error: "the body must be an update's id" }, 400);
+  });
+};
+
+/** The hono app; the same behind a host, a container and an HTTP function. */
+export const apiApp = (parts: DoorParts): Hono => {
+  const app = new Hono();
+  const gate = openGate(parts.identify);
+  serveHealth(app, parts);
+  serveFigures(app, parts, gate);
+  serveTriggers(app, parts, gate);
+  serveReads(app, parts, gate);
+  serveAcknowledgements(app, parts);
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((_, c) => c.json({ error: "internal" }, 500));
+  return app;
+};

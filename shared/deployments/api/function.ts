@@ -1,0 +1,94 @@
+/** The wiring of the api function: triggers become keys on the FIFO queue. */
+import { ApiError } from "../../core/errors.ts";
+import { dedupe, digest, type Message, textOf } from "../../core/key.ts";
+import type { Report } from "../../engine/ports.ts";
+import { openLines } from "../common/function-log.ts";
+import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
+import { once } from "../common/once.ts";
+import { sendingTo } from "../common/sqs-sender.ts";
+import type { Scrape } from "../host/metrics.ts";
+import type { DoorParts } from "../host/process.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+import { acknowledgingFor } from "./acknowledgements.ts";
+import { identifyBy } from "./callers.ts";
+import type { Reader } from "./reader.ts";
+
+/** Whoever asked is told nothing of why; a page that has expired is no trouble of ours. */
+const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
+  try {
+    return await reading;
+  } catch (cause) {
+    const isExpired = cause instanceof ApiError && cause.status === 410;
+    if (!isExpired) report("error", "what was asked for could not be read", { error: String(cause) });
+    throw cause;
+  }
+};
+
+/** What reads is loaded by the first who reads, and triggers never pay for it; undefined without a cluster to read from. */
+const readerIn = (env: Environment, report: Report): Reader | undefined => {
+  const { readable, checkpoints, cluster } = functionSettings(env, "readable", "checkpoints", "cluster");
+  if (readable === undefined) return undefined;
+  const open = once(async () => {
+    const { readFrom } = await import("./record-store.ts");
+    return readFrom(readable, checkpoints, cluster);
+  });
+  return {
+    list: (...asked) =>
+      told(
+        open().then((reader) => reader.list(...asked)),
+        report,
+      ),
+    find: (named) =>
+      told(
+        open().then((reader) => reader.find(named)),
+        report,
+      ),
+  };
+};
+
+/** What counts the cluster's objects, loaded by the first who scrapes; undefined without a cluster to read. */
+const scrapeIn = (env: Environment, report: Report): (() => Promise<Scrape>) | undefined => {
+  const { readable, checkpoints } = functionSettings(env, "readable", "checkpoints");
+  if (readable === undefined) return undefined;
+  const open = once(async () => {
+    const { gaugesFrom } = await import("./gauges.ts");
+    return gaugesFrom(readable, checkpoints);
+  });
+  return () =>
+    told(
+      open().then((scrape) => scrape()),
+      report,
+    );
+};
+
+/** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
+export const openDoor = (env: Environment): DoorParts => {
+  const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
+  const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
+  const trail = openLines();
+  const { report } = trail;
+  const queued = sendingTo({ fifo, updates }, trail);
+  const send = async (message: Message, event: string): Promise<void> => {
+    try {
+      await queued(message, dedupe.trigger(message, digest(event)));
+    } catch (cause) {
+      // Whoever asked is told nothing of our insides.
+      report("error", "a trigger could not be sent", { key: textOf(message), error: String(cause) });
+      throw cause;
+    }
+  };
+  return {
+    ready: () => true,
+    kinds: () => kindNames,
+    plurals,
+    trigger: ({ kind, namespace, name }, event) => send({ cluster, kind, namespace, name, reason: "trigger" }, event),
+    notice: async (node, until, event) => {
+      await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
+    },
+    acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
+    reader: readerIn(env, report),
+    scrape: scrapeIn(env, report),
+    guarded: true,
+    identify: identifyBy(secret, report),
+  };
+};

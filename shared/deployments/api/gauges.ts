@@ -1,0 +1,19 @@
+/** Figures of a function that only reads: what stands in the cluster, counted from its objects when somebody asks. */
+import { openAccess } from "../common/cluster-access.ts";
+import { openTerritory } from "../common/namespaces.ts";
+import { openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
+import type { Access } from "../settings/cluster.ts";
+import type { Place } from "../settings/record-store.ts";
+
+/** Records in a table are not counted, so that this function may read single records of the table and no more. */
+const ofRecords = ["rekindle_updates_waiting"];
+
+const everywhere = { namespaces: [], report: () => {}, now: Date.now };
+
+/** Opens everything without a request. */
+export const gaugesFrom = (access: Access, kept: Place): (() => Promise<Scrape>) => {
+  const transport = openAccess(access, { userAgent: "rekindle-api" });
+  const territory = openTerritory({ ...everywhere, transport });
+  if (kept.in === "kubernetes") return openGauges({ naming: upstreamNaming, transport, territory });
+  return openGauges({ naming: upstreamNaming, transport, territory, hints: async () => [] }, ofRecords);
+};

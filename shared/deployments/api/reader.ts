@@ -1,0 +1,132 @@
+/** Reads what the door shows: objects page by page, and one object with its record and pods, as the command line does. */
+import type { z } from "zod";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import {
+  type Cursor,
+  type detail,
+  type Executors,
+  type Item,
+  type ListQuery,
+  type losses,
+  type page,
+  shownKinds,
+  tokenOf,
+  type updates,
+} from "../../api/read-schemas.ts";
+import { notServed, Refused } from "../../cli/failure.ts";
+import { kindNamed } from "../../cli/kinds/all.ts";
+import type { Kind } from "../../cli/kinds/kind.ts";
+import { look, type Seen, toldOf } from "../../cli/status.ts";
+import type { Source } from "../../cli/tools.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Stored } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
+import { leavingAt } from "../../kube/node-notice.ts";
+import { labelOf, nodeNameOf, podStatus } from "../../kube/pods.ts";
+
+export type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+
+/** Everything of one object that is shown. */
+export type Shown = {
+  readonly detail: z.infer<typeof detail>;
+  readonly executors: Executors;
+  readonly losses: z.infer<typeof losses>;
+  readonly updates: z.infer<typeof updates>;
+};
+
+export type Reader = {
+  /** `namespaces`: where the caller may look; empty: everywhere. */
+  list(query: ListQuery, at: Cursor, namespaces: readonly string[]): Promise<z.infer<typeof page>>;
+  /** Undefined when there is no such object. */
+  find(named: Named): Promise<Shown | undefined>;
+};
+
+const shownKind = (kind: Kind): Item["kind"] => shownKinds.find((name) => name === kind.resource.kind) ?? shownKinds[0];
+
+/** What does not hold is left out. */
+const itemOf = (kind: Kind, object: Stored): Item => {
+  const { name, namespace = "", uid, creationTimestamp } = object.metadata;
+  const { state, attempts, message, ended } = kind.standingOf(object);
+  return {
+    ...{ kind: shownKind(kind), namespace, name, uid, state },
+    ...(creationTimestamp === undefined ? {} : { createdAt: creationTimestamp }),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(message === undefined ? {} : { message }),
+    ...(ended === undefined ? {} : { ended }),
+  };
+};
+
+const executorsIn = (pods: readonly Stored[]): Executors => ({
+  items: pods.flatMap((pod) => {
+    const id = labelOf(pod, "spark-exec-id");
+    if (id === undefined) return [];
+    const [node, goes] = [nodeNameOf(pod), leavingAt(pod)];
+    const { name, creationTimestamp } = pod.metadata;
+    return [
+      {
+        ...{ id, pod: name, phase: podStatus(pod).phase ?? "Unknown" },
+        ...(node === undefined ? {} : { node }),
+        ...(creationTimestamp === undefined ? {} : { createdAt: creationTimestamp }),
+        ...(goes === undefined ? {} : { leavingAt: timeText(goes) }),
+      },
+    ];
+  }),
+});
+
+const shown = (kind: Kind, seen: Seen): Shown => {
+  const { waitsFor, since, until, do: todo, executors, updates: told } = toldOf(seen);
+  const { tries, error, next } = told ?? {};
+  return {
+    detail: {
+      ...itemOf(kind, seen.object),
+      ...{ waitsFor, do: todo },
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    },
+    executors: executorsIn(seen.pods),
+    losses: { lost: executors?.lost ?? {}, items: [...(executors?.losses ?? [])] },
+    updates: {
+      waiting: told?.waiting ?? 0,
+      ...(told === undefined || told.waiting === 0 ? {} : { since: told.since }),
+      ...(tries === undefined ? {} : { tries }),
+      ...(error === undefined ? {} : { error }),
+      ...(next === undefined ? {} : { next }),
+    },
+  };
+};
+
+const kindFor = (name: string): Kind | undefined =>
+  shownKinds.some((one) => one === name) ? kindNamed(name) : undefined;
+
+/** A kind that is not installed has nothing; a table that is not there is another matter. */
+const isUnserved = (cause: unknown): boolean => cause instanceof ApiError && notServed(cause);
+
+export const openReader = (source: Source): Reader => ({
+  list: async ({ kind: name, namespace, state, selector, limit }, at, namespaces) => {
+    const kind = kindFor(name ?? shownKinds[0]);
+    const places = namespace === undefined ? (namespaces.length === 0 ? [""] : namespaces) : [namespace];
+    const place = places[at.n];
+    if (kind === undefined || place === undefined) return { items: [] };
+    const listing = pages(source.transport, { resource: kind.resource, namespace: place, selector, limit, from: at.c });
+    const { value: found } = await listing.next().catch((cause: unknown) => {
+      if (isUnserved(cause)) return { value: undefined };
+      throw cause;
+    });
+    const objects: readonly Stored[] = found?.items ?? [];
+    const items = objects.map((object) => itemOf(kind, object));
+    const next = found?.next === undefined ? { n: at.n + 1 } : { n: at.n, c: found.next };
+    const more = next.n < places.length ? { continue: tokenOf(next) } : {};
+    return { items: items.filter((one) => state === undefined || one.state === state), ...more };
+  },
+  find: async ({ kind: name, namespace, name: of }) => {
+    const kind = kindFor(name);
+    if (kind === undefined) return undefined;
+    const key = { cluster: "default", kind: name, namespace, name: of };
+    try {
+      return shown(kind, await look(source, { kind, key }, Date.now()));
+    } catch (cause) {
+      if (cause instanceof Refused || isUnserved(cause)) return undefined;
+      throw cause;
+    }
+  },
+});

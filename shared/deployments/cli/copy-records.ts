@@ -1,0 +1,112 @@
+/**
+ * `rekindle checkpoints migrate`'s part in the stores: each record is copied by a conditional save, and the source is
+ * touched only where removal is asked for, and only while it says what was copied. So it may run beside hosts, die
+ * anywhere, and be typed again; what a host saved after a copy is copied by the next run.
+ */
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
+import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
+import { tableCheckpoints } from "../../adapters/dynamodb/checkpoints.ts";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import type { Move, Moved } from "../../cli/tools.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import { same } from "../../core/json.ts";
+import { type Key, textOf } from "../../core/key.ts";
+import type { CheckpointRecord, Checkpoints, Loaded, Version } from "../../engine/ports.ts";
+import { readRecord } from "../../engine/record.ts";
+import { type Place, place } from "../settings/record-store.ts";
+
+type Source = { readonly checkpoints: Checkpoints; keys(): AsyncGenerator<Omit<Key, "cluster">> };
+
+/** A checkpoint object whose metadata does not tell whose it is comes under its own name. */
+async function* objectKeys(transport: Transport, namespaces: readonly string[]): AsyncGenerator<Omit<Key, "cluster">> {
+  for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
+    const paging = { resource: checkpointResource, namespace, metadataOnly: true };
+    for await (const { items } of pages(transport, paging)) {
+      for (const { metadata } of items)
+        yield hintOf(metadata) ?? { kind: "", namespace: metadata.namespace ?? "", name: metadata.name };
+    }
+  }
+}
+
+async function* itemKeys(
+  all: AsyncGenerator<{ readonly key: Omit<Key, "cluster"> }>,
+): AsyncGenerator<Omit<Key, "cluster">> {
+  for await (const { key } of all) yield key;
+}
+
+const open = (transport: Transport, where: Place, { cluster, namespaces, home }: Move): Source => {
+  if (where.in === "kubernetes")
+    return { checkpoints: kubernetesCheckpoints(transport, { home }), keys: () => objectKeys(transport, namespaces) };
+  const { table, region, keepMs } = where;
+  const store = tableCheckpoints({ table, region, cluster, ...(keepMs === undefined ? {} : { keepMs }) });
+  return { checkpoints: store, keys: () => itemKeys(store.all(namespaces)) };
+};
+
+const placeOf = (text: string): Place => {
+  const { data, error } = place.safeParse(text);
+  if (data !== undefined) return data;
+  throw new Error(`${JSON.stringify(text)}: ${error?.issues[0]?.message}`);
+};
+
+type Sound = { readonly record: CheckpointRecord; readonly version: Version };
+
+/** Whoever cannot be believed is left where it is. */
+const soundIn = (loaded: Loaded): Sound | string => {
+  if (loaded.edited === true) return "somebody edited it: rekindle recover it first";
+  const read = readRecord(loaded.record);
+  return read.ok ? { record: read.record, version: loaded.version } : `it cannot be read: ${read.error}`;
+};
+
+type Did = Pick<Moved, "did" | "why">;
+
+/** Of two records that differ, the one about the same object with more saves is the later one. */
+const isLater = (there: unknown, here: CheckpointRecord): boolean => {
+  const read = readRecord(there);
+  return read.ok && read.record.uid === here.uid && read.record.saves > here.saves;
+};
+
+const copied = async (target: Checkpoints, key: Key, { record }: Sound, dryRun: boolean): Promise<Did> => {
+  const there = await target.load(key);
+  if (there !== undefined && same(there.record, record)) return { did: "there" };
+  if (there !== undefined && isLater(there.record, record))
+    return { did: "refused", why: "there is a later one: somebody works with the other store already" };
+  if (dryRun) return { did: "copied" };
+  const saved = await target.save(key, record, there?.version);
+  return saved === "raced" ? { did: "refused", why: "somebody else was writing it: try again" } : { did: "copied" };
+};
+
+const removed = async (source: Checkpoints, key: Key, { version }: Sound): Promise<Did> =>
+  (await source.remove(key, version)) === "removed"
+    ? { did: "removed" }
+    : { did: "refused", why: "it was saved again meanwhile: try again, and stop who still works with it" };
+
+const moved = async (source: Checkpoints, target: Checkpoints, key: Key, move: Move): Promise<Did | undefined> => {
+  if (key.kind === "") return { did: "refused", why: "its metadata does not tell whose record it is" };
+  const loaded = await source.load(key);
+  if (loaded === undefined) return undefined;
+  const sound = soundIn(loaded);
+  if (typeof sound === "string") return { did: "refused", why: sound };
+  const did = await copied(target, key, sound, move.dryRun);
+  if (did.did === "refused" || !move.remove || move.dryRun) return did;
+  return await removed(source, key, sound);
+};
+
+/** What one record is in the way of holds up no other; what all would meet ends it. */
+const told = (cause: unknown): Did => {
+  if (cause instanceof ApiError && cause.reason === "RecordTooLarge") return { did: "refused", why: cause.message };
+  throw cause;
+};
+
+/** Copies record by record, and tells what came of each. */
+export async function* moveRecords(transport: Transport, move: Move): AsyncGenerator<Moved> {
+  const [from, to] = [placeOf(move.from), placeOf(move.to)];
+  if (same(from, to)) throw new Error("--from and --to are the same place");
+  const source = open(transport, from, move);
+  const target = open(transport, to, move);
+  for await (const { kind, namespace, name } of source.keys()) {
+    const key = { cluster: move.cluster, kind, namespace, name };
+    const did = await moved(source.checkpoints, target.checkpoints, key, move).catch(told);
+    if (did !== undefined) yield { key: textOf(key), ...did };
+  }
+}

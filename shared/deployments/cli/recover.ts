@@ -1,0 +1,217 @@
+/**
+ * `rekindle recover`'s part in the cluster: the same steps that a host takes, of keys that somebody names. It adopts, ends
+ * and records; what is to be created is left to hosts, who alone know how they are set up. Each save is conditional, so
+ * it may run beside a host, die anywhere, and be typed again.
+ */
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
+import { checkpointRef } from "../../adapters/checkpoints/object.ts";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { mergeObject } from "../../adapters/kubernetes/requests.ts";
+import type { Recovered, RecoverHow, Session } from "../../cli/tools.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import { refText } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
+import type { Cluster, Queue } from "../../engine/ports.ts";
+import { readRecord } from "../../engine/record.ts";
+import type { Ask, Finding } from "../../engine/recovery/request.ts";
+import { recovery, timing } from "../../engine/settings.ts";
+import { step } from "../../engine/step.ts";
+import type { Ending, World } from "../../engine/world.ts";
+import { findLeaders } from "../../forward/controller-detection.ts";
+import { upstreams } from "../../kube/upstream-controllers.ts";
+import { operatorsFor } from "../common/operators.ts";
+import { openWorld } from "../common/step-dependencies.ts";
+
+const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
+
+const leftToHosts = "what is to be created is left to a host";
+
+/** Events are told; everything else is made by hosts. */
+const withoutCreating = (cluster: Cluster): Cluster => ({
+  ...cluster,
+  create: (ref, object) => {
+    if (ref.resource.kind === "Event") return cluster.create(ref, object);
+    throw new ApiError({ status: 0, reason: "LeftToHosts", message: leftToHosts });
+  },
+});
+
+type Stage = {
+  readonly transport: Transport;
+  readonly world: World;
+  readonly key: Key;
+  readonly how: RecoverHow;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly findings: Finding[];
+  readonly ended: Set<string>;
+};
+
+/** As its deployment was set, as far as its record tells: the fence of one who recovers is no shorter than a host's. */
+const madeBy = (stored: unknown): Partial<typeof timing> => {
+  const read = readRecord(stored);
+  const { fenceMs, requestTimeoutMs } = (read.ok ? read.record.made : undefined) ?? {};
+  return {
+    ...(typeof fenceMs === "number" ? { fenceMs } : {}),
+    ...(typeof requestTimeoutMs === "number" ? { requestTimeoutMs } : {}),
+  };
+};
+
+const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): Ask => ({
+  mode,
+  fresh,
+  graceSeconds,
+  ...(returnMs === undefined ? {} : { returnMs }),
+});
+
+/** Where the key is, and where its record. */
+export type Place = Pick<Session, "transport" | "table">;
+
+/** The alias under which its host knows the cluster stands on its checkpoint, where that is an object. */
+const aliasOf = async ({ transport, table }: Place, key: Key): Promise<string> => {
+  if (table !== undefined) return table.cluster;
+  const { value } = await openCluster(transport).get(checkpointRef(key, "rekindle"));
+  return value?.metadata.labels?.["rekindle.dev/cluster"] ?? key.cluster;
+};
+
+const openStage = async (place: Place, given: Key, how: RecoverHow, sleep: Stage["sleep"]): Promise<Stage> => {
+  const { transport, table } = place;
+  const key = { ...given, cluster: await aliasOf(place, given) };
+  const stored = await (table?.records ?? kubernetesCheckpoints(transport)).load(key);
+  const set = { ...timing, ...madeBy(stored?.record) };
+  const desk = { queue: nowhere, report: () => {}, timing: set };
+  const parts = { ...desk, transport, checkpoints: table?.records, operators: operatorsFor(set) };
+  const opened = await openWorld(parts);
+  const findings: Finding[] = [];
+  const ended = new Set<string>();
+  const world: World = {
+    ...opened,
+    cluster: withoutCreating(opened.cluster),
+    recovery: { ...recovery, strict: how.strict },
+    found: (_, finding) => void findings.push(finding),
+    witness: (_, effect) => void (effect.do === "delete" && ended.add(refText(effect.ref))),
+    ...(how.dryRun ? { shadow: () => {} } : {}),
+  };
+  return { transport, world, key, how, sleep, findings, ended };
+};
+
+/** What its record still waits for; undefined when it is settled, or cannot be read. */
+const leftIn = async ({ world, key }: Stage): Promise<string | undefined> => {
+  const read = readRecord((await world.checkpoints.load(key))?.record);
+  if (!read.ok) return undefined;
+  const { cleanup, returning, waitsFor } = read.record;
+  if (cleanup !== undefined && cleanup.done === undefined) return waitsFor ?? "what it owns to end";
+  return returning === undefined ? undefined : (waitsFor ?? `what may come back, until ${timeText(returning.until)}`);
+};
+
+const pollMs = 1_000;
+
+/** Steps until nothing is waited for any more, or time is over. */
+const follow = async (stage: Stage): Promise<string | undefined> => {
+  const { how, sleep, world, key } = stage;
+  for (let waited = 0; ; waited += pollMs) {
+    const left = await leftIn(stage);
+    if (left === undefined || waited >= how.waitMs) return left;
+    await sleep(pollMs);
+    await step(world, { ...key, reason: "recover" });
+  }
+};
+
+/** A change of the object that matters to nothing but the watch of a host: it looks at once. */
+const nudge = async ({ transport, world, key }: Stage): Promise<void> => {
+  const resource = world.operatorOf(key.kind)?.resource;
+  if (resource === undefined) return;
+  const ref = { resource, namespace: key.namespace, name: key.name };
+  const { value: object, date } = await world.cluster.get(ref);
+  if (object === undefined) return;
+  const annotations = { "rekindle.dev/recovered-at": timeText(date) };
+  await mergeObject(transport, { ref }, { metadata: { uid: object.metadata.uid, annotations } });
+};
+
+/** Forgets under which settings it was made: the next host takes it in under its own. */
+const reconfigured = async ({ world, key }: Stage): Promise<string> => {
+  const loaded = await world.checkpoints.load(key);
+  const read = readRecord(loaded?.record);
+  if (loaded === undefined || !read.ok || loaded.edited === true) return "there is no sound record to take over";
+  const { made, saves, ...record } = read.record;
+  const saved = await world.checkpoints.save(key, { ...record, saves: saves + 1 }, loaded.version);
+  return saved === "raced" ? "somebody else was writing it: try again" : `settings forgotten: ${JSON.stringify(made)}`;
+};
+
+const refusalOf = (ending: Ending, finding: Finding | undefined): string | undefined => {
+  if (finding?.did === "refused") return finding.why;
+  if (ending.did === "stopped") return ending.why;
+  return ending.did === "troubled" && ending.message !== leftToHosts ? ending.message : undefined;
+};
+
+/**
+ * Who leads the key's kind, as hosts see it: nothing of it is written while that lasts. `blind`: what could not be
+ * looked at, where no sign means nothing.
+ */
+const leadersOf = async ({ transport, world, key, how }: Stage) => {
+  if (how.coexist) return { signs: [], blind: [] };
+  const operator = world.operatorOf(key.kind);
+  const group = operator?.family ?? operator?.resource.group ?? "";
+  const known = upstreams.filter(({ groups }) => groups.includes(group));
+  return await findLeaders(openCluster(transport), [], known);
+};
+
+const blindly = (line: string): string => `cannot see whether another controller leads: ${line}`;
+
+const leftAlone = (key: Key, signs: readonly string[]): Recovered => ({
+  ...keyed(key),
+  ...{ record: "not looked at", why: signs.join("; "), did: "refused" },
+  ...{ kept: [], problems: [], adopted: [], ended: [], configured: undefined, waitsFor: undefined },
+  refused: `${signs.join("; ")}: nothing of its kinds is written meanwhile (--coexist, if its namespaces are others)`,
+});
+
+const keyed = ({ kind, namespace, name }: Key) => ({ kind, namespace, name });
+
+/** A race is lost to a host that goes on itself, and trouble was in the way of beginning: the recovery is asked for again. */
+const asked = async (stage: Stage): Promise<Ending> => {
+  const world = { ...stage.world, ask: askOf(stage.how) };
+  for (let tries = 0; ; tries += 1) {
+    const ending = await step(world, { ...stage.key, reason: "recover", tries });
+    const isUnbegun = ending.did === "troubled" && stage.findings.length === 0;
+    if ((ending.did !== "raced" && !isUnbegun) || tries >= 4) return ending;
+    await stage.sleep(pollMs);
+  }
+};
+
+/** Recovers one key, and tells what came of it. */
+export const recoverKey = async (
+  place: Place,
+  key: Key,
+  how: RecoverHow,
+  sleep: Stage["sleep"],
+): Promise<Recovered> => {
+  const stage = await openStage(place, key, how, sleep);
+  const { signs, blind } = await leadersOf(stage);
+  if (signs.length > 0 && !how.dryRun) return leftAlone(key, signs);
+  const recovered = await brought(stage);
+  return { ...recovered, problems: [...recovered.problems, ...blind.map(blindly), ...signs] };
+};
+
+/** Takes the steps of a recovery. */
+const brought = async (stage: Stage): Promise<Recovered> => {
+  const { key, how } = stage;
+  const configured = how.reconfigure && !how.dryRun ? await reconfigured(stage) : undefined;
+  const ending = await asked(stage);
+  const [finding] = stage.findings;
+  const refused = refusalOf(ending, finding);
+  const left = refused === undefined && !how.dryRun ? await follow(stage) : undefined;
+  if (refused === undefined && !how.dryRun && finding !== undefined) await nudge(stage);
+  return {
+    ...keyed(key),
+    record: finding?.record ?? "none",
+    why: finding?.why ?? ("why" in ending ? ending.why : "its object is gone: what it left is ended"),
+    did: refused === undefined ? (finding?.did ?? "nothing") : "refused",
+    kept: finding?.kept ?? [],
+    problems: finding?.problems ?? [],
+    adopted: (finding?.adopted ?? []).map(refText),
+    ended: [...stage.ended],
+    refused,
+    configured,
+    waitsFor: left,
+  };
+};

@@ -1,0 +1,83 @@
+/** What a submission would create, and what would keep it from being made: the pure rooms, asked without a cluster. */
+import type { Rendered, Rendering } from "../../cli/tools.ts";
+import type { Obj } from "../../core/object.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { doorsOf, guardsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
+import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
+import { readSpec } from "../../spark/connect/read.ts";
+import { parseSpec } from "../../spark/schema/parse.ts";
+import { submit } from "../../spark/submission/submit.ts";
+import { readConfiguration } from "../settings/read.ts";
+import { optionsOf } from "../settings/spark.ts";
+
+type Case = Omit<Rendering, "settings"> & { readonly options: Options };
+
+/** A kind → the application that an object of it would run; undefined for what submits none. */
+const applications: Readonly<Record<string, (object: Obj) => Obj | undefined>> = {
+  SparkApplication: (object) => object,
+  ScheduledSparkApplication: (object) => {
+    const spec = object["spec"];
+    const template = isRecord(spec) ? spec["template"] : undefined;
+    const { labels = {}, name } = object.metadata;
+    const metadata = { ...object.metadata, labels: { ...labels, "sparkoperator.k8s.io/scheduled-app-name": name } };
+    return { ...object, kind: "SparkApplication", metadata, spec: template };
+  },
+};
+
+const inCluster = "https://kubernetes.default.svc";
+
+/**
+ * The objects of one attempt, in the order in which they are made: the ways to the driver when it has begun. The time of
+ * submission is left at 0, so that the same input gives the same text.
+ */
+const submission = (application: Obj, { attempt, uid, options }: Case): Rendered => {
+  const read = parseSpec(application);
+  if (!read.ok) return { refused: read.message };
+  const { name, namespace = "default", labels = {}, annotations = {} } = application.metadata;
+  const app = { name, namespace, uid, labels, annotations };
+  const bare = subjectOf({ name, namespace, uid, spec: read.spec, options }, attempt);
+  const made = submit({ app, spec: bare.spec, attempt, submittedAt: 0, apiServer: inCluster });
+  if ("refused" in made) return made;
+  const subject = { ...bare, driverPodName: made.driverPodName };
+  const guards = guardsOf(subject).map(({ object }) => object);
+  const doors = doorsOf(subject).map(({ object }) => object);
+  return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
+};
+
+/** A SparkConnect's config map, service and server pod. */
+const connection = (object: Obj, { uid }: Case): Rendered => {
+  const read = readSpec(object);
+  if (!read.ok) return { refused: read.message };
+  const { name, namespace = "default", labels = {} } = object.metadata;
+  const server = { name, namespace, labels, spec: read.spec, apiServer: inCluster };
+  const owner = { ...object, metadata: { ...object.metadata, namespace, uid, resourceVersion: "0" } };
+  return {
+    objects: [configMap(owner, server), service(owner, server), serverPod(owner, server, read.images)],
+    notes: [],
+  };
+};
+
+const rendered = (object: Obj, of: Case): Rendered => {
+  if (object.kind === "SparkConnect") return connection(object, of);
+  const application = applications[object.kind]?.(object);
+  if (application === undefined) return { refused: `a ${object.kind} is not rendered: it makes no submission` };
+  return submission(application, of);
+};
+
+/** As a host with these settings would make it; nothing is read from the environment. */
+export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
+  const asked = await readConfiguration(settings, {});
+  if (asked.do === "run") return rendered(object, { ...of, options: optionsOf(asked.configuration) });
+  return { refused: asked.do === "refuse" ? asked.problems.join("; ") : "after -- stand settings of a host only" };
+};
+
+/** What would be said of it at submission; undefined when nothing, or when it is none of ours. */
+export const problemWith = (object: Obj): string | undefined => {
+  const isOurs = object.kind === "SparkConnect" || applications[object.kind] !== undefined;
+  if (!isOurs || !object.apiVersion.startsWith("sparkoperator.k8s.io/")) return undefined;
+  const name = object.metadata.name ?? "generated";
+  const of = { attempt: 1, uid: "u", options: defaultOptions };
+  const made = rendered({ ...object, metadata: { ...object.metadata, name } }, of);
+  return "refused" in made ? made.refused : undefined;
+};

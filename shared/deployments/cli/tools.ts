@@ -1,0 +1,143 @@
+/** The command line's tools: connections, previews, files of the package, the terminal. */
+
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Paint, paintFor, wantsColour } from "../../cli/colour.ts";
+import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
+import type { Line } from "../../core/annotation.ts";
+import type { Key } from "../../core/key.ts";
+
+export type CommandLine = {
+  /** The package's root, where infra/crds and package.json lie. */
+  readonly root: URL;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly host: Tools["host"];
+  readonly demo: Tools["demo"];
+};
+
+const connect = async (env: CommandLine["env"], { kubeconfig, context, server }: Where): Promise<Session> => {
+  const { clusterFromRecord, findCluster } = await import("../../adapters/kubernetes/kubeconfig.ts");
+  const record = await findCluster({ path: kubeconfig, context, server, env });
+  const { transport } = clusterFromRecord(record);
+  const { openTable } = await import("./record-store.ts");
+  return {
+    transport,
+    server: record.endpoint.server,
+    authority: record.endpoint.ca,
+    context: record.context,
+    namespace: record.namespace,
+    table: openTable(env),
+    passage: async (leading, local) => {
+      const { openPassage } = await import("../../adapters/kubernetes/port-forward.ts");
+      return openPassage(record.endpoint, leading, local);
+    },
+    close: () => transport.close(),
+  };
+};
+
+const preview = async (session: Session, key: Key): Promise<Preview> => {
+  const { preview: find } = await import("./preview.ts");
+  const found = await find(session, key);
+  if (found.would !== "plan") return found;
+  const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
+  return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+};
+
+/** Definitions by their files, which are named `group_plural.yaml`. */
+const crds = async (root: URL): ReturnType<Tools["crds"]> => {
+  const folder = new URL("infra/crds/", root);
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
+  const texts = files.map(async (file) => ({
+    group: file.split("_")[0] ?? "",
+    text: await readFile(new URL(file, folder), "utf8"),
+  }));
+  return Promise.all(texts);
+};
+
+const confirm = async (question: string): Promise<boolean> => {
+  if (!process.stdin.isTTY) return false;
+  const { createInterface } = await import("node:readline/promises");
+  const asked = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());
+  } finally {
+    asked.close();
+  }
+};
+
+const versionIn = async (root: URL): Promise<string> => {
+  const found: unknown = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  const isVersioned = typeof found === "object" && found !== null && "version" in found;
+  return isVersioned && typeof found.version === "string" ? found.version : "0.0.0";
+};
+
+/** Who reads our output may stop reading, as `head` does: that is no failure of ours. */
+const endWithReader = (): void => {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+};
+
+/** Failures and warnings in their colours; what is longer than a line is help. */
+const warned = (text: string, paint: Paint): string => {
+  if (/^(rekindle|error): /.test(text)) return text.replace(/^\w+:/, (head) => paint("bad", head));
+  return text.includes("\n") ? text : paint("wait", text);
+};
+
+/** What the commands print, on this machine. */
+const terminal = (
+  env: CommandLine["env"],
+): Pick<Tools, "paint" | "print" | "warn" | "confirm" | "now" | "sleep" | "stdin" | "stopped"> => {
+  endWithReader();
+  const warning = paintFor(wantsColour(env, process.stderr.isTTY));
+  return {
+    paint: paintFor(wantsColour(env, process.stdout.isTTY)),
+    print: (text) => process.stdout.write(`${text}\n`),
+    warn: (text) => process.stderr.write(`${warned(text, warning)}\n`),
+    confirm,
+    now: Date.now,
+    sleep: (ms) => sleep(ms),
+    stopped: () =>
+      new Promise((resolve) => {
+        process.once("SIGINT", resolve);
+        process.once("SIGTERM", resolve);
+      }),
+    stdin: async () => (await import("node:stream/consumers")).text(process.stdin),
+  };
+};
+
+/** Loaded when it is asked for: most commands need none of Spark. */
+const forecasts = async (): Promise<typeof import("./forecast.ts")> => await import("./forecast.ts");
+
+/** Everything that the commands ask for. */
+export const openTools = async ({ root, env, host, demo }: CommandLine): Promise<Tools> => ({
+  ...terminal(env),
+  version: await versionIn(root),
+  connect: (where) => connect(env, where),
+  runs: async () => (await forecasts()).runs,
+  forecast: async (object) => (await forecasts()).forecast(object),
+  policies: async () => {
+    const [{ policyLines }, { wishLines }] = await Promise.all([
+      import("../../spark/application/policies.ts"),
+      import("../../volcano/job/annotation-policies.ts"),
+    ]);
+    const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
+    return [...of("SparkApplication", policyLines()), ...of("Job", wishLines())];
+  },
+  flag: async (text, family) => (await forecasts()).flagView(text, family),
+  preview,
+  recover: async (session, key, how) => {
+    const { recoverKey } = await import("./recover.ts");
+    return await recoverKey(session, key, how, (ms) => sleep(ms));
+  },
+  move: async function* (session, move) {
+    const { moveRecords } = await import("./copy-records.ts");
+    yield* moveRecords(session.transport, move);
+  },
+  render: async (object, how) => (await import("./render.ts")).render(object, how),
+  problemWith: async (object) => (await import("./render.ts")).problemWith(object),
+  crds: () => crds(root),
+  host,
+  demo,
+});

@@ -1,0 +1,125 @@
+/**
+ * How functions reach their cluster: by a flat record in their environment, by the ARN of one that is kept in Secrets Manager
+ * or the Parameter Store, or as the account of their pod. What is kept is read with the first request and again when the
+ * server does not know us.
+ */
+import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
+import { dateOf } from "../../kube/responses.ts";
+import { type Access, endpointIn, inCluster } from "../settings/cluster.ts";
+
+/** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
+const rereadMs = 30_000;
+
+export type Opening = {
+  readonly userAgent: string;
+  /** Reads what is kept under an ARN. */
+  readonly read?: (arn: string) => Promise<string>;
+  /** This machine's clock, epoch ms. */
+  readonly wall?: () => number;
+  /** Milliseconds that only grow. */
+  readonly now?: () => number;
+};
+
+const readStored = async (arn: string): Promise<string> => {
+  if (arn === inCluster) {
+    const { podRecord } = await import("../../adapters/kubernetes/pod.ts");
+    return await podRecord(process.env);
+  }
+  const { storedText } = await import("../../adapters/aws/stored-secret.ts");
+  return await storedText(arn, process.env, Date.now());
+};
+
+type Held = { readonly text: string; readonly transport: ClosableTransport; readonly readAt: number };
+
+/** Reads the record once for all who wait for it, and gives whoever asks later a newer one if there is one. */
+const keeping = (arn: string, { userAgent, read = readStored, now = () => performance.now() }: Opening) => {
+  let held: Held | undefined;
+  let reading: Promise<Held> | undefined;
+  const readNow = async (): Promise<Held> => {
+    const readAt = now();
+    const text = await read(arn);
+    if (held?.text === text) held = { ...held, readAt };
+    else held = { text, readAt, transport: httpsTransport({ ...endpointOf(arn, text), userAgent }) };
+    return held;
+  };
+  const once = (): Promise<Held> => {
+    reading ??= readNow().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  return {
+    current: async (): Promise<Held> => held ?? (await once()),
+    /** Undefined: there is nothing newer than what was refused. */
+    after: async (refused: Held): Promise<Held | undefined> => {
+      const known = held !== undefined && held !== refused && held.text !== refused.text ? held : undefined;
+      if (known !== undefined) return known;
+      if (now() - (held ?? refused).readAt < rereadMs) return undefined;
+      const fresh = await once();
+      return fresh.text === refused.text ? undefined : fresh;
+    },
+  };
+};
+
+const endpointOf = (arn: string, text: string): Endpoint => {
+  try {
+    return endpointIn(text);
+  } catch {
+    const message = `${arn} holds no cluster record: make it with rekindle cluster add`;
+    throw new ApiError({ status: 0, reason: "ClusterRecord", message });
+  }
+};
+
+type Keeping = ReturnType<typeof keeping>;
+
+const retried = async <A extends { readonly status: number }>(
+  keeper: Keeping,
+  ask: (transport: Transport) => Promise<A>,
+  letGo: (answer: A) => void = () => {},
+): Promise<A> => {
+  const held = await keeper.current();
+  const answer = await ask(held.transport);
+  if (answer.status !== 401) return answer;
+  const fresh = await keeper.after(held);
+  if (fresh === undefined) return answer;
+  letGo(answer);
+  return await ask(fresh.transport);
+};
+
+/** A token of EKS is good for a quarter of an hour by the server's clock, and no answer says that this is why it is refused. */
+const skewMs = 300_000;
+
+/** Throws where a 401 comes from a clock that is not the server's. */
+const known = (answer: HttpResponse, wall: () => number): HttpResponse => {
+  const skew = wall() - dateOf(answer);
+  if (answer.status !== 401 || !(Math.abs(skew) > skewMs)) return answer;
+  const minutes = Math.round(Math.abs(skew) / 60_000);
+  const message = `the API server does not know us, and this clock is ${minutes} minutes ${skew > 0 ? "ahead of" : "behind"} its: set this clock`;
+  throw new ApiError({ status: 401, reason: "ClockSkew", message });
+};
+
+/** Opens the way; nothing is read or connected before the first request. */
+export const openAccess = (access: Access, opening: Opening): Transport => {
+  const { wall = Date.now } = opening;
+  const transport = reached(access, opening);
+  return {
+    send: async (request) => known(await transport.send(request), wall),
+    stream: (request) => transport.stream(request),
+  };
+};
+
+const reached = (access: Access, opening: Opening): Transport => {
+  if (!("stored" in access)) return httpsTransport({ ...access, userAgent: opening.userAgent });
+  const keeper = keeping(access.stored, opening);
+  return {
+    send: (request: HttpRequest) => retried(keeper, (transport) => transport.send(request)),
+    stream: (request) =>
+      retried(
+        keeper,
+        (transport) => transport.stream(request),
+        (answer) => answer.close(),
+      ),
+  };
+};

@@ -1,0 +1,125 @@
+/** Looking for other controllers on behalf of all functions: at Deployments, Ready pods and fresh writes, kept as one record. */
+import type { Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
+import type { Cluster, Report } from "../../engine/ports.ts";
+import { findWorkers } from "../../forward/controller-detection.ts";
+import { type Cursors, cursorKey } from "../../forward/cursors.ts";
+import { openSightings, type Sighting, type Sightings } from "../../forward/sightings.ts";
+import type { Writers } from "../../forward/writers.ts";
+import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
+import { oursOf } from "./controller-detection.ts";
+import type { Chosen } from "./namespaces.ts";
+
+/** How often a forwarder looks. */
+const lookMs = 30_000;
+
+/** Where it is kept, of a deployment that watches these namespaces. */
+export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
+  cursorKey(cluster, watched[0], "controllers");
+
+export type Sighter = {
+  readonly sightings: Sightings;
+  /** Looks at everything, the objects themselves included, and keeps what was seen. */
+  look(): Promise<Sighting>;
+};
+
+type Parts = Chosen & {
+  readonly cluster: Cluster;
+  /** The record: see `sightingKey`. */
+  readonly key: Key;
+  readonly transport: Transport;
+  readonly selector: string | undefined;
+  readonly cursors: Cursors;
+  /** API groups of the kinds that are run. */
+  readonly groups: readonly string[];
+  readonly report: Report;
+};
+
+const runHere = (groups: readonly string[]): readonly Upstream[] =>
+  upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+const openTelling = (report: Report) => {
+  const told = new Set<string>();
+  return (line: string): void => {
+    if (!told.has(line)) report("warn", line);
+    told.add(line);
+  };
+};
+
+const blindLine = (line: string): string => `cannot see whether another controller is alive: ${line}`;
+
+export const openSighter = (parts: Parts): Sighter => {
+  const { cluster, key, transport, cursors, groups, report, ...scope } = parts;
+  const sightings = openSightings(cursors, key);
+  const tell = openTelling(report);
+  return {
+    sightings,
+    look: async () => {
+      const signs: Record<string, string[]> = {};
+      let at = 0;
+      for (const family of runHere(groups)) {
+        const found = await findWorkers(cluster, [family], oursOf(transport, scope, [family]));
+        for (const line of found.blind) tell(blindLine(line));
+        signs[family.name] = [...found.signs];
+        at = found.date;
+      }
+      const seen = { at, signs };
+      await sightings.save(seen).catch((cause: unknown) => {
+        tell(
+          `what was seen of other controllers cannot be kept, and every function looks for itself: ${messageOf(cause)}`,
+        );
+      });
+      return seen;
+    },
+  };
+};
+
+type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
+  readonly sightings: Sightings;
+  readonly writers: Pick<Writers, "signs">;
+};
+
+/** What a forwarder sees: workloads by a look, writes by its watches. Undefined where it may not see all, so that others look themselves. */
+const forwardersLook = async ({ cluster, groups, writers, report }: Watching): Promise<Sighting | undefined> => {
+  const signs: Record<string, string[]> = {};
+  let at = 0;
+  for (const family of runHere(groups)) {
+    const found = await findWorkers(cluster, [family]);
+    if (found.blind.length > 0) {
+      report("debug", blindLine(found.blind.join("; ")));
+      return undefined;
+    }
+    signs[family.name] = [...found.signs, ...writers.signs(family.groups, found.date)];
+    at = found.date;
+  }
+  return { at, signs };
+};
+
+/** Looks for as long as a forwarder runs; what it sees is kept when it is news. Gives what stops it. */
+export const startSighting = (watching: Watching): (() => Promise<void>) => {
+  const { sightings, report } = watching;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const once = async (): Promise<void> => {
+    try {
+      const seen = await forwardersLook(watching);
+      if (seen !== undefined) await sightings.save(seen);
+    } catch (cause) {
+      report("debug", "cannot look for other controllers", { error: messageOf(cause) });
+    }
+  };
+  let running = Promise.resolve();
+  const go = (): void => {
+    running = once().then(() => {
+      if (!stopped) timer = setTimeout(go, lookMs);
+    });
+  };
+  go();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+};

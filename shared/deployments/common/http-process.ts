@@ -1,0 +1,45 @@
+/** The HTTP functions as processes: they listen, with a certificate if there is one, until they are told to stop. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { getRequestListener } from "@hono/node-server";
+import { lineReport } from "../../adapters/telemetry/lines.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+import { patience } from "./http-timeouts.ts";
+
+type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
+
+type Secure = {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  /** Clients must show a certificate of this authority. */
+  readonly ca?: Buffer;
+  readonly requestCert?: true;
+};
+
+/** Certificate and key, or neither; with the authority of clients, where they are to be known. */
+const certificateOf = async (env: Environment): Promise<Secure | undefined> => {
+  const { certificate, privateKey, clientCa } = functionSettings(env, "certificate", "privateKey", "clientCa");
+  if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
+  if (certificate === undefined || privateKey === undefined)
+    throw new Error("set both REKINDLE_TLS_CERT_FILE and REKINDLE_TLS_KEY_FILE, or neither");
+  const own = { cert: await readFile(certificate), key: await readFile(privateKey) };
+  return clientCa === undefined ? own : { ...own, ca: await readFile(clientCa), requestCert: true };
+};
+
+/** Serves until `stopped`; requests in hand are answered. */
+export const serveUntil = async (env: Environment, app: App, stopped: Promise<void>): Promise<void> => {
+  const { listen } = functionSettings(env, "listen");
+  const secure = await certificateOf(env);
+  const answer = getRequestListener(app.fetch);
+  const server =
+    secure === undefined ? createServer(patience, answer) : createSecureServer({ ...secure, ...patience }, answer);
+  const at = listen.lastIndexOf(":");
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
+    server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
+  });
+  lineReport("info")("info", "serving", { listen, secure: secure !== undefined });
+  await stopped;
+  await new Promise((resolve) => server.close(resolve));
+};

@@ -1,0 +1,50 @@
+/** What stands in the cluster when somebody asks for figures, counted from the objects themselves. */
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Measure } from "../../core/metric.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import { undeliveredOf } from "../../forward/undelivered.ts";
+import { standingOf } from "../../spark/application/metrics.ts";
+import { sparkApplications } from "../../spark/application/resource.ts";
+import { standingOfGroup, standingOfJob, standingOfQueue } from "../../volcano/metrics.ts";
+import { jobs, podGroups, queues } from "../../volcano/resource.ts";
+import { hintsIn } from "../resync/sweep.ts";
+import type { Territory } from "./namespaces.ts";
+import type { Records } from "./records.ts";
+
+type Counted = {
+  readonly resource: Resource;
+  readonly standing: (object: Stored) => readonly Measure[];
+  /** Its objects are everybody's, whatever namespaces are looked after. */
+  readonly everywhere?: true;
+};
+
+const kinds: readonly Counted[] = [
+  { resource: sparkApplications, standing: standingOf },
+  { resource: jobs, standing: standingOfJob },
+  { resource: podGroups, standing: standingOfGroup },
+  { resource: queues, standing: standingOfQueue, everywhere: true },
+];
+
+type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: Territory };
+
+/** Whoever may not look, or where a kind is not served, sees nothing stand. */
+export const censusOf = async ({ transport, hints: known, territory }: Parts): Promise<readonly Measure[]> => {
+  const cluster = openCluster(transport);
+  const within = await territory.within().catch(() => () => false);
+  const watched = territory.watched.length === 0 ? [""] : territory.watched;
+  const ofKind = async ({ resource, standing, everywhere }: Counted): Promise<readonly Measure[]> => {
+    const places = everywhere === true ? [""] : watched;
+    const lists = places.map((namespace) =>
+      cluster.list({ do: "list", resource, namespace, labels: {} }).catch(() => ({ value: [] })),
+    );
+    const found = (await Promise.all(lists)).flatMap(({ value }) => value);
+    return found
+      .filter(({ metadata }) => everywhere === true || within(metadata.namespace ?? ""))
+      .flatMap((object) => standing(object));
+  };
+  const standing = await Promise.all(kinds.map(ofKind));
+  const hints = await hintsIn({ transport, hints: known, namespaces: territory.watched }).catch(() => []);
+  const late = undeliveredOf("", hints, "").filter(({ message }) => within(message.namespace));
+  return [...standing.flat(), { do: "count", name: "rekindle_updates_waiting", value: late.length, of: {} }];
+};

@@ -1,0 +1,71 @@
+/** The records of one cluster, wherever they are kept: a store, and what a resync reads of it without reading records. */
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
+import type { TableCheckpoints, TableOptions } from "../../adapters/dynamodb/checkpoints.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Checkpoints } from "../../engine/ports.ts";
+import type { Hint } from "../../forward/resync.ts";
+import type { Place } from "../settings/record-store.ts";
+import { once } from "./once.ts";
+
+export type Records = {
+  readonly checkpoints: Checkpoints;
+  /** Hints of the records of these namespaces, of all if there are none; absent: they are the objects' metadata. */
+  readonly hints?: ((namespaces: readonly string[]) => Promise<readonly Hint[]>) | undefined;
+};
+
+type Around = {
+  readonly transport: Transport;
+  /** Alias of the cluster: in a table, its records are a partition. */
+  readonly cluster: string;
+  /** Namespace of the records of what has none; of objects only. */
+  readonly home?: string;
+  readonly timeoutMs?: number;
+};
+
+/** What speaks to a table is loaded by whoever has one, with the first request. */
+const tableOf = (options: TableOptions): Required<Records> => {
+  const store = once(async (): Promise<TableCheckpoints> => {
+    const { tableCheckpoints } = await import("../../adapters/dynamodb/checkpoints.ts");
+    return tableCheckpoints(options);
+  });
+  return {
+    checkpoints: {
+      load: async (key) => (await store()).load(key),
+      save: async (key, record, version) => (await store()).save(key, record, version),
+      remove: async (key, version) => (await store()).remove(key, version),
+    },
+    hints: async (namespaces) => (await store()).hints(namespaces),
+  };
+};
+
+/** What mends itself is no reason not to begin. */
+const passing: ReadonlySet<number> = new Set([0, 429]);
+const lasting: ReadonlySet<string> = new Set(["StoreMismatch", "StoreElsewhere"]);
+
+/** Why nobody can keep records there until somebody changes something, in one line; undefined: they can, or will. */
+export const whyUnkept = async (where: Place, around: Around): Promise<string | undefined> => {
+  if (where.in === "kubernetes") return undefined;
+  const { checkpoints } = openRecords(where, around);
+  const nobody = { cluster: around.cluster, kind: "Nobody", namespace: "", name: "nobody" };
+  try {
+    await checkpoints.load(nobody);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    return passing.has(cause.status) && !lasting.has(cause.reason) ? undefined : cause.message;
+  }
+};
+
+/** Opens the store without a request. */
+export const openRecords = (place: Place, around: Around): Records => {
+  const { transport, cluster, home, timeoutMs } = around;
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  if (place.in === "kubernetes") {
+    const options = home === undefined ? limit : { ...limit, home };
+    return { checkpoints: kubernetesCheckpoints(transport, options) };
+  }
+  const { table, region, keepMs } = place;
+  const kept = keepMs === undefined ? {} : { keepMs };
+  return tableOf({ table, region, cluster, ...limit, ...kept });
+};

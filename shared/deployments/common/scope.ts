@@ -1,0 +1,25 @@
+/** What a deployment is in charge of: one cluster's keys, in its namespaces, whose objects its selector selects. */
+import type { Key } from "../../core/key.ts";
+import type { World } from "../../engine/world.ts";
+import { selectorOf } from "../../kube/selector.ts";
+import type { Territory } from "./namespaces.ts";
+
+export type Scope = {
+  /** Alias of the cluster in keys. */
+  readonly cluster: string;
+  /** What is watched and listed; empty: all namespaces. */
+  readonly namespaces: readonly string[];
+  /** Label selector of the applications. */
+  readonly selector: string | undefined;
+};
+
+type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: Territory };
+
+/** Labels are unknown while nobody has looked: then the key alone decides. */
+export const chargeOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
+  const selects = selectorOf(selector ?? "") ?? (() => false);
+  return async (key: Key, labels) =>
+    key.cluster === cluster &&
+    (labels === undefined || key.namespace === "" || selects(labels)) &&
+    (await territory.within())(key.namespace);
+};

@@ -1,0 +1,68 @@
+/** Puts a step's world together from a connection to one cluster; what every function that takes steps shares. */
+import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { makeSshKey } from "../../adapters/secrets.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { Checkpoints, Clock, Cluster, Queue, Report } from "../../engine/ports.ts";
+import type { RecoverySettings, Timing } from "../../engine/settings.ts";
+import type { World } from "../../engine/world.ts";
+import { namespaces } from "../../kube/resources.ts";
+
+/** How driver pods reach the API server, wherever Rekindle itself runs. As upstream inside a cluster. */
+export const inCluster = "https://kubernetes.default.svc";
+
+/** The cluster's identity: the UID of its kube-system namespace. */
+export const identify = async (cluster: Cluster): Promise<string> => {
+  const { value } = await cluster.get({ resource: namespaces, name: "kube-system" });
+  if (value === undefined)
+    throw new ApiError({ status: 404, reason: "NotFound", message: "the cluster has no namespace kube-system" });
+  return value.metadata.uid;
+};
+
+/**
+ * Only grows, and sees a pause: the monotonic clock stands still while a machine is frozen, the wall clock does not. A
+ * wall clock that is set forward makes effects late, which is safe.
+ */
+export const processClock = (): Clock => {
+  const wall = Date.now() - performance.now();
+  let latest = 0;
+  return {
+    monotonic: () => {
+      latest = Math.max(latest, performance.now(), Date.now() - wall);
+      return latest;
+    },
+  };
+};
+
+export type Parts = {
+  readonly transport: Transport;
+  readonly queue: Queue;
+  readonly report: Report;
+  readonly timing: Timing;
+  readonly operators: readonly Operator<unknown>[];
+  /** Absent: objects beside the applications. */
+  readonly checkpoints?: Checkpoints | undefined;
+  /** Absent: the defaults. */
+  readonly recovery?: RecoverySettings | undefined;
+};
+
+/** Asks the cluster who it is, once; everything else is opened without a request. */
+export const openWorld = async (parts: Parts): Promise<World> => {
+  const cluster = openCluster(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs });
+  const operators = new Map(parts.operators.map((operator) => [operator.kind, operator]));
+  return {
+    cluster,
+    checkpoints:
+      parts.checkpoints ?? kubernetesCheckpoints(parts.transport, { timeoutMs: parts.timing.requestTimeoutMs }),
+    queue: parts.queue,
+    clock: processClock(),
+    chance: makeSshKey,
+    report: parts.report,
+    operatorOf: (kind) => operators.get(kind),
+    clusterUid: await identify(cluster),
+    timing: parts.timing,
+    ...(parts.recovery === undefined ? {} : { recovery: parts.recovery }),
+  };
+};

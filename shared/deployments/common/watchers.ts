@@ -1,0 +1,15 @@
+/** What forwarders watch for, of every kind that Rekindle runs. */
+import type { Watcher } from "../../forward/keys.ts";
+import { applicationWatcher } from "../../spark/application/watches.ts";
+import { connectWatcher } from "../../spark/connect/watches.ts";
+import { scheduleWatcher } from "../../spark/scheduled/watches.ts";
+import { cronWatcher } from "../../volcano/cron/watches.ts";
+import { flowWatcher, templateWatcher } from "../../volcano/flow/watches.ts";
+import { jobWatcher } from "../../volcano/job/watches.ts";
+import { podWatcher } from "../../volcano/podgroup/watches.ts";
+import { queueWatcher } from "../../volcano/queue/watches.ts";
+
+export const watchers: readonly Watcher[] = [
+  ...[applicationWatcher, scheduleWatcher, connectWatcher],
+  ...[jobWatcher, cronWatcher, flowWatcher, templateWatcher, queueWatcher, podWatcher],
+];

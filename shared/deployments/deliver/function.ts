@@ -1,0 +1,115 @@
+/** The delivery of status updates: the sinks, and the wiring of the deliver function. */
+
+import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
+import { sinkOf } from "../../adapters/sinks/all.ts";
+import { eventSink } from "../../adapters/sinks/events.ts";
+import { type HttpsRules, httpsSink } from "../../adapters/sinks/https.ts";
+import { sqsSink } from "../../adapters/sinks/sqs.ts";
+import { emfMeter } from "../../adapters/telemetry/emf.ts";
+import type { Resource } from "../../core/object.ts";
+import type { Sink } from "../../core/sink.ts";
+import { type Delivered, intake, postpone } from "../../engine/intake.ts";
+import type { Report } from "../../engine/ports.ts";
+import { readRecord } from "../../engine/record.ts";
+import { timing } from "../../engine/settings.ts";
+import { troubleOf } from "../../engine/trouble.ts";
+import type { World } from "../../engine/world.ts";
+import { deliver } from "../../updates/deliver.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { openLines } from "../common/function-log.ts";
+import { openTerritory } from "../common/namespaces.ts";
+import { once } from "../common/once.ts";
+import { operatorsFor } from "../common/operators.ts";
+import { openRecords } from "../common/records.ts";
+import { chargeOf } from "../common/scope.ts";
+import { queueOn } from "../common/sqs-sender.ts";
+import { openWorld, processClock } from "../common/step-dependencies.ts";
+import { updatesFor } from "../common/updates.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+import { allowedIn } from "../settings/updates.ts";
+
+/** What the operator decides about listeners. */
+export type Listening = HttpsRules & {
+  /** Who is told where nobody else is named; "": nobody. */
+  readonly to: string;
+};
+
+const resourcesOf =
+  ({ operatorOf }: World) =>
+  (kind: string): Resource | undefined =>
+    operatorOf(kind)?.resource;
+
+/**
+ * Takes the keys under which updates are delivered, and hands them to this sink. Keeps from a world what a delivery needs,
+ * and nothing of its kinds.
+ */
+export const deliveryBy = (
+  world: World,
+  listening: Pick<Listening, "to">,
+  sink: Sink,
+): NonNullable<World["deliver"]> => {
+  const desk = { ...world, resourceOf: resourcesOf(world), ...updatesFor(world, listening), read: readRecord };
+  return (message) => {
+    const { trace } = message;
+    return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);
+  };
+};
+
+/** The same to all that can be listeners. */
+export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
+  const events = eventSink({ cluster: world.cluster, resourceOf: resourcesOf(world) });
+  return deliveryBy(world, listening, sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events }));
+};
+
+/** Takes a batch and says which of its messages are to be delivered again. */
+export type Deliver = (event: unknown) => Promise<BatchAnswer>;
+
+type Delivering = {
+  /** Gives the ids of what must be delivered again. */
+  readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
+  readonly queue: string;
+  readonly report: Report;
+};
+
+const settingsIn = (env: Environment) => {
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "delay"] as const),
+    ...(["updates", "updatesTo", "updatesSecret", "checkpoints"] as const),
+  );
+  if (settings.updates === undefined)
+    throw new Error("set the function's environment: REKINDLE_UPDATES_URL (is missing)");
+  return { ...settings, ...allowedIn(env), updates: settings.updates };
+};
+
+/** Deliveries by this environment's settings. Nothing is connected before the first. */
+export const openDelivering = (env: Environment): Delivering => {
+  const settings = settingsIn(env);
+  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate, updatesSecret: secret } = settings;
+  const trail = openLines();
+  const { report, within } = trail;
+  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-deliver" }));
+  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
+  const meter = emfMeter((line) => console.log(line), Date.now);
+  const territory = openTerritory({ ...settings, transport, report, now: desk.clock.monotonic });
+  const world = once(async (): Promise<World> => {
+    const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
+    const { checkpoints } = openRecords(settings.checkpoints, around);
+    const opened = trail.ports(
+      await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) }),
+    );
+    const charged = { ...opened, within, meter, inCharge: chargeOf({ ...settings, territory }) };
+    return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
+  });
+  const take: Delivering["take"] = async (delivered) => {
+    const opened = await world().catch(troubleOf);
+    return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
+  };
+  return { take, queue: settings.updates, report };
+};
+
+/** Opens everything once for an environment's life. */
+export const openDeliver = async (env: Environment): Promise<Deliver> => {
+  const { take } = openDelivering(env);
+  return async (event) => answerOf(await take(recordsOf(event)));
+};

@@ -1,0 +1,17 @@
+/** The deliver function as a process: it polls its queue until it is told to stop. */
+import { startPoller } from "../../adapters/sqs/poller.ts";
+import { openReceiver } from "../../adapters/sqs/receiver.ts";
+import { stopped } from "../common/shutdown.ts";
+import type { Environment } from "../settings/function.ts";
+import { againMs, graceMs, pause, visibilityMs } from "../wake/process.ts";
+import { openDelivering } from "./function.ts";
+
+/** Deliveries of status updates from their own FIFO queue. */
+export const pollDeliveries = async (env: Environment): Promise<void> => {
+  const { take, queue, report } = openDelivering(env);
+  const receiver = openReceiver({ queue, visibilityMs });
+  const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
+  report("info", "deliver: polling", { queue });
+  await stopped();
+  await poller.stop(graceMs);
+};

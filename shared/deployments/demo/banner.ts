@@ -1,0 +1,106 @@
+/** What stands around the timeline: what this is, how it went, and what to try next. */
+import type { Claim } from "./claims.ts";
+import type { Figures } from "./diagram.ts";
+import { exampleFile, moreExamples } from "./manifests.ts";
+import { type Row, secondsText } from "./screen.ts";
+import type { Served } from "./serve.ts";
+
+const blank: Row = [];
+
+export const opening = (): readonly Row[] => [
+  [["  Rekindle", "bold"], [": Spark on Kubernetes, run from functions that may die at any time"]],
+  [["  The engine is the real one; cluster and Spark are simulated, on real time.", "dim"]],
+  [["  What you see is read from the API, but for the demo's own deeds (demo, function).", "dim"]],
+  blank,
+];
+
+const claimRow = ({ claim, holds, found }: Claim): Row => [
+  holds ? ["  ✔ ", "green"] : ["  ✖ ", "red"],
+  [claim.padEnd(32), holds ? undefined : "red"],
+  [found, "dim"],
+];
+
+/** How it went. */
+export const closing = (claims: readonly Claim[], figures: Figures): readonly Row[] => {
+  const { ms, invocations, killed, requests } = figures;
+  const failed = claims.filter(({ holds }) => !holds).length;
+  return [
+    blank,
+    ...claims.map(claimRow),
+    blank,
+    [[`  ${secondsText(ms)}, ${invocations} invocations (${killed} killed), ${requests} API requests`]],
+    ...(failed === 0 ? [] : [[[`  ${failed} of ${claims.length} claims did not hold`, "red"]] satisfies Row]),
+  ];
+};
+
+/** How the command was called decides how the next ones are written. */
+export type Spelling = { readonly demo: string; readonly rekindle: string };
+
+export const spellingIn = (env: Readonly<Record<string, string | undefined>>): Spelling =>
+  env["npm_lifecycle_event"] === "demo"
+    ? { demo: "npm run demo --", rekindle: "npx rekindle" }
+    : { demo: "rekindle demo", rekindle: "rekindle" };
+
+type Advice = readonly [command: string, why: string];
+
+const advice = (rows: readonly Advice[]): readonly Row[] => {
+  const width = Math.max(...rows.map(([command]) => command.length)) + 3;
+  return rows.map(
+    ([command, why]): Row => [
+      [`    ${why === "" ? command : command.padEnd(width)}`, "cyan"],
+      [why, "dim"],
+    ],
+  );
+};
+
+export const next = ({ demo, rekindle }: Spelling): readonly Row[] => [
+  blank,
+  [["  Next", "bold"]],
+  ...advice([
+    [`${demo} --serve`, "keeps this cluster up, for kubectl"],
+    [`${rekindle} host --dry-run`, "on your cluster, only telling what it would do"],
+    [`${rekindle} manifests`, "what to install there"],
+    [`${rekindle} --help`, "every command; README.md has the rest"],
+  ]),
+];
+
+/** After the story: what it left. */
+const told: readonly Advice[] = [
+  ["kubectl get sparkapplications,pods", ""],
+  ["kubectl describe sparkapplication spark-pi", "its events"],
+  ["kubectl logs -f spark-pi-driver", ""],
+  ["kubectl get checkpoints -o yaml", "all that Rekindle remembers"],
+  ["kubectl delete sparkapplication spark-pi", "takes it all away"],
+];
+
+/** Without the story: nothing has been applied. */
+const untold = (place: (file: string) => string): readonly Advice[] => [
+  [`kubectl apply -f ${place(exampleFile)}`, "runs it"],
+  ["kubectl delete pod spark-pi-driver", "while it runs: another attempt follows"],
+];
+
+/** That the cluster stays, and how it is reached; said as soon as it is up. */
+export const served = ({ url, kubeconfig }: Served): readonly Row[] => [
+  [["  The cluster stays up", "bold"], [` at ${url} until Ctrl-C. In another terminal, from now on:`]],
+  ...advice([[`export KUBECONFIG=${kubeconfig}`, ""]]),
+  blank,
+];
+
+/** What there is to try on the cluster that stays; `place` says where a file of the package lies. */
+export const serving = (
+  { kubeconfig }: Served,
+  { rekindle }: Spelling,
+  place: (file: string) => string,
+  isTold: boolean,
+): readonly Row[] => [
+  blank,
+  [["  The cluster is yours", "bold"], [" until Ctrl-C. In another terminal:"]],
+  ...advice([
+    [`export KUBECONFIG=${kubeconfig}`, ""],
+    ...(isTold ? told : untold(place)),
+    ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
+    [`${rekindle} list`, "every application, its state, and what it waits for"],
+    [`${rekindle} status default/spark-pi`, "what one waits for"],
+  ]),
+  blank,
+];

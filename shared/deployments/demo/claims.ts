@@ -1,0 +1,80 @@
+/** What the demo claims, each held against what was read from the API; the demo fails when one does not hold. */
+import type { Stored } from "../../core/object.ts";
+import { applicationView, type PodView, podsOf, type Scene } from "./observed-cluster.ts";
+
+export type Claim = { readonly claim: string; readonly holds: boolean; readonly found: string };
+
+/** What only the demo itself knows: what it did to the cluster and to the functions, and when. */
+export type Deeds = {
+  readonly killedExecutor: string | undefined;
+  readonly killedInvocation: number | undefined;
+  readonly tookOver: number | undefined;
+};
+
+export type Evidence = {
+  readonly scene: Scene;
+  readonly application: Stored | undefined;
+  /** States that the application was seen in, in order. */
+  readonly states: readonly string[];
+  readonly deeds: Deeds;
+  /** The driver's log, as the API gave it. */
+  readonly log: string;
+};
+
+const path = ["SUBMITTED", "RUNNING", "COMPLETED"].join(" → ");
+
+const drivers = (pods: readonly PodView[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { role, attempt } of pods) if (role === "driver") counts.set(attempt, (counts.get(attempt) ?? 0) + 1);
+  return counts;
+};
+
+const oneDriver = (pods: readonly PodView[], attempts: number): Claim => {
+  const counts = drivers(pods);
+  const found = [...counts]
+    .map(([attempt, count]) => `attempt ${attempt}: ${count} driver${count === 1 ? "" : "s"}`)
+    .join(", ");
+  const holds = counts.size === attempts && [...counts.values()].every((count) => count === 1);
+  return { claim: "one driver per attempt", holds: holds && attempts > 0, found: found === "" ? "no driver" : found };
+};
+
+/** The first executors have the numbers up to what was asked for; whoever comes later stands in for somebody. */
+const replaced = (pods: readonly PodView[], wants: number, name: string | undefined): Claim => {
+  const claim = "a killed executor was replaced";
+  const lost = pods.find((pod) => pod.name === name);
+  if (lost === undefined) return { claim, holds: false, found: "no executor was killed" };
+  const next = pods.find(
+    ({ role, id, phase }) => role === "executor" && id > wants && (phase === "Running" || phase === "Succeeded"),
+  );
+  const end = lost.exit === undefined ? "has not ended" : `exit code ${lost.exit}`;
+  const successor = next === undefined ? "no other came" : `executor ${next.id} came`;
+  return { claim, holds: lost.exit === 137 && next !== undefined, found: `executor ${lost.id}: ${end}; ${successor}` };
+};
+
+const outlived = ({ killedInvocation, tookOver }: Deeds): Claim => ({
+  claim: "a killed function was outlived",
+  holds: killedInvocation !== undefined && tookOver !== undefined && tookOver > killedInvocation,
+  found: `killed: invocation ${killedInvocation ?? "none"}; took over: ${tookOver ?? "none"}`,
+});
+
+/** The line of a driver's log that says what it was all for. */
+export const piIn = (log: string): string | undefined =>
+  log.split("\n").find((line) => line.startsWith("Pi is roughly 3."));
+
+const logged = (log: string): Claim => {
+  const line = piIn(log);
+  return { claim: "the driver's log is readable", holds: line !== undefined, found: line ?? "no such line in its log" };
+};
+
+export const claimsOf = ({ scene, application, states, deeds, log }: Evidence): readonly Claim[] => {
+  const pods = application === undefined ? [] : podsOf(scene, application.metadata.uid);
+  const { attempts, wants } = application === undefined ? { attempts: 0, wants: 0 } : applicationView(application);
+  const found = states.join(" → ");
+  return [
+    { claim: "it is COMPLETED", holds: found === path, found: found === "" ? "no state" : found },
+    oneDriver(pods, attempts),
+    replaced(pods, wants, deeds.killedExecutor),
+    outlived(deeds),
+    logged(log),
+  ];
+};

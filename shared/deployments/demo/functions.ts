@@ -1,0 +1,63 @@
+/** The deployed whole in one process: forwarder, queue and resync are the host's, each delivery is an invocation. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { openQueue } from "../../adapters/embedded/queue.ts";
+import { startWorkers } from "../../adapters/embedded/workers.ts";
+import type { Transport } from "../../core/http.ts";
+import { timing } from "../../engine/settings.ts";
+import { startForwarder } from "../../forward/forwarder.ts";
+import { operatorsFor } from "../common/operators.ts";
+import { openWorld } from "../common/step-dependencies.ts";
+import { startSweeping } from "../host/resync-loop.ts";
+import { resync } from "../resync/sweep.ts";
+import { type InstanceSettings, openInstances, reportTo } from "./instances.ts";
+
+export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {
+  readonly transport: Transport;
+  /** How long the message of a dead invocation stays hidden. */
+  readonly visibilityMs: number;
+};
+
+export type Functions = {
+  /** True once every watch has listed what there is. */
+  ready(): boolean;
+  invocations(): number;
+  stop(): Promise<void>;
+};
+
+const cluster = "demo";
+const parallel = 8;
+const resyncMs = 60_000;
+const graceMs = 500;
+
+export const startFunctions = (settings: FunctionSettings): Functions => {
+  const { transport, visibilityMs, kills, notice } = settings;
+  const operators = operatorsFor(timing);
+  const queue = openQueue({ now: () => performance.now(), visibilityMs });
+  const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operators });
+  const instances = openInstances({ transport, queue, open, kills, notice });
+  const workers = startWorkers({
+    queue,
+    take: instances.invoke,
+    parallel,
+    againMs: 1_000,
+    now: () => performance.now(),
+  });
+  const forwarder = startForwarder({
+    ...{ transport, operators, cluster, namespaces: [], selector: undefined },
+    send: (message, id) => queue.send(message, id),
+    report: reportTo(notice),
+    now: Date.now,
+    random: Math.random,
+  });
+  const scope = { transport, queue, cluster, namespaces: [], selector: undefined, operators };
+  const sweeping = startSweeping(() => resync(scope, String(Date.now())), resyncMs, reportTo(notice));
+  return {
+    ready: () => forwarder.synced() && sweeping.swept(),
+    invocations: instances.invocations,
+    stop: async () => {
+      await Promise.all([forwarder.stop(), sweeping.stop()]);
+      // The killed one never ends.
+      await Promise.race([workers.stop(graceMs), sleep(graceMs)]);
+    },
+  };
+};

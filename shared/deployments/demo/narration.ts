@@ -1,0 +1,169 @@
+/** What a change in the API means to a person: pure, and told of nothing but what the reader saw. */
+import * as z from "zod";
+import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { everyKind } from "../../cli/kinds/all.ts";
+import type { Kind, Standing } from "../../cli/kinds/kind.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Change } from "../../forward/keys.ts";
+import { labelOf } from "../../kube/pods.ts";
+import {
+  type ApplicationView,
+  applicationNamed,
+  applications,
+  applicationView,
+  namesIn,
+  otherKinds,
+  type PodView,
+  podsOf,
+  podView,
+  recordView,
+  type Scene,
+} from "./observed-cluster.ts";
+
+export type Lane = "demo" | "application" | "checkpoint" | "driver" | "executor" | "pod" | "event" | "function";
+export type Tone = "plain" | "good" | "bad" | "faint";
+
+/** One thing that happened. Lines of `demo` and `function` are the demo's own; all others were read from the API. */
+export type Said = { readonly lane: Lane; readonly tone: Tone; readonly text: string };
+
+const states: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {
+  SUBMITTED: { tone: "plain", means: "its driver is on the way" },
+  RUNNING: { tone: "plain", means: "the driver runs" },
+  SUCCEEDING: { tone: "plain", means: "the driver ended well" },
+  COMPLETED: { tone: "good", means: "done" },
+  FAILING: { tone: "bad", means: "the driver failed" },
+  FAILED: { tone: "bad", means: "given up" },
+  SUBMISSION_FAILED: { tone: "bad", means: "the driver could not be made" },
+  PENDING_RERUN: { tone: "plain", means: "it will run again" },
+  INVALIDATING: { tone: "plain", means: "its spec has changed" },
+};
+
+const stateSaid = ({ state, error }: ApplicationView, name: string): Said => {
+  const { tone, means } = states[state] ?? { tone: "plain", means: "" };
+  const text = [means, error].filter((part) => part !== "").join(": ");
+  return { lane: "application", tone, text: `${name} is ${state}${text === "" ? "" : ` (${text})`}` };
+};
+
+const applicationSaid = ({ before, after }: Change): readonly Said[] => {
+  const { name } = (after ?? before)?.metadata ?? { name: "" };
+  if (after === undefined) return [{ lane: "application", tone: "plain", text: `${name} was deleted` }];
+  const now = applicationView(after);
+  const text = `${name} is in the API and wants ${now.wants} executors`;
+  const arrival: readonly Said[] = before === undefined ? [{ lane: "application", tone: "plain", text }] : [];
+  const changed = now.state !== (before === undefined ? "" : applicationView(before).state);
+  return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];
+};
+
+/** Whose it is, where there are several that it could be of. */
+const ofWhom = (scene: Scene, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
+
+const checkpointSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
+  const now = after === undefined ? undefined : recordView(after);
+  if (now === undefined) return [];
+  const was = before === undefined ? undefined : recordView(before);
+  const whose = ofWhom(scene, now.app);
+  if (now.attempt !== was?.attempt) {
+    const text = `attempt ${now.attempt}${whose} is saved before it is acted on, as ${now.submission.slice(0, 8)}`;
+    return [{ lane: "checkpoint", tone: "plain", text }];
+  }
+  if (now.phase === was.phase) return [];
+  return [{ lane: "checkpoint", tone: "faint", text: `${now.phase}${whose} is saved` }];
+};
+
+/** Which lost executor a new one stands in for: the first ones were asked for, each later one replaces a loss. */
+const replacedBy = (scene: Scene, pod: Stored, { id, app }: PodView): number | undefined => {
+  const application = applicationNamed(scene, app);
+  const wants = application === undefined ? Number.POSITIVE_INFINITY : applicationView(application).wants;
+  const lost = podsOf(scene, labelOf(pod, "rekindle.dev/app-uid") ?? "")
+    .filter((other) => other.owner === podView(pod).owner && other.id < id && (other.exit ?? 0) !== 0)
+    .map((other) => other.id)
+    .sort((a, b) => a - b);
+  return lost[id - wants - 1];
+};
+
+const causes: Readonly<Record<number, string>> = { 137: "SIGKILL", 143: "SIGTERM" };
+
+const exitSaid = (who: string, lane: Lane, code: number): Said => {
+  const cause = causes[code] === undefined ? "" : `, ${causes[code]}`;
+  const text = code === 0 ? `${who} ended well` : `${who} died: exit code ${code}${cause}`;
+  return { lane, tone: code === 0 ? (lane === "driver" ? "good" : "faint") : "bad", text };
+};
+
+const bornSaid = (scene: Scene, pod: Stored, view: PodView): Said => {
+  if (view.role === "driver")
+    return { lane: "driver", tone: "plain", text: `pod ${view.name} is created, for attempt ${view.attempt}` };
+  if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
+  const lost = replacedBy(scene, pod, view);
+  const by = view.owner === undefined ? "" : ` by ${view.owner}`;
+  const text = `executor ${view.id} is created${by}${lost === undefined ? "" : `, in place of executor ${lost}`}`;
+  return { lane: "executor", tone: lost === undefined ? "faint" : "good", text };
+};
+
+const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
+  const pod = after ?? before;
+  if (pod === undefined) return [];
+  const now = podView(pod);
+  const lane = now.role === "other" ? "pod" : now.role;
+  const who = lane === "executor" ? `executor ${now.id}${ofWhom(scene, now.app)}` : now.name;
+  if (after === undefined) return [{ lane, tone: "faint", text: `${who} is removed` }];
+  if (before === undefined) return [bornSaid(scene, pod, now)];
+  const was = podView(before);
+  if (now.exit !== undefined && was.exit === undefined) return [exitSaid(who, lane, now.exit)];
+  if (now.phase === "Running" && was.phase !== "Running")
+    return [{ lane, tone: "good", text: `${who} runs on ${now.node}` }];
+  if (now.waits !== was.waits && now.waits !== "") return [{ lane, tone: "plain", text: `${who} waits: ${now.waits}` }];
+  return [];
+};
+
+/** The state of an object of another kind, and what it waits for or what its end says. */
+const standingSaid = (name: string, { state, ended, message, what }: Standing): Said => {
+  const more = ended === undefined ? `waits for ${what.waitsFor}` : (message ?? "");
+  const tone = ended === undefined ? "plain" : ended === "well" ? "good" : "bad";
+  return { lane: "application", tone, text: `${name} is ${state}${more === "" ? "" : ` (${more})`}` };
+};
+
+/** An object of another kind: that it came, each state that it is in, and that it went. */
+const otherSaid =
+  ({ resource, standingOf }: Kind) =>
+  ({ before, after }: Change): readonly Said[] => {
+    const said = (name: string, text: string): Said => ({
+      lane: "application",
+      tone: "plain",
+      text: `${resource.kind} ${name} ${text}`,
+    });
+    if (after === undefined) return [said(before.metadata.name, "was deleted")];
+    const now = standingOf(after);
+    const was = before === undefined ? "NEW" : standingOf(before).state;
+    const { name } = after.metadata;
+    return [
+      ...(before === undefined ? [said(name, "is in the API")] : []),
+      ...(now.state === was ? [] : [standingSaid(`${resource.kind} ${name}`, now)]),
+    ];
+  };
+
+/** Events about what Rekindle runs: those about pods repeat what the pods show themselves. */
+const event = z.looseObject({
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  involvedObject: z.looseObject({ kind: z.enum(everyKind.map(({ resource }) => resource.kind)) }),
+});
+
+const eventSaid = ({ before, after }: Change): readonly Said[] => {
+  const read = event.safeParse(after);
+  if (!read.success || before !== undefined) return [];
+  const { type, reason, message } = read.data;
+  return [{ lane: "event", tone: type === "Warning" ? "bad" : "faint", text: `${reason}: ${message}` }];
+};
+
+const tellers: ReadonlyMap<string, (change: Change, scene: Scene) => readonly Said[]> = new Map([
+  [applications.kind, applicationSaid],
+  [checkpointResource.kind, checkpointSaid],
+  ["Pod", podSaid],
+  ["Event", eventSaid],
+  ...otherKinds.map((kind) => [kind.resource.kind, otherSaid(kind)] as const),
+]);
+
+/** What there is to say about one change; often nothing. */
+export const told = (change: Change, scene: Scene): readonly Said[] =>
+  tellers.get((change.after ?? change.before).kind)?.(change, scene) ?? [];

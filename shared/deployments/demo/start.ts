@@ -1,0 +1,212 @@
+/** `rekindle demo`: the first minute with Rekindle, without a cluster. The engine is the real one, the cluster simulated. */
+import { writeFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { closing, next, opening, served as reachable, serving, spellingIn } from "./banner.ts";
+import { type DemoCluster, openDemoCluster } from "./cluster.ts";
+import { type Figures, pictureOf } from "./diagram.ts";
+import { exampleFile, readManifests } from "./manifests.ts";
+import type { Said } from "./narration.ts";
+import { openPlay, type Play, type Stage } from "./scenario.ts";
+import { type Output, openScreen, type Row, type Screen, timelineRows } from "./screen.ts";
+import type { Served } from "./serve.ts";
+import { type Tempo, tempo as usual } from "./timing.ts";
+
+export type Demo = {
+  readonly args: readonly string[];
+  /** The package's root, where infra/crds and infra/examples lie. */
+  readonly root: URL;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly output: Output;
+  readonly warn: (line: string) => void;
+  /** Raised when the person has seen enough. */
+  readonly interrupted: AbortSignal;
+  readonly tempo?: Tempo;
+  readonly engine?: Stage["engine"];
+};
+
+const help = `rekindle demo [--serve] [--port N] [--kubeconfig FILE] [--skip-story] [--json FILE]
+
+Runs ${exampleFile} on a simulated cluster, kills an executor and a function on the way, and shows what happens,
+read from the API. Takes about 20 seconds and nothing but Node; exit code 1 if anything did not come out as claimed.
+
+  --serve            keep the cluster up on 127.0.0.1 for kubectl, until Ctrl-C; says at once how to reach it
+  --port N           its port (default: a free one); serves
+  --kubeconfig FILE  write its kubeconfig there (default: a temporary file); serves
+  --skip-story       only the cluster and the functions, and nothing applied; serves
+  --json FILE        write the timeline and what was claimed as data, too
+  --help             this text
+
+Pods of the simulated cluster do what their command line says: sleep N, echo TEXT and exit N; all else takes no time.
+
+Example: rekindle demo --skip-story --kubeconfig demo.kubeconfig
+`;
+
+type Asked = {
+  readonly serve: boolean;
+  readonly port: number;
+  readonly kubeconfig: string | undefined;
+  readonly skipStory: boolean;
+  readonly json: string | undefined;
+};
+
+/** The options, "help", or one line that says what is wrong with them. */
+const readArgs = (args: readonly string[]): Asked | "help" | { readonly wrong: string } => {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        serve: { type: "boolean", default: false },
+        port: { type: "string", default: "0" },
+        kubeconfig: { type: "string" },
+        "skip-story": { type: "boolean", default: false },
+        json: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.help) return "help";
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) return { wrong: `--port ${values.port} is no port` };
+    const { serve, kubeconfig, json, "skip-story": skipStory } = values;
+    if (skipStory && json !== undefined) return { wrong: "--json is of the story, which --skip-story leaves out" };
+    return { serve: serve || port !== 0 || kubeconfig !== undefined || skipStory, port, kubeconfig, skipStory, json };
+  } catch (cause) {
+    return { wrong: cause instanceof Error ? cause.message : String(cause) };
+  }
+};
+
+/** Runs the demo. Gives the exit code: 0 all came out as claimed, 1 not, 2 not understood, 130 interrupted. */
+export const runDemo = async (demo: Demo): Promise<number> => {
+  const asked = readArgs(demo.args);
+  if (asked === "help") {
+    demo.output.write(help);
+    return 0;
+  }
+  if ("wrong" in asked) {
+    demo.warn(`rekindle demo: ${asked.wrong} (--help shows what there is)`);
+    return 2;
+  }
+  const { spark } = demo.tempo ?? usual;
+  const cluster = openDemoCluster({ "*": [spark] });
+  try {
+    const served = asked.serve ? await serveOn(cluster, asked) : undefined;
+    if (served instanceof Error) {
+      demo.warn(`rekindle demo: ${served.message}`);
+      return 2;
+    }
+    const screen = openScreen(demo.output, demo.env);
+    try {
+      return await show(demo, { cluster, screen, served, asked });
+    } finally {
+      screen.close();
+      await served?.close();
+    }
+  } finally {
+    cluster.stop();
+  }
+};
+
+/** The door for kubectl; loaded by those who want it. */
+const serveOn = async ({ simulator }: DemoCluster, { port, kubeconfig }: Asked): Promise<Served | Error> => {
+  const { Occupied, serve } = await import("./serve.ts");
+  return serve(simulator, port, kubeconfig).catch((cause: unknown) => {
+    if (cause instanceof Occupied) return cause;
+    throw cause;
+  });
+};
+
+type Show = {
+  readonly cluster: DemoCluster;
+  readonly screen: Screen;
+  readonly served: Served | undefined;
+  readonly asked: Asked;
+};
+
+type Entry = Said & { readonly ms: number };
+
+const beatMs = 100;
+
+/** Draws the picture again and again; called, it stops. */
+const animate = (screen: Screen, play: Play, figures: () => Figures): (() => void) => {
+  const draw = (): void => screen.picture(pictureOf(play.scene, figures()));
+  const timer = setInterval(draw, beatMs);
+  return () => {
+    clearInterval(timer);
+    screen.picture([]);
+  };
+};
+
+const raised = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** Where a file of the package lies, seen from here. */
+const placeIn =
+  (root: URL) =>
+  (file: string): string => {
+    const path = fileURLToPath(new URL(file, root));
+    const near = relative(process.cwd(), path);
+    return near.startsWith("..") ? path : near;
+  };
+
+/** What was played, as rows and as data; gives the exit code. */
+const tell = async (demo: Demo, play: Play, figures: () => Figures, shown: Told): Promise<number> => {
+  const { print, timeline, json } = shown;
+  const claims = await play.perform();
+  if (demo.interrupted.aborted) return 130;
+  const passed = claims.every(({ holds }) => holds);
+  print(closing(claims, figures()));
+  if (json !== undefined)
+    await writeFile(json, `${JSON.stringify({ passed, claims, ...figures(), timeline }, undefined, 2)}\n`);
+  return passed ? 0 : 1;
+};
+
+type Told = {
+  readonly print: (rows: readonly Row[]) => void;
+  readonly timeline: readonly Entry[];
+  readonly json: string | undefined;
+};
+
+const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promise<number> => {
+  const { interrupted, tempo = usual, engine, env } = demo;
+  const print = (rows: readonly Row[]): void => rows.forEach(screen.line);
+  const began = performance.now();
+  const timeline: Entry[] = [];
+  const say = (said: Said): void => {
+    const ms = Math.round(performance.now() - began);
+    timeline.push({ ms, ...said });
+    print(timelineRows(ms, said, screen.width()));
+  };
+  print([...opening(), ...(served === undefined ? [] : reachable(served))]);
+  const manifests = await readManifests(demo.root);
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(tempo.limitMs)]);
+  const stage = { cluster, tempo, say, manifests, signal, kills: !asked.skipStory };
+  const play = await openPlay({ ...stage, ...(engine === undefined ? {} : { engine }) });
+  const figures = (): Figures => ({ ms: performance.now() - began, ...play.figures() });
+  const still = animate(screen, play, figures);
+  try {
+    if (asked.skipStory) await play.ready();
+    const code = asked.skipStory ? 0 : await tell(demo, play, figures, { print, timeline, json: asked.json });
+    if (code === 130) return code;
+    const spelling = spellingIn(env);
+    print(served === undefined ? next(spelling) : serving(served, spelling, placeIn(demo.root), !asked.skipStory));
+    if (served !== undefined) await raised(interrupted);
+    return code;
+  } finally {
+    still();
+    await play.stop();
+  }
+};
+
+/** The demo on this machine's terminal, until its end or Ctrl-C. */
+export const demoHere = (args: readonly string[], root: URL): Promise<number> => {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop.abort());
+  return runDemo({
+    ...{ args, root, env: process.env, output: process.stdout, interrupted: stop.signal },
+    warn: (line) => console.error(line),
+  });
+};

@@ -1,0 +1,131 @@
+/** The wiring of the forward function: a window of watching, from the cursors that are kept and on to the FIFO queue. */
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
+import type { Transport } from "../../core/http.ts";
+import { dedupe } from "../../core/key.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import { openCursors } from "../../forward/cursors.ts";
+import type { Trail } from "../../forward/follow-context.ts";
+import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
+import type { Sending, Watcher } from "../../forward/keys.ts";
+import { openSightings } from "../../forward/sightings.ts";
+import { openWindows, type Ran, type Windows } from "../../forward/windows.ts";
+import { openWriters } from "../../forward/writers.ts";
+import { runs } from "../../kube/families.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { sightingKey, startSighting } from "../common/controller-sightings.ts";
+import { openLines } from "../common/function-log.ts";
+import { openTerritory } from "../common/namespaces.ts";
+import { openRecords, type Records } from "../common/records.ts";
+import type { Scope } from "../common/scope.ts";
+import { sendingTo } from "../common/sqs-sender.ts";
+import { identify } from "../common/step-dependencies.ts";
+import { watchers } from "../common/watchers.ts";
+import { hintsIn } from "../resync/sweep.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+
+export type ForwardParts = Scope & {
+  readonly records: Records;
+  readonly transport: Transport;
+  readonly send: Queue["send"];
+  readonly report: Report;
+  readonly operators: readonly Watcher[];
+  readonly see?: ForwarderSettings["see"];
+};
+
+/** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
+const straysIn =
+  ({ transport, cluster, operators, records }: ForwardParts) =>
+  async ({ subject, namespace }: Loop, { known, cursor = "" }: Trail): Promise<readonly Sending[]> => {
+    const kinds = operators.filter(({ resource: { group, plural } }) => {
+      const { resource } = subject;
+      return group === resource.group && plural === resource.plural;
+    });
+    if (kinds.length === 0) return [];
+    const hints = await hintsIn({
+      transport,
+      hints: records.hints,
+      namespaces: namespace === undefined ? [] : [namespace],
+    });
+    return hints
+      .filter((hint) => kinds.some(({ kind }) => kind === hint.kind) && !known.has(hint.namespace, hint.name))
+      .map(({ kind, namespace: place, name }): Sending => {
+        const key = { cluster, kind, namespace: place, name };
+        return { message: { ...key, reason: "vanished" }, dedupeId: dedupe.sweep(key, `list ${cursor}`) };
+      });
+  };
+
+/** Windows over all that the operators watch. Asks the cluster who it is: another one's cursors mean nothing here. */
+export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
+  const { transport, report, records } = parts;
+  const clusterUid = await identify(openCluster(transport));
+  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid, report });
+  return openWindows({ ...parts, cursors, strays: straysIn(parts), now: Date.now, random: Math.random });
+};
+
+/** The forwarder of this environment's settings. */
+export const openForwarding = async (env: Environment) => {
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo"] as const),
+    ...(["home", "windowMs", "checkpoints", "families", "leases"] as const),
+  );
+  const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
+  const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
+  const trail = openLines();
+  const { report } = trail;
+  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const sender = sendingTo({ fifo }, trail);
+  const send: Queue["send"] = async (message, id) => {
+    if (!(await within())(message.namespace)) return;
+    await trail.part("forward", () => sender(message, id));
+  };
+  const operators = watchers.filter(runs(settings.families));
+  const records = openRecords(settings.checkpoints, { transport, cluster, home });
+  const writers = openWriters();
+  const parts = { cluster, selector, records, namespaces, transport, report, send, operators, see: writers.see };
+  const opened = openCluster(transport);
+  const cursors = openCursors({ checkpoints: records.checkpoints, clusterUid: await identify(opened), report });
+  const sightings = openSightings(cursors, sightingKey(cluster, namespaces));
+  const groups = operators.map(({ resource }) => resource.group);
+  const watching = { cluster: opened, groups, report, sightings, writers };
+  // Nobody is looked for where no lease is.
+  const sighting = (): (() => Promise<void>) =>
+    settings.leases.length === 0 ? async () => {} : startSighting(watching);
+  const windows = await windowsOver(parts);
+  const run = async (...window: Parameters<Windows["run"]>): Promise<Ran> => {
+    const stop = sighting();
+    try {
+      return await windows.run(...window);
+    } finally {
+      await stop();
+    }
+  };
+  return { windows: { run }, windowMs, report };
+};
+
+export type Forward = (event: unknown, context?: unknown) => Promise<Ran>;
+
+/** What is left for the last sends and the cursor when a window has ended. */
+const reserveMs = 10_000;
+const shortestMs = 1_000;
+
+/** Opens everything once for an environment's life; what it knows of the cluster goes from window to window. */
+export const openForward = async (env: Environment): Promise<Forward> => {
+  const { windows, windowMs, report } = await openForwarding(env);
+  return async (_, context) => {
+    const lengthMs = Math.max(shortestMs, Math.min(windowMs, remainingMsOf(context) - reserveMs));
+    const ran = await windows.run(lengthMs, new AbortController().signal);
+    report(ran.sent ? "info" : "warn", ran.sent ? "forwarded" : "not all could be sent; it is seen again", ran);
+    return ran;
+  };
+};
+
+/** The same without an end, as a process. */
+export const forwardUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
+  const { windows, report } = await openForwarding(env);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  report("info", "forward: watching");
+  await windows.run(Number.MAX_SAFE_INTEGER, stopping.signal);
+};

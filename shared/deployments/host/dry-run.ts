@@ -1,0 +1,118 @@
+/** A dry run's words: what each step would do, told once and again when it would do something else. */
+import { isDeepStrictEqual } from "node:util";
+import { type Paint, paintFor, plain, wantsColour } from "../../cli/colour.ts";
+import { type Key, textOf } from "../../core/key.ts";
+import { refText, type Stored } from "../../core/object.ts";
+import type { Effect, Plan } from "../../core/plan.ts";
+import { isRecord } from "../../kube/responses.ts";
+
+type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
+
+const acted = (effect: Effect): string => {
+  switch (effect.do) {
+    case "record":
+      return `event ${effect.reason}: ${effect.message}`;
+    case "create":
+      return `create ${effect.resource.plural} ${effect.object.metadata.name}`;
+    case "delete":
+      return `delete ${refText(effect.ref)} (uid ${effect.uid})`;
+    case "patch":
+      return `change ${refText(effect.ref)}: ${JSON.stringify(effect.patch)}`;
+  }
+};
+
+/** One line: what the step would do, for machines. */
+const shadowLine = ({ kind, namespace, name }: Key, { stages, status, waitsFor, forget }: Plan<unknown>): string =>
+  JSON.stringify({
+    would: `${kind} ${namespace}/${name}`,
+    effects: stages.flat().map(acted),
+    status,
+    ...(forget === true ? { checkpoint: "removed" } : {}),
+    waitsFor,
+  });
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The fields in which a value would become another, as lines of a diff; `path` is where both stand. */
+const changesOf = (path: string, before: unknown, after: unknown): readonly string[] => {
+  if (isDeepStrictEqual(before, after)) return [];
+  const isNested = isRecord(after) && Object.keys(after).length > 0 && (before === undefined || isRecord(before));
+  if (isNested) {
+    const was = isRecord(before) ? before : {};
+    const fields = [...new Set([...Object.keys(was), ...Object.keys(after)])];
+    return fields.flatMap((field) => changesOf(`${path}.${field}`, was[field], after[field]));
+  }
+  return [
+    ...(before === undefined || before === null ? [] : [`- ${path}: ${shown(before)}`]),
+    ...(after === undefined || after === null ? [] : [`+ ${path}: ${shown(after)}`]),
+  ];
+};
+
+const effectLines = (effect: Effect): readonly string[] => {
+  switch (effect.do) {
+    case "record":
+      return [`! event ${effect.type} ${effect.reason}: ${effect.message}`];
+    case "create":
+      return [`+ ${effect.resource.kind} ${effect.object.metadata.name}`];
+    case "delete":
+      return [`- ${effect.ref.resource.kind} ${effect.ref.name} (uid ${effect.uid})`];
+    case "patch":
+      return [`~ ${effect.ref.resource.kind} ${effect.ref.name}: ${JSON.stringify(effect.patch)}`];
+  }
+};
+
+const tones = { "+": "good", "-": "bad", "!": "wait", "~": "wait" } as const;
+
+const isSign = (sign: string): sign is keyof typeof tones => Object.hasOwn(tones, sign);
+
+/** The plan as a diff, for people; undefined when the step would change nothing. */
+const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, paint: Paint): string | undefined => {
+  const { stages, status, waitsFor, forget } = plan;
+  const lines = [
+    ...stages.flat().flatMap(effectLines),
+    ...(object === undefined || status === undefined ? [] : changesOf("status", object["status"], status)),
+    ...(forget === true ? ["- its record"] : []),
+  ];
+  if (lines.length === 0) return undefined;
+  const painted = lines.map((line) => {
+    const sign = line.charAt(0);
+    return `  ${isSign(sign) ? paint(tones[sign], line) : line}`;
+  });
+  const waits = waitsFor === undefined ? [] : [`  then waits for ${waitsFor}`];
+  return [`${key.kind} ${key.namespace}/${key.name}`, ...painted, ...waits].join("\n");
+};
+
+/** A plan that is made again is later by the clock, and else the same. */
+const withoutTimes = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "");
+
+const tellingNews = (
+  print: (text: string) => void,
+  say: (...plan: Parameters<Shadow>) => string | undefined,
+): Shadow => {
+  const told = new Map<string, string>();
+  return (...plan) => {
+    const text = say(...plan);
+    const id = textOf(plan[0]);
+    const gist = withoutTimes(text ?? "");
+    if ((told.get(id) ?? "") === gist) return;
+    told.set(id, gist);
+    if (text !== undefined) print(text);
+  };
+};
+
+/** One line of JSON for each plan, also for one that changes nothing. */
+export const tellPlans = (print: (line: string) => void): Shadow => tellingNews(print, shadowLine);
+
+/** A diff for each plan that changes something. */
+export const tellChanges = (print: (text: string) => void, paint: Paint = plain): Shadow =>
+  tellingNews(print, (key, plan, object) => shadowText(key, plan, object, paint));
+
+type Printer = {
+  readonly print: (line: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isTerminal?: boolean;
+};
+
+/** How a dry run tells its plans: a diff for people, or lines of JSON. */
+export const shadowFor = ({ print, env, isTerminal = false }: Printer, output: "text" | "json"): Shadow =>
+  output === "json" ? tellPlans(print) : tellChanges(print, paintFor(wantsColour(env, isTerminal)));

@@ -1,0 +1,153 @@
+/** The figures of a process: told by steps, requests and the queue; gauges are counted from the objects at each scrape. */
+
+import { type Family, openMetrics } from "../../adapters/telemetry/metrics.ts";
+import { openProcessMetrics } from "../../adapters/telemetry/process.ts";
+import type { HttpResponse, Transport } from "../../core/http.ts";
+import type { Message } from "../../core/key.ts";
+import { type Measure, type Meter, ownFigures, ownLabels } from "../../core/metric.ts";
+import type { Queue } from "../../engine/ports.ts";
+import type { Ending } from "../../engine/world.ts";
+import { sparkFigures } from "../../spark/application/metrics.ts";
+import { volcanoFigures } from "../../volcano/metrics.ts";
+import type { Territory } from "../common/namespaces.ts";
+import { censusOf } from "../common/object-gauges.ts";
+import type { Records } from "../common/records.ts";
+import { openLasting } from "./lasting-gauges.ts";
+
+export type Naming = {
+  readonly prefix: string;
+  /** Labels of applications by which their figures are told apart, and `namespace`. */
+  readonly labels: readonly string[];
+  readonly submitBuckets: readonly number[];
+  readonly startBuckets: readonly number[];
+};
+
+/** Upstream's flags at their defaults. */
+export const upstreamNaming: Naming = {
+  prefix: "",
+  labels: [],
+  submitBuckets: [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256],
+  startBuckets: [30, 60, 90, 120, 150, 180, 210, 240, 270, 300],
+};
+
+const bucketsOf = ({ submitBuckets, startBuckets }: Naming, name: string): { buckets?: readonly number[] } => {
+  if (name.endsWith("submit_latency_seconds_histogram")) return { buckets: submitBuckets };
+  return name.endsWith("start_latency_seconds_histogram") ? { buckets: startBuckets } : {};
+};
+
+/** Every figure of a process. */
+export const familiesFor = (naming: Naming): readonly Family[] => [
+  ...sparkFigures.map((figure) => ({
+    figure: { ...figure, ...bucketsOf(naming, figure.name) },
+    labels: naming.labels,
+    prefix: naming.prefix,
+  })),
+  ...volcanoFigures.map(({ labels, ...figure }) => ({ figure, labels, prefix: "" })),
+  ...ownFigures.map((figure) => ({ figure, labels: ownLabels[figure.name], prefix: "" })),
+];
+
+export type Metering = {
+  readonly meter: Meter;
+  /** The same way to the server, each request counted. */
+  counted(transport: Transport): Transport;
+  /** The same queue; it is noted when a message became ready. */
+  timed(queue: Queue): Queue;
+  /** A step of these messages, timed. */
+  step(messages: readonly Message[], take: () => Promise<Ending | undefined>): Promise<Ending | undefined>;
+  scrape(): Promise<Scrape>;
+};
+
+export type Scrape = { readonly text: string; readonly type: string };
+
+/** The same figures, and those of the process itself behind them. */
+export const withProcess = (scrape: () => Promise<Scrape>): (() => Promise<Scrape>) => {
+  const { render } = openProcessMetrics();
+  return async () => {
+    const { text, type } = await scrape();
+    return { text: `${text}${await render()}`, type };
+  };
+};
+
+type Parts = {
+  readonly naming: Naming;
+  readonly transport: Transport;
+  readonly hints?: Records["hints"];
+  readonly territory: Territory;
+  readonly now: () => number;
+};
+
+const own = (act: Measure["do"], name: (typeof ownFigures)[number]["name"], value: number, of = {}): Measure => ({
+  do: act,
+  name,
+  value,
+  of,
+});
+
+const counting = (transport: Transport, meter: Meter): Transport => {
+  const count = (method: string, code: number): void =>
+    meter([own("count", "rekindle_api_requests_total", 1, { method, code: String(code) })]);
+  const noted = async <Answer extends Pick<HttpResponse, "status">>(
+    method: string,
+    asked: Promise<Answer>,
+  ): Promise<Answer> => {
+    try {
+      const answer = await asked;
+      count(method, answer.status);
+      return answer;
+    } catch (cause) {
+      count(method, 0);
+      throw cause;
+    }
+  };
+  return {
+    send: (request) => noted(request.method, transport.send(request)),
+    stream: (request) => noted(request.method, transport.stream(request)),
+  };
+};
+
+/** A figure that any process can tell at any time, for it is counted from the objects. */
+const isCounted = ({ figure: { kind, standing, lasting } }: Family): boolean =>
+  lasting !== true && (kind === "gauge" || standing === true);
+
+/** Those figures alone, under the names that a host's have: what happened is counted by the process that it happened in. */
+export const openGauges = (parts: Omit<Parts, "now">, without: readonly string[] = []): (() => Promise<Scrape>) => {
+  const families = familiesFor(parts.naming).filter((one) => isCounted(one) && !without.includes(one.figure.name));
+  const { render, contentType } = openMetrics(families);
+  return async () => ({ text: await render(await censusOf(parts)), type: contentType });
+};
+
+export const openMetering = (parts: Parts): Metering => {
+  const families = familiesFor(parts.naming);
+  const { meter: count, render, contentType } = openMetrics(families);
+  const lasting = openLasting(families.map(({ figure }) => figure));
+  const meter: Meter = (measures) => count(lasting.past(measures));
+  const { now } = parts;
+  const ready = new WeakMap<Message, number>();
+  return {
+    meter,
+    counted: (transport) => counting(transport, meter),
+    timed: (queue) => ({
+      send: (message, id) => {
+        ready.set(message, now());
+        return queue.send(message, id);
+      },
+      sendLater: (message, id, delayMs) => {
+        ready.set(message, now() + delayMs);
+        return queue.sendLater(message, id, delayMs);
+      },
+    }),
+    step: async (messages, take) => {
+      const began = now();
+      const since = messages.flatMap((message) => ready.get(message) ?? []);
+      if (since.length > 0)
+        meter([own("observe", "rekindle_queue_age_seconds", Math.max(0, began - Math.min(...since)) / 1_000)]);
+      const ending = await take();
+      meter([
+        own("count", "rekindle_steps_total", 1, { ending: ending?.did ?? "failed" }),
+        own("observe", "rekindle_step_duration_seconds", (now() - began) / 1_000),
+      ]);
+      return ending;
+    },
+    scrape: async () => ({ text: await render(lasting.among(await censusOf(parts))), type: contentType }),
+  };
+};

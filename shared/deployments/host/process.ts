@@ -1,0 +1,244 @@
+/** The host as a process: says where it is, stands aside where another controller leads, serves health, drains when told to stop. */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
+import { pinoReport } from "../../adapters/telemetry/log.ts";
+import type { Identify } from "../../api/identity.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import { digest, type Key } from "../../core/key.ts";
+import type { Report } from "../../engine/ports.ts";
+import { openWriters } from "../../forward/writers.ts";
+import { type Acknowledging, acknowledgingFor } from "../api/acknowledgements.ts";
+import { identifyBy } from "../api/callers.ts";
+import { openReader, type Reader } from "../api/reader.ts";
+import { tableIn } from "../api/record-store.ts";
+import { lookoutFor } from "../common/controller-detection.ts";
+import { patience } from "../common/http-timeouts.ts";
+import { plurals } from "../common/kinds.ts";
+import { whyUnkept } from "../common/records.ts";
+import type { Listening } from "../deliver/function.ts";
+import { type Configuration, readConfiguration } from "../settings/read.ts";
+import { place } from "../settings/record-store.ts";
+import { recoverySettingsOf } from "../settings/recovery.ts";
+import { namingOf, optionsOf } from "../settings/spark.ts";
+import { shadowFor } from "./dry-run.ts";
+import { type Scrape, withProcess } from "./metrics.ts";
+import { mayBegin, missing, scopeText } from "./preconditions.ts";
+import { type Host, type HostSettings, startHost } from "./start.ts";
+
+/** What the HTTP door is built from. */
+export type DoorParts = {
+  readonly ready: () => boolean;
+  readonly kinds: () => readonly string[];
+  readonly trigger: (key: Omit<Key, "cluster">, eventId: string) => Promise<void>;
+  /** The figures as Prometheus reads them; absent where none are kept. */
+  readonly scrape?: (() => Promise<Scrape>) | undefined;
+  /** The door stands open to the world: only callers who may read everything see figures. */
+  readonly guarded?: true;
+  /** Puts a notice that a node is about to go onto the queue; `until` in epoch ms. */
+  readonly notice: (node: string, until: number, eventId: string) => Promise<void>;
+  /** Kinds by the plural of their resource. */
+  readonly plurals: Readonly<Record<string, string>>;
+  /** Absent where nothing may be read. */
+  readonly reader?: Reader | undefined;
+  /** Who asks. Undefined without a secret: then no trigger is taken, and nothing is read. */
+  readonly identify: Identify | undefined;
+  /** Absent where listeners may only answer. */
+  readonly acknowledging?: Acknowledging | undefined;
+};
+
+type Door = (parts: DoorParts) => { fetch: (request: Request) => Response | Promise<Response> };
+
+export type Process = {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly door: Door;
+  readonly print: (line: string) => void;
+  readonly warn: (line: string) => void;
+  /** What is printed is read by a person at a terminal. */
+  readonly isTerminal?: boolean;
+  /** Absent: structured lines on standard error. */
+  readonly report?: Report;
+  /** Resolves when the process is told to stop. */
+  readonly stopped: Promise<unknown>;
+};
+
+/** Reads the settings and runs until told to stop. Gives the exit code. */
+export const runHost = async (process: Process): Promise<number> => {
+  const asked = await readConfiguration(process.args, process.env);
+  switch (asked.do) {
+    case "print":
+      process.print(asked.text);
+      return 0;
+    case "refuse":
+      for (const problem of asked.problems) process.warn(problem);
+      return 1;
+    case "run":
+      for (const note of asked.notes) process.warn(note);
+      return await run(process, asked.configuration);
+  }
+};
+
+const run = async (process: Process, configuration: Configuration): Promise<number> => {
+  const { kubeconfig: path, context, concurrency } = configuration;
+  const secret = await secretOf("trigger-secret-file", configuration.triggerSecretFile);
+  const listening = await listeningOf(configuration);
+  const record = await findCluster({ path, context, env: process.env });
+  const maxSockets = Math.max(32, concurrency * 2);
+  const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
+  process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scopeText(configuration)}`);
+  try {
+    const kept = place.parse(configuration.checkpoints);
+    const refusal =
+      (await whyUnreachable(transport, record)) ??
+      (await whyUnkept(kept, { transport, cluster: configuration.cluster }));
+    if (refusal !== undefined) {
+      process.warn(refusal);
+      return 1;
+    }
+    if (!(await mayBegin(process.warn, configuration, transport, kept.in !== "kubernetes"))) return 1;
+    for (const name of await missing(transport, configuration.namespaces))
+      process.warn(`namespace ${name} does not exist: what is created in it later is run`);
+    const writers = openWriters();
+    const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
+    await work(
+      process,
+      configuration,
+      { ...settingsOf(process, configuration, transport), lookout, see: writers.see, listening },
+      secret,
+    );
+    process.print("rekindle host: stopped");
+    return 0;
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    process.warn(`rekindle host: cannot start: ${cause.message}`);
+    return 1;
+  } finally {
+    transport.close();
+  }
+};
+
+/** Opens everything, serves until told to stop, and closes it in reverse. */
+const work = async (
+  process: Process,
+  configuration: Configuration,
+  settings: HostSettings,
+  secret: string | undefined,
+): Promise<void> => {
+  const admission = await admit(process, configuration, settings);
+  try {
+    const host = await startHost(settings);
+    try {
+      const { transport, listening } = settings;
+      await serve(process, configuration, host, { transport, trigger: secret, updates: listening?.secret });
+    } finally {
+      await host.drain(configuration.stepMs);
+    }
+  } finally {
+    await admission?.close();
+  }
+};
+
+/** Opens admission where it is wanted; loaded only then. A dry run registers nothing. */
+const admit = async (process: Process, configuration: Configuration, { transport, report }: HostSettings) => {
+  if (!configuration.admission) return undefined;
+  if (configuration.dryRun) {
+    process.warn("admission is not served in a dry run: to register it is a write");
+    return undefined;
+  }
+  const { openAdmission } = await import("../admission/host.ts");
+  const admission = await openAdmission(configuration, transport, report);
+  process.print(`rekindle host: serving admission on port ${admission.port}`);
+  return admission;
+};
+
+const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
+  const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
+    configuration;
+  const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
+  return {
+    transport,
+    report: process.report ?? pinoReport(configuration.logLevel),
+    cluster,
+    namespaces,
+    namespaceSelector,
+    selector: selector === "" ? undefined : selector,
+    spark: optionsOf(configuration),
+    gang: configuration.gang,
+    families: configuration.families,
+    naming: namingOf(configuration),
+    timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
+    place: place.parse(configuration.checkpoints),
+    recovery: recoverySettingsOf(configuration),
+    concurrency,
+    maxSubmissions,
+    resyncMs,
+    visibilityMs: 90_000,
+    shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
+  };
+};
+
+const listeningOf = async (configuration: Configuration): Promise<Listening> => ({
+  to: configuration.updatesTo,
+  hosts: configuration.updatesHosts,
+  allowPrivate: configuration.updatesAllowPrivate,
+  secret: await secretOf("updates-secret-file", configuration.updatesSecretFile),
+});
+
+const secretOf = async (setting: string, path: string | undefined): Promise<string | undefined> => {
+  if (path === undefined) return undefined;
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new Error(`${setting} ${path} cannot be read (${cause instanceof Error ? cause.message : cause})`);
+  });
+  const secret = text.trim();
+  if (secret.length < 16) throw new Error(`${setting} ${path}: a secret of at least 16 characters is needed`);
+  return secret;
+};
+
+type Serving = {
+  readonly transport: Transport;
+  readonly trigger: string | undefined;
+  readonly updates: string | undefined;
+};
+
+/** Serves health and triggers until the process is told to stop. */
+const serve = async (
+  process: Process,
+  { listen, cluster, checkpoints }: Configuration,
+  { ready, kinds, trigger, notice, scrape, send }: Host,
+  { trigger: secret, updates, transport }: Serving,
+): Promise<void> => {
+  const app = process.door({
+    ready,
+    kinds,
+    scrape: withProcess(scrape),
+    trigger: (key, event) => trigger(key, digest(event)),
+    notice,
+    reader: openReader({ transport, table: tableIn(place.parse(checkpoints), cluster) }),
+    plurals,
+    identify: identifyBy(secret, process.report ?? pinoReport("warn")),
+    acknowledging: acknowledgingFor(cluster, updates, send),
+  });
+  const server = createServer(patience, getRequestListener(app.fetch));
+  const address = await listening(server, listen);
+  process.print(
+    `rekindle host: serving http://${address}/healthz /readyz /metrics${secret === undefined ? "" : " /reconcile"}`,
+  );
+  await process.stopped;
+  process.print("rekindle host: draining");
+  server.close();
+};
+
+const listening = (server: Server, listen: string): Promise<string> => {
+  const at = listen.lastIndexOf(":");
+  const hostname = listen.slice(0, at).replace(/^\[|\]$/g, "");
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}; set --listen`)));
+    server.listen({ host: hostname, port: Number(listen.slice(at + 1)) }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? `${hostname}:${bound.port}` : listen);
+    });
+  });
+};

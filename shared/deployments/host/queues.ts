@@ -1,0 +1,42 @@
+/**
+ * The host's queues and who takes from them: steps and deliveries have each their own, so that no step waits behind a
+ * listener that does not answer.
+ */
+import { type EmbeddedQueue, openQueue } from "../../adapters/embedded/queue.ts";
+import { startWorkers, type Workers } from "../../adapters/embedded/workers.ts";
+import type { Message } from "../../core/key.ts";
+import type { Queue } from "../../engine/ports.ts";
+import { apart } from "../common/separate-queues.ts";
+
+/** Each for two seconds at most. */
+const deliveriesAtOnce = 8;
+
+export type Mail = {
+  /** Takes steps and deliveries. */
+  readonly queue: Queue;
+  readonly depth: EmbeddedQueue["depth"];
+  /** So many steps at once. */
+  start(take: (messages: readonly Message[]) => Promise<boolean>, parallel: number): Workers;
+};
+
+/** Monotonic, ms: a wall clock that is set back would keep keys locked, and timers waiting, for as long as it was set back. */
+const now = (): number => performance.now();
+
+/** `timed`: the queue of steps as those who send to it see it. */
+export const openMail = (visibilityMs: number, timed: (queue: Queue) => Queue): Mail => {
+  const steps = openQueue({ now, visibilityMs });
+  const deliveries = openQueue({ now, visibilityMs });
+  return {
+    queue: apart(timed(steps), deliveries),
+    depth: steps.depth,
+    start: (take, parallel) => {
+      const common = { take, againMs: 1_000, now };
+      const workers = startWorkers({ ...common, queue: steps, parallel });
+      const postmen = startWorkers({ ...common, queue: deliveries, parallel: deliveriesAtOnce });
+      return {
+        busy: workers.busy,
+        stop: async (graceMs) => void (await Promise.all([workers.stop(graceMs), postmen.stop(graceMs)])),
+      };
+    },
+  };
+};

@@ -1,0 +1,202 @@
+/** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
+import { calm } from "../../adapters/telemetry/rate-limited-log.ts";
+import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
+import type { Transport } from "../../core/http.ts";
+import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import { take } from "../../engine/batch.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import type { RecoverySettings, Timing } from "../../engine/settings.ts";
+import { openTurns } from "../../engine/submission-slots.ts";
+import type { World } from "../../engine/world.ts";
+import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
+import { noticing } from "../../forward/node-notice.ts";
+import { type Lookout, type Standing, startAside } from "../../forward/standby.ts";
+import type { Family } from "../../kube/families.ts";
+import type { Options } from "../../spark/auxiliary-objects/options.ts";
+import type { GangMode } from "../../volcano/gang/scheduler.ts";
+import { noticesOf } from "../common/kinds.ts";
+import { openTerritory, type Territory } from "../common/namespaces.ts";
+import { operatorsFor } from "../common/operators.ts";
+import { openRecords } from "../common/records.ts";
+import { chargeOf } from "../common/scope.ts";
+import { openWorld } from "../common/step-dependencies.ts";
+import { updatesFor } from "../common/updates.ts";
+import { deliveryFor, type Listening } from "../deliver/function.ts";
+import { resync } from "../resync/sweep.ts";
+import type { Place } from "../settings/record-store.ts";
+import { openRecall } from "./cache.ts";
+import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
+import { openMail } from "./queues.ts";
+import { startSweeping } from "./resync-loop.ts";
+
+export type HostSettings = {
+  readonly transport: Transport;
+  readonly report: Report;
+  /** Alias of the cluster in keys. */
+  readonly cluster: string;
+  /** Empty: all namespaces, unless a selector chooses some. */
+  readonly namespaces: readonly string[];
+  /** Label selector of namespaces that are looked after besides those. */
+  readonly namespaceSelector?: string | undefined;
+  readonly selector: string | undefined;
+  readonly timing: Timing;
+  /** Where records are kept; absent: as objects beside the applications. */
+  readonly place?: Place;
+  /** Absent: the defaults. */
+  readonly recovery?: RecoverySettings;
+  readonly spark: Options;
+  /** Families of kinds that are run; absent: all. */
+  readonly families?: readonly Family[];
+  /** Who lets Volcano's groups of pods in; absent: whoever is found to. */
+  readonly gang?: GangMode;
+  /** How figures are called; absent: as upstream without any flag. */
+  readonly naming?: Naming;
+  /** Steps at once. */
+  readonly concurrency: number;
+  /** Of these, so many may submit at once. */
+  readonly maxSubmissions: number;
+  readonly resyncMs: number;
+  readonly visibilityMs: number;
+  /** Who is told of changes of state; absent: nobody. */
+  readonly listening?: Listening;
+  /** Shadow mode: plans are told, nothing is written. */
+  readonly shadow: World["shadow"];
+  /** Tells whether another controller leads; absent: whatever others do, this host writes. */
+  readonly lookout?: Lookout | undefined;
+  /** Shown every object that is watched, as the server gave it. */
+  readonly see?: ((object: Stored) => void) | undefined;
+};
+
+export type Host = {
+  /** True once every watch has listed what there is, and a resync has come through. */
+  ready(): boolean;
+  /** Asks for a step of this key. An event id seen in the last five minutes asks for nothing. */
+  trigger(key: Omit<Key, "cluster">, eventId: string): Promise<void>;
+  /** Writes down that a node is about to go, by its name or its machine's; `until` in epoch ms. */
+  notice(node: string, until: number): Promise<void>;
+  /** Puts a message onto the queue of its key. */
+  send: Queue["send"];
+  kinds(): readonly string[];
+  /** The figures as Prometheus reads them. */
+  scrape(): Promise<Scrape>;
+  depth(): { readonly ready: number; readonly delayed: number; readonly busy: number };
+  /** Stops watching, finishes the steps in flight, and resolves. */
+  drain(graceMs: number): Promise<void>;
+};
+
+/** How long another controller may lead before we notice: `rekindle migrate` counts on it. */
+const asideMs = 5_000;
+
+/** How long a namespace may bear a new label before its applications are looked at. */
+const surveyMs = 10_000;
+
+const shadowOf = ({ shadow }: HostSettings): Pick<World, "shadow"> => (shadow === undefined ? {} : { shadow });
+
+/** A shadow tells nobody. */
+const tellingOf = ({ listening, shadow }: HostSettings, world: World): Pick<World, "updates" | "deliver"> =>
+  listening === undefined || shadow !== undefined
+    ? {}
+    : { updates: updatesFor(world, listening), deliver: deliveryFor(world, listening) };
+
+type Stepping = {
+  readonly world: World;
+  readonly metering: Metering;
+  readonly standing: Standing | undefined;
+  readonly operators: readonly Operator<unknown>[];
+};
+
+/** Takes messages of one key; true when they are done, which those that are another controller's are, too. */
+const stepping =
+  ({ world, metering, standing, operators }: Stepping) =>
+  async (messages: readonly Message[]): Promise<boolean> => {
+    const [first] = messages;
+    const about = first === undefined ? undefined : (noticedKind(first) ?? (subjectOf(first) ?? first).kind);
+    const operator = operators.find(({ kind }) => kind === about);
+    const group = operator?.family ?? operator?.resource.group;
+    if (standing?.aside(group ?? "") === true) return true;
+    return (await metering.step(messages, () => take(world, messages))) !== undefined;
+  };
+
+/** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
+const openStore = (settings: HostSettings, territory: Territory, trail: Trail) => {
+  const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
+  const around = { transport: settings.transport, cluster, timeoutMs: timing.requestTimeoutMs };
+  const { hints } = openRecords(place, around);
+  const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
+  const transport = trail.transport(metering.counted(settings.transport));
+  const { checkpoints } = openRecords(place, { ...around, transport });
+  return { metering, transport, checkpoints, hints };
+};
+
+export const startHost = async (settings: HostSettings): Promise<Host> => {
+  const { cluster, selector, timing } = settings;
+  const trail = openTrail({ report: settings.report, level: "debug" });
+  const report = calm(trail.report, Date.now);
+  const territory = openTerritory({ ...settings, report, now: Date.now });
+  const { watched: namespaces, within } = territory;
+  await within();
+  const { metering, hints, ...ways } = openStore(settings, territory, trail);
+  const mail = openMail(settings.visibilityMs, metering.timed);
+  const queue = trail.queue(mail.queue);
+  const operators = operatorsFor(timing, settings.spark, settings.gang, settings.families);
+  const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
+  const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
+  const turns = openTurns(settings.maxSubmissions);
+  const inCharge = chargeOf({ cluster, selector, territory });
+  const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
+  const recall = openRecall({ resourceOf, known: (asked) => forwarder.known(asked) });
+  const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const notice = noticing({ ...charged, namespaces });
+  const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
+  const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };
+  const scope = { ...about, transport: ways.transport, hints, queue };
+  const again = (): Promise<number> => resync(scope, String(Date.now()));
+  const anew = (): void => {
+    again().catch((cause: unknown) => report("warn", "resync failed", { error: String(cause) }));
+  };
+  const standing = await standingFor(settings, operators, anew);
+  const surveyed = territory.survey(surveyMs, anew);
+  const step = stepping({ world, metering, standing, operators });
+  const workers = mail.start(step, settings.concurrency);
+  const forwarder: Forwarder = startForwarder({
+    ...scope,
+    ...{ see: settings.see, report, now: Date.now, random: Math.random },
+    send: (message, id) => queue.send(message, id),
+  });
+  const sweeping = startSweeping(again, settings.resyncMs, report);
+  return {
+    ready: () => forwarder.synced() && sweeping.swept(),
+    trigger: ({ kind, namespace, name }, eventId) => {
+      const key = { cluster, kind, namespace, name };
+      return queue.send({ ...key, reason: "trigger" }, dedupe.trigger(key, eventId));
+    },
+    notice: async (node, until) => {
+      // Written down before it is answered: the queue of a process goes with it. Who is not answered tells again.
+      for (const one of noticesOf(cluster, node, until)) await notice(one);
+    },
+    send: queue.send,
+    scrape: metering.scrape,
+    kinds: () => operators.map((operator) => operator.kind),
+    depth: () => ({ ...mail.depth(), busy: workers.busy() }),
+    drain: async (graceMs) => {
+      standing?.stop();
+      surveyed();
+      await sweeping.stop();
+      await forwarder.stop();
+      await workers.stop(graceMs);
+    },
+  };
+};
+
+/** Each time is told, however soon it comes again. When the other one has gone, everything is looked at again: what was heard meanwhile was let go. */
+const standingFor = async (
+  { lookout: look, report }: HostSettings,
+  operators: readonly Operator<unknown>[],
+  freed: () => void,
+): Promise<Standing | undefined> => {
+  if (look === undefined) return undefined;
+  const groups = operators.map(({ resource }) => resource.group);
+  return await startAside({ look, groups, everyMs: asideMs, report, freed });
+};

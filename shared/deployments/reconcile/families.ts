@@ -1,0 +1,85 @@
+/** The kinds of a function, each loaded with the first message for it: an environment that serves one kind loads one. */
+import type { Operator } from "../../core/operator.ts";
+import { type Delivered, longestBody } from "../../engine/intake.ts";
+import { readMessage } from "../../engine/message.ts";
+import { promptness, settledMs, timing } from "../../engine/settings.ts";
+import { type Family, families, runs } from "../../kube/families.ts";
+import { pods } from "../../kube/resources.ts";
+import { sparkApplications } from "../../spark/application/resource.ts";
+import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
+import { sparkConnects } from "../../spark/connect/resource.ts";
+import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
+import type { GangMode } from "../../volcano/gang/scheduler.ts";
+import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/resource.ts";
+import { inCluster } from "../common/step-dependencies.ts";
+
+/** What a deployment decides for its kinds. */
+export type KindSettings = {
+  /** What decides about applications' submissions; absent: the defaults. */
+  readonly options?: Options;
+  /** What lets groups of pods in; absent: "auto". */
+  readonly gang?: GangMode;
+  /** The families that are run; absent: all. */
+  readonly families?: readonly Family[];
+};
+
+type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
+
+const loadersFor = ({ options = defaultOptions, gang = "auto" }: KindSettings): Loaders => ({
+  [sparkApplications.kind]: async () => {
+    const { sparkApplication } = await import("../../spark/application/operator.ts");
+    const prompt = promptness(timing);
+    return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
+  },
+  [queues.kind]: async () => (await import("../../volcano/queue/operator.ts")).volcanoQueue(gang),
+  [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
+  [jobs.kind]: async () => (await import("../../volcano/job/operator.ts")).volcanoJob,
+  [cronJobs.kind]: async () =>
+    (await import("../../volcano/cron/operator.ts")).volcanoCronJob({ settledMs: settledMs(timing) }),
+  [jobFlows.kind]: async () =>
+    (await import("../../volcano/flow/operator.ts")).volcanoJobFlow({ settledMs: settledMs(timing) }),
+  [jobTemplates.kind]: async () => (await import("../../volcano/flow/template.ts")).volcanoJobTemplate,
+  [scheduledSparkApplications.kind]: async () =>
+    (await import("../../spark/scheduled/operator.ts")).scheduledSparkApplication({ settledMs: settledMs(timing) }),
+  [sparkConnects.kind]: async () =>
+    (await import("../../spark/connect/operator.ts")).sparkConnect({ apiServer: inCluster }),
+});
+
+const ofVolcano = [jobs, cronJobs, jobFlows, jobTemplates, queues];
+
+/** Where each kind stands in the API. */
+const places = [sparkApplications, ...ofVolcano, scheduledSparkApplications, sparkConnects].map((resource) => ({
+  kind: resource.kind,
+  resource,
+}));
+
+/** A pod's group is Volcano's. */
+const pod = { kind: pods.kind, resource: pods, family: podGroups.group };
+
+export type Families = {
+  readonly kinds: readonly Pick<Operator<unknown>, "kind" | "resource" | "family">[];
+  /** Of a kind that messages have been prepared for. */
+  readonly operatorOf: (kind: string) => Operator<unknown> | undefined;
+  prepare(delivered: readonly Delivered[]): Promise<void>;
+};
+
+/** The kinds of the families that are run; none is loaded yet. */
+export const openFamilies = (settings: KindSettings = {}): Families => {
+  const loaders = loadersFor(settings);
+  const kinds = [...places, pod].filter(runs(settings.families ?? families));
+  const known = new Map<string, Operator<unknown>>();
+  const load = async (kind: string): Promise<void> => {
+    const isRun = kinds.some((one) => one.kind === kind);
+    const loader = known.has(kind) || !isRun ? undefined : loaders[kind];
+    if (loader !== undefined) known.set(kind, await loader());
+  };
+  return {
+    kinds,
+    operatorOf: (kind) => known.get(kind),
+    prepare: async (delivered) => {
+      const short = delivered.filter(({ body }) => body.length <= longestBody);
+      const kinds = new Set(short.map(({ body }) => readMessage(body)?.kind));
+      await Promise.all([...kinds].map((kind) => (kind === undefined ? undefined : load(kind))));
+    },
+  };
+};

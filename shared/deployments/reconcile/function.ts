@@ -1,0 +1,136 @@
+/** The wiring of the reconcile function: flat cluster record, SQS to send with, JSON lines to report with. */
+
+import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
+import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
+import type { Transport } from "../../core/http.ts";
+import { type Delivered, intake, postpone } from "../../engine/intake.ts";
+import type { Report } from "../../engine/ports.ts";
+import { timing } from "../../engine/settings.ts";
+import { openTurns } from "../../engine/submission-slots.ts";
+import { troubleOf } from "../../engine/trouble.ts";
+import type { World } from "../../engine/world.ts";
+import { openCursors } from "../../forward/cursors.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { openSighter, sightingKey } from "../common/controller-sightings.ts";
+import { openLines } from "../common/function-log.ts";
+import { type FunctionStanding, openStanding } from "../common/function-standby.ts";
+import { openTerritory, type Territory } from "../common/namespaces.ts";
+import { once } from "../common/once.ts";
+import { openRecords } from "../common/records.ts";
+import { chargeOf } from "../common/scope.ts";
+import { queueOn } from "../common/sqs-sender.ts";
+import { openWorld, processClock } from "../common/step-dependencies.ts";
+import { type Environment, functionSettings, type Settings } from "../settings/function.ts";
+import { recoverySettingsIn } from "../settings/recovery.ts";
+import { sparkOptionsIn } from "../settings/spark.ts";
+import { type Families, openFamilies } from "./families.ts";
+
+/** Takes a batch and says which of its messages are to be delivered again. */
+export type Reconcile = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
+
+/** What a step may still need when its time to begin anything new is over: answers under way, its status, its sends. */
+const reserveMs = 10_000;
+const shortestMs = 5_000;
+
+/** A step leaves before the environment is stopped. */
+const withDeadline = (world: World, remainingMs: number): World => {
+  const left = remainingMs - reserveMs;
+  if (left < shortestMs)
+    world.report("warn", "too little time is left for a step: set a timeout of 30 s", { remainingMs });
+  return { ...world, timing: { ...world.timing, stepMs: Math.min(world.timing.stepMs, Math.max(0, left)) } };
+};
+
+/** Gives the ids of what must be delivered again. */
+export type Take = (delivered: readonly Delivered[], remainingMs: number) => Promise<readonly string[]>;
+
+/** Loaded only where somebody delivers. */
+const telling = async (world: World, to: string): Promise<Pick<World, "updates">> => {
+  const { updatesFor } = await import("../common/updates.ts");
+  return { updates: updatesFor(world, { to }) };
+};
+
+/** Loaded only when a node is about to go. */
+const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "notice"> => ({
+  notice: async (message) => (await import("../../forward/node-notice.ts")).noticing({ ...world, namespaces })(message),
+});
+
+type Surroundings = {
+  readonly settings: Settings<
+    "checkpoints" | "cluster" | "home" | "leases" | "namespaces" | "namespaceSelector" | "selector"
+  >;
+  readonly opened: World;
+  readonly transport: Transport;
+  readonly territory: Territory;
+  readonly families: Families;
+  readonly report: Report;
+};
+
+/** Looks for other controllers, by the record that all functions share. */
+const standingOf = ({ settings, opened, transport, territory, families, report }: Surroundings): FunctionStanding => {
+  const { cluster, clusterUid, clock } = opened;
+  const { cluster: alias, home } = settings;
+  const { checkpoints } = openRecords(settings.checkpoints, { transport, cluster: alias, home });
+  const cursors = openCursors({ checkpoints, clusterUid, report });
+  const groups = families.kinds.map(({ resource }) => resource.group);
+  const key = sightingKey(alias, territory.watched);
+  const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
+  return openStanding({ ...settings, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+};
+
+/** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
+export const openTaking = (
+  env: Environment,
+): { readonly take: Take; readonly fifo: string; readonly report: Report } => {
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
+    ...([
+      "fifo",
+      "delay",
+      "updates",
+      "updatesTo",
+      "maxSubmissions",
+      "gang",
+      "families",
+      "checkpoints",
+      "home",
+    ] as const),
+  );
+  const trail = openLines();
+  const { report, within } = trail;
+  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" }));
+  const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
+  const families = openFamilies({ options: sparkOptionsIn(env), gang: settings.gang, families: settings.families });
+  const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
+  const { checkpoints } = openRecords(settings.checkpoints, around);
+  const parts = { ...desk, transport, checkpoints, timing, operators: [], recovery: recoverySettingsIn(env) };
+  const turns = openTurns(settings.maxSubmissions);
+  const { clock } = desk;
+  const territory = openTerritory({ ...settings, transport, report, now: clock.monotonic });
+  const charge = chargeOf({ ...settings, territory });
+  const world = once(async () => {
+    const { emfMeter } = await import("../../adapters/telemetry/emf.ts");
+    const meter = emfMeter((line) => console.log(line), Date.now);
+    const opened = trail.ports(await openWorld(parts));
+    const standing = standingOf({ settings, opened, transport, territory, families, report });
+    const inCharge: typeof charge = async (key, labels) =>
+      (await charge(key, labels)) && !(await standing.aside(key.kind));
+    const known = { ...opened, within, operatorOf: families.operatorOf };
+    const told = settings.updates === undefined ? {} : await telling(known, settings.updatesTo);
+    const charged = { ...known, meter, turns, inCharge };
+    return { ...charged, ...noticingFor(charged, territory.watched), ...told };
+  });
+  const take: Take = async (delivered, remainingMs) => {
+    const [opened] = await Promise.all([world().catch(troubleOf), families.prepare(delivered)]);
+    // Who cannot say which cluster this is may take no step; what was delivered waits without locking its groups.
+    if ("reason" in opened) return await postpone(desk, delivered, opened);
+    return await intake(withDeadline(opened, remainingMs), delivered);
+  };
+  return { take, fifo: settings.fifo, report: desk.report };
+};
+
+/** Opens everything once for an environment's life. */
+export const openReconcile = async (env: Environment): Promise<Reconcile> => {
+  const { take } = openTaking(env);
+  return async (event, context) => answerOf(await take(recordsOf(event), remainingMsOf(context)));
+};

@@ -1,0 +1,103 @@
+/** The wiring of the resync function: one sweep that ends in time, and goes on in the next run where it was left. */
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import { remainingMsOf, runOf } from "../../adapters/lambda/invocation.ts";
+import type { Report } from "../../engine/ports.ts";
+import { type Cursors, cursorKey, openCursors } from "../../forward/cursors.ts";
+import { runs } from "../../kube/families.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { openSighter, sightingKey } from "../common/controller-sightings.ts";
+import { openLines } from "../common/function-log.ts";
+import { type FunctionStanding, openStanding } from "../common/function-standby.ts";
+import { openTerritory } from "../common/namespaces.ts";
+import { openRecords } from "../common/records.ts";
+import { sendingTo } from "../common/sqs-sender.ts";
+import { identify, processClock } from "../common/step-dependencies.ts";
+import { watchers } from "../common/watchers.ts";
+import { startSweeping } from "../host/resync-loop.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+import { type ResyncScope, resyncWithin, type Swept } from "./sweep.ts";
+
+export type SweepParts = {
+  readonly scope: ResyncScope;
+  readonly cursors: Cursors;
+  readonly report: Report;
+  /** Kinds of another controller that leads are left out; absent: whatever others do, all are looked at. */
+  readonly standing?: FunctionStanding;
+};
+
+const ours = async ({ scope, standing }: SweepParts): Promise<ResyncScope> => {
+  const aside = await Promise.all(scope.operators.map(({ kind }) => standing?.aside(kind)));
+  return { ...scope, operators: scope.operators.filter((_, at) => aside[at] !== true) };
+};
+
+/** One run; `late` is asked before anything new is begun. Quiet writes nothing. */
+export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => boolean): Promise<Swept> => {
+  const { scope, cursors, report } = parts;
+  const key = cursorKey(scope.cluster, scope.namespaces[0], "resync");
+  const after = await cursors.load(key);
+  const swept = await resyncWithin(await ours(parts), sweep, { late, after });
+  if (swept.next !== after) await cursors.save(key, swept.next ?? "");
+  const { sent, left } = swept;
+  if (left > 0) report("warn", "resync: no time for all, the next run goes on", { keys: sent, left });
+  else report("info", "resync: looking again at what is unfinished", { keys: sent });
+  return swept;
+};
+
+const openSweep = async (env: Environment): Promise<SweepParts> => {
+  const settings = functionSettings(
+    env,
+    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
+    ...(["fifo", "updates", "home", "checkpoints", "families"] as const),
+  );
+  const { endpoint, home, cluster, selector } = settings;
+  const transport = openAccess(endpoint, { userAgent: "rekindle-resync" });
+  const trail = openLines();
+  const { report } = trail;
+  const opened = openCluster(transport);
+  const clusterUid = await identify(opened);
+  const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
+  const cursors = openCursors({ checkpoints, clusterUid, report });
+  const operators = watchers.filter(runs(settings.families));
+  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const queue = { send: sendingTo(settings, trail) };
+  const updates = settings.updates !== undefined;
+  const groups = operators.map(({ resource }) => resource.group);
+  const key = sightingKey(cluster, namespaces);
+  const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
+  const clock = processClock();
+  const standing = openStanding({
+    ...{ leases: settings.leases, cluster: opened, operators, report },
+    ...{ sighter, looks: true, now: clock.monotonic },
+  });
+  return {
+    scope: { cluster, selector, namespaces, within, transport, queue, operators, updates, ...hinting },
+    cursors,
+    report,
+    standing,
+  };
+};
+
+export type Resync = (event: unknown, context?: unknown) => Promise<Swept>;
+
+/** What the last sends and the cursor may still need. */
+const reserveMs = 10_000;
+
+/** Opens everything once for an environment's life. */
+export const openResync = async (env: Environment): Promise<Resync> => {
+  const parts = await openSweep(env);
+  return (event, context) => {
+    const until = performance.now() + remainingMsOf(context) - reserveMs;
+    return sweepOnce(parts, runOf(event) ?? String(Date.now()), () => performance.now() > until);
+  };
+};
+
+const everyMs = 300_000;
+
+/** Sweeps every five minutes, as a process. */
+export const sweepUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
+  const parts = await openSweep(env);
+  const sweep = async (): Promise<number> => (await sweepOnce(parts, String(Date.now()), () => false)).sent;
+  const sweeping = startSweeping(sweep, everyMs, parts.report);
+  await stopped;
+  await sweeping.stop();
+};

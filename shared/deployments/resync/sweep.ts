@@ -1,0 +1,171 @@
+/** One resync: pages the metadata of objects and checkpoints, and sends what deserves a step. */
+import { checkpointResource, hintOf } from "../../adapters/checkpoints/object.ts";
+import { pages } from "../../adapters/kubernetes/requests.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Transport } from "../../core/http.ts";
+import { textOf } from "../../core/key.ts";
+import type { Metadata, Resource, Stored } from "../../core/object.ts";
+import type { Operator, Watch } from "../../core/operator.ts";
+import type { Queue } from "../../engine/ports.ts";
+import { type Due, dueOf, type Hint, place } from "../../forward/resync.ts";
+import { undeliveredOf } from "../../forward/undelivered.ts";
+import type { Territory } from "../common/namespaces.ts";
+import type { Records } from "../common/records.ts";
+import type { Scope } from "../common/scope.ts";
+
+/** Checkpoints of others, whom the selector does not select, are left alone. */
+export type ResyncScope = Scope & {
+  readonly transport: Transport;
+  /** What is known of the records; absent: they are objects, of which the metadata is read. */
+  readonly hints?: Records["hints"];
+  readonly queue: Pick<Queue, "send">;
+  readonly operators: readonly (Pick<
+    Operator<unknown>,
+    "kind" | "resource" | "optional" | "scope" | "field" | "founds" | "settled"
+  > & {
+    readonly watches?: readonly Watch[];
+  })[];
+  /** Narrows `namespaces`; absent: not. */
+  readonly within?: Territory["within"];
+  /** Somebody delivers status updates: those that wait are sent for, too. */
+  readonly updates?: boolean;
+  /** Epoch ms; absent: this machine's. */
+  readonly now?: () => number;
+};
+
+/** A run that must end in time, and goes on where another was left. */
+export type Limits = {
+  /** True when nothing more may be begun. */
+  readonly late: () => boolean;
+  /** The key after which to begin; those before it come last. */
+  readonly after: string | undefined;
+};
+
+/** How many keys were sent, and after which key to go on if there was no time for all. */
+export type Swept = { readonly sent: number; readonly left: number; readonly next: string | undefined };
+
+type Chosen = {
+  readonly selector?: string | undefined;
+  readonly field?: string | undefined;
+  readonly metadataOnly?: boolean;
+};
+
+const itemsOf = async (
+  { transport, namespaces }: Pick<ResyncScope, "transport" | "namespaces">,
+  resource: Resource,
+  chosen: Chosen,
+  late: () => boolean,
+): Promise<readonly Stored[]> => {
+  const found: Stored[] = [];
+  for (const namespace of namespaces.length === 0 ? [""] : namespaces) {
+    for await (const page of pages(transport, { resource, namespace, ...chosen })) {
+      found.push(...page.items);
+      if (late()) throw new Error(`the time of a resync is over before ${resource.plural} are listed: give it more`);
+    }
+  }
+  return found;
+};
+
+const metadataOf = async (
+  where: Pick<ResyncScope, "transport" | "namespaces">,
+  resource: Resource,
+  chosen: Chosen,
+  late: () => boolean = () => false,
+): Promise<readonly Metadata[]> =>
+  (await itemsOf(where, resource, { ...chosen, metadataOnly: true }, late)).map(({ metadata }) => metadata);
+
+/** What is known of the records without reading them. */
+export const hintsIn = async (
+  where: Pick<ResyncScope, "transport" | "namespaces" | "hints">,
+  late?: () => boolean,
+): Promise<readonly Hint[]> =>
+  (await where.hints?.(where.namespaces)) ??
+  (await metadataOf(where, checkpointResource, {}, late)).map(hintOf).filter((hint) => hint !== undefined);
+
+/** What a listing gives; undefined where the server does not serve the kind. */
+const ifServed = async <Found>(listing: Promise<Found>): Promise<Found | undefined> => {
+  try {
+    return await listing;
+  } catch (cause) {
+    if (cause instanceof ApiError && cause.status === 404) return undefined;
+    throw cause;
+  }
+};
+
+/** The objects of a kind; undefined when the server does not serve it, and need not. */
+const objectsOf = async (
+  scope: ResyncScope,
+  { resource, optional = false, scope: reach, field, settled }: ResyncScope["operators"][number],
+  late: () => boolean,
+): Promise<readonly Metadata[] | undefined> => {
+  if (reach === "Cluster" && scope.namespaces.length > 0) return undefined;
+  const selector = reach === "Cluster" ? undefined : scope.selector;
+  const listing = metadataOf(scope, resource, { selector, field }, late);
+  const found = await (optional ? ifServed(listing) : listing);
+  return settled === undefined ? found : found?.filter((one) => !settled(one));
+};
+
+/**
+ * Owners of what waits to be taken up: one that rests, and whom nobody told, would not come to see it. What waits for
+ * several kinds is listed once.
+ */
+const errandsIn = (scope: ResyncScope, late: () => boolean) => {
+  const listed = new Map<Resource, readonly Stored[]>();
+  const waiting = async (resource: Resource): Promise<readonly Stored[]> => {
+    const found = listed.get(resource) ?? (await ifServed(itemsOf(scope, resource, {}, late))) ?? [];
+    listed.set(resource, found);
+    return found;
+  };
+  return async ({ scope: reach, watches = [] }: ResyncScope["operators"][number]): Promise<ReadonlySet<string>> => {
+    const owners = new Set<string>();
+    for (const { resource, ownerName } of watches.filter(({ errand }) => errand))
+      for (const item of await waiting(resource))
+        owners.add(place(reach === "Cluster" ? "" : item.metadata.namespace, ownerName(item) ?? ""));
+    return owners;
+  };
+};
+
+/** Everything due, in the order of keys. */
+const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): Promise<readonly Due[]> => {
+  const within = await scope.within?.();
+  const hints = await hintsIn(scope, late);
+  const now = scope.now?.() ?? Date.now();
+  const errandsOf = errandsIn(scope, late);
+  const due: Due[] = [];
+  for (const operator of scope.operators) {
+    const { kind, founds } = operator;
+    const objects = await objectsOf(scope, operator, late);
+    if (objects === undefined) continue;
+    const mine = hints.filter((hint) => hint.kind === kind);
+    const errands = await errandsOf(operator);
+    due.push(...dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep));
+  }
+  if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
+  return due
+    .filter(({ message }) => within?.(message.namespace) !== false)
+    .map((one) => ({ one, text: textOf(one.message) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ one }) => one);
+};
+
+const atOnce = 50;
+
+/** `sweep` names this run. A key that cannot be sent ends it: whoever called is told, and tries again. */
+export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, after }: Limits): Promise<Swept> => {
+  const all = await findDue(scope, sweep, late);
+  const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
+  const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
+  let sent = 0;
+  while (sent < due.length && !late()) {
+    const slice = due.slice(sent, sent + atOnce);
+    await Promise.all(slice.map(({ message, dedupeId }) => scope.queue.send(message, dedupeId)));
+    sent += slice.length;
+  }
+  const last = due[sent - 1];
+  const left = due.length - sent;
+  return { sent, left, next: left === 0 ? undefined : last === undefined ? after : textOf(last.message) };
+};
+
+/** A resync that takes the time it needs. Gives how many keys were sent. */
+export const resync = async (scope: ResyncScope, sweep: string): Promise<number> =>
+  (await resyncWithin(scope, sweep, { late: () => false, after: undefined })).sent;

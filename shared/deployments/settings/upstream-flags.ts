@@ -1,0 +1,227 @@
+/** The flags of upstream's controller and webhook, each with what becomes of it here: a deployment's arguments can stay as they are. */
+import type { KeyName } from "./table.ts";
+
+type Fate =
+  /** Ours has the same name and meaning. */
+  | { readonly is: "same" }
+  /** Another name; `words` are values that are called otherwise here, `{}` in `form` stands for the value. */
+  | {
+      readonly is: "setting";
+      readonly key: KeyName;
+      readonly words?: Readonly<Record<string, string>>;
+      readonly form?: string;
+    }
+  /** One half of how the API server reaches admission. */
+  | { readonly is: "part"; readonly part: Part }
+  | { readonly is: "ignored"; readonly because: string }
+  /** Refused, unless it has one of the values that ask for nothing. */
+  | { readonly is: "refused"; readonly because: string; readonly harmless: readonly string[] };
+
+/** Upstream names a Service by two flags. */
+export type Part = "namespace" | "name";
+
+export type Row = Fate & { readonly flag: string; readonly takes?: "nothing" };
+
+const same: Fate = { is: "same" };
+export const ignored = (because: string): Fate => ({ is: "ignored", because });
+/** Refused, unless each part of its value is one of `harmless`. */
+export const refused = (because: string, ...harmless: readonly string[]): Fate => ({
+  is: "refused",
+  because,
+  harmless,
+});
+
+const noCache = ignored("nothing is served from a cache that has to fill");
+export const noLeader = ignored("two hosts at once do no harm: every write is fenced, none leads");
+const noSubmitter = ignored("submissions are made in this process, without a service or a JVM");
+const noLimiter = ignored("bursts are coalesced per application; --concurrency and --parallel bound the rest");
+export const oneDoor = ignored("all that is served is served at --listen, over plain HTTP");
+const oneLog = ignored("logs are JSON, with the time in ms since the epoch");
+
+const plainMetrics = refused("nothing is served over TLS: listen on loopback, and put a proxy in front", "false");
+const ownSecret = ignored("its certificate lies in the Secret of --admission-secret; upstream's has another form");
+const ownCertificate = ignored("it makes a certificate; one of yours: --admission-certificates=DIR");
+const ownName = ignored("its webhook configurations are called rekindle");
+const tls = ignored("admission takes TLS 1.2 and later, with Node's ciphers");
+
+/** Of both, in the order of upstream's help. */
+const logs: readonly Row[] = [
+  { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
+  { flag: "zap-encoder", ...oneLog },
+  { flag: "zap-log-level", is: "setting", key: "logLevel", words: { panic: "error" } },
+  { flag: "zap-stacktrace-level", ...oneLog },
+  { flag: "zap-time-encoding", ...oneLog },
+];
+
+/** The controller's, in the order of upstream's help. */
+export const rows: readonly Row[] = [
+  { flag: "cache-sync-timeout", ...noCache },
+  { flag: "controller-threads", is: "setting", key: "concurrency" },
+  { flag: "default-batch-scheduler", ...same },
+  { flag: "default-time-to-live-seconds", ...same },
+  {
+    flag: "driver-pod-creation-grace-period",
+    ...ignored("a driver pod that is not seen is read again, live, before anything is called lost"),
+  },
+  { flag: "enable-batch-scheduler", takes: "nothing", ...same },
+  { flag: "enable-driver-pdb", takes: "nothing", ...same },
+  { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  { flag: "enable-ui-service", takes: "nothing", ...same },
+  {
+    flag: "feature-gates",
+    ...refused(
+      "of its gates DefaultTimeToLive is always on here (--default-time-to-live-seconds); PartialRestart, LoadSparkDefaults and RestSubmitter are not here: leave them out",
+      ...["", "DefaultTimeToLive=true", "DefaultTimeToLive=false", "AllAlpha=false", "AllBeta=false", "AllBeta=true"],
+      ...["PartialRestart=false", "LoadSparkDefaults=false", "RestSubmitter=false"],
+    ),
+  },
+  { flag: "health-probe-bind-address", ...oneDoor },
+  { flag: "help", ...same },
+  { flag: "ingress-annotations", ...same },
+  { flag: "ingress-class-name", ...same },
+  { flag: "ingress-tls", ...same },
+  { flag: "ingress-url-format", ...same },
+  { flag: "kube-api-burst", ...noLimiter },
+  { flag: "kube-api-qps", ...noLimiter },
+  { flag: "kube-scheduler-names", ...same },
+  { flag: "kubeconfig", ...same },
+  { flag: "leader-election", takes: "nothing", ...noLeader },
+  { flag: "leader-election-lease-duration", ...noLeader },
+  // None leads here; while upstream's own leader renews it, nothing is written beside it.
+  { flag: "leader-election-lock-name", is: "setting", key: "leases" },
+  { flag: "leader-election-lock-namespace", ...noLeader },
+  { flag: "leader-election-renew-deadline", ...noLeader },
+  { flag: "leader-election-retry-period", ...noLeader },
+  { flag: "max-tracked-executor-per-app", ...same },
+  { flag: "metric-tls-cipher-suites", ...oneDoor },
+  { flag: "metric-tls-min-version", ...oneDoor },
+  { flag: "metrics-bind-address", ...oneDoor },
+  { flag: "metrics-endpoint", ...oneDoor },
+  { flag: "metrics-job-start-latency-buckets", ...same },
+  { flag: "metrics-job-submit-latency-buckets", ...same },
+  { flag: "metrics-labels", ...same },
+  { flag: "metrics-prefix", ...same },
+  { flag: "namespace-selector", ...same },
+  { flag: "namespaces", ...same },
+  { flag: "pprof-bind-address", ...ignored("start Node with --inspect to look into the process") },
+  {
+    flag: "scheduled-spark-application-timestamp-precision",
+    ...ignored("a run is named after the time that it was due at, as finely as its name has room for"),
+  },
+  {
+    flag: "secure-metrics",
+    takes: "nothing",
+    ...plainMetrics,
+  },
+  { flag: "submitter-initial-backoff", ...noSubmitter },
+  { flag: "submitter-max-retries", ...noSubmitter },
+  { flag: "submitter-request-timeout", ...noSubmitter },
+  { flag: "submitter-service-url", ...noSubmitter },
+  { flag: "submitter-startup-timeout", ...noSubmitter },
+  { flag: "submitter-tls-ca-file", ...noSubmitter },
+  { flag: "submitter-tls-cert-file", ...noSubmitter },
+  { flag: "submitter-tls-enabled", takes: "nothing", ...noSubmitter },
+  { flag: "submitter-tls-key-file", ...noSubmitter },
+  { flag: "workqueue-ratelimiter-bucket-qps", ...noLimiter },
+  { flag: "workqueue-ratelimiter-bucket-size", ...noLimiter },
+  { flag: "workqueue-ratelimiter-max-delay", ...noLimiter },
+  ...logs,
+];
+
+/** The webhook's. */
+export const webhookRows: readonly Row[] = [
+  { flag: "cache-sync-timeout", ...noCache },
+  { flag: "controller-threads", ...ignored("admission answers as it is asked; --concurrency bounds the rest") },
+  {
+    flag: "enable-cert-manager",
+    takes: "nothing",
+    ...refused("mount cert-manager's Secret, and name the folder: --admission-certificates=DIR", "false"),
+  },
+  { flag: "enable-metrics", takes: "nothing", ...oneDoor },
+  { flag: "enable-resource-quota-enforcement", takes: "nothing", is: "setting", key: "admissionQuota" },
+  { flag: "health-probe-bind-address", ...oneDoor },
+  { flag: "help", ...same },
+  { flag: "kube-api-burst", ...noLimiter },
+  { flag: "kube-api-qps", ...noLimiter },
+  { flag: "kubeconfig", ...same },
+  { flag: "label-selector-filter", is: "setting", key: "selector" },
+  { flag: "leader-election", takes: "nothing", ...noLeader },
+  { flag: "leader-election-lease-duration", ...noLeader },
+  { flag: "leader-election-lock-name", ...noLeader },
+  { flag: "leader-election-lock-namespace", ...noLeader },
+  { flag: "leader-election-renew-deadline", ...noLeader },
+  { flag: "leader-election-retry-period", ...noLeader },
+  { flag: "metrics-bind-address", ...oneDoor },
+  { flag: "metrics-endpoint", ...oneDoor },
+  { flag: "metrics-labels", ...same },
+  { flag: "metrics-prefix", ...same },
+  { flag: "mutating-webhook-name", ...ownName },
+  { flag: "namespaces", ...same },
+  { flag: "secure-metrics", takes: "nothing", ...plainMetrics },
+  { flag: "validating-webhook-name", ...ownName },
+  { flag: "webhook-cert-dir", ...ownCertificate },
+  { flag: "webhook-cert-name", ...ownCertificate },
+  { flag: "webhook-key-name", ...ownCertificate },
+  { flag: "webhook-port", is: "setting", key: "admissionListen", form: "0.0.0.0:{}" },
+  { flag: "webhook-secret-name", ...ownSecret },
+  { flag: "webhook-secret-namespace", ...ownSecret },
+  { flag: "webhook-svc-name", is: "part", part: "name" },
+  { flag: "webhook-svc-namespace", is: "part", part: "namespace" },
+  { flag: "webhook-tls-cipher-suites", ...tls },
+  { flag: "webhook-tls-min-version", ...tls },
+  ...logs,
+];
+
+/** Upstream's flags that are none of ours, as an argument parser is told of them. */
+export const upstreamOptions = (
+  tables: readonly Row[],
+): Readonly<Record<string, { readonly type: "string" | "boolean" }>> =>
+  Object.fromEntries(
+    tables
+      .filter(({ is }) => is !== "same")
+      .map(({ flag, takes }) => [flag, { type: takes === "nothing" ? "boolean" : "string" } as const]),
+  );
+
+export type Understood =
+  | { readonly is: "written"; readonly key: KeyName; readonly value: string }
+  | { readonly is: "part"; readonly part: Part; readonly value: string }
+  | { readonly is: "note" | "problem"; readonly text: string }
+  | { readonly is: "nothing" };
+
+const setting = ({ key, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): Understood => {
+  const level = key === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
+  return { is: "written", key, value: form.replace("{}", level ?? words[value] ?? value) };
+};
+
+/** Upstream's own reading of a list: every part must ask for nothing. */
+const isHarmless = (harmless: readonly string[], value: string): boolean =>
+  value.split(",").every((part) => harmless.includes(part.trim()));
+
+/** What a flag of upstream's asks for; undefined when it is none, or one of ours by the same name. */
+export const understood = (
+  flag: string,
+  value: string | undefined,
+  table: readonly Row[] = rows,
+): Understood | undefined => {
+  const row = table.find((one) => one.flag === flag);
+  if (row === undefined || row.is === "same") return undefined;
+  if (value === undefined && row.takes !== "nothing")
+    return { is: "problem", text: `flag --${flag}: needs a value, e.g. --${flag}=…` };
+  if (row.is === "setting") return setting(row, value ?? (row.takes === "nothing" ? "true" : ""));
+  if (row.is === "part") return { is: "part", part: row.part, value: value ?? "" };
+  if (row.is === "ignored") return { is: "note", text: `flag --${flag}: ignored: ${row.because}` };
+  const isNothing = isHarmless(row.harmless, value ?? "true");
+  return isNothing ? { is: "nothing" } : { is: "problem", text: `flag --${flag}: ${row.because}` };
+};
+
+/** How upstream's binary is started: its subcommand may stay before the flags. */
+export const subcommands: readonly { readonly words: readonly string[]; readonly table: readonly Row[] }[] = [
+  { words: ["controller", "start"], table: rows },
+  { words: ["webhook", "start"], table: webhookRows },
+];
+
+/** What the words before a webhook's flags ask for, and say. */
+export const asWebhook = {
+  key: "admission",
+  note: "webhook start: runs as a host that serves admission, and runs applications like any other",
+} as const;

@@ -1,0 +1,199 @@
+/**
+ * The RestSubmitter's HTTP door: submissions of a kubeflow operator are made without a JVM. It makes the driver pod and what
+ * belongs to it, and nothing more: the operator goes on to follow it. A submission that comes twice is made once.
+ */
+import { isIP } from "node:net";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { openCluster } from "../../adapters/kubernetes/cluster.ts";
+import type { Trail } from "../../adapters/telemetry/trail.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+import { begun, traceForm } from "../../core/trace.ts";
+import type { Cluster } from "../../engine/ports.ts";
+import { ownedBy } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { made } from "../../spark/application/resource.ts";
+import {
+  type Code,
+  codes,
+  type Fault,
+  idLabel,
+  readHanded,
+  type Submission,
+  submissionOf,
+} from "../../spark/submission/rest-submission.ts";
+import { openAccess } from "../common/cluster-access.ts";
+import { openLines } from "../common/function-log.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+
+export type Submitter = {
+  readonly cluster: Cluster;
+  readonly sparkVersion: string;
+  readonly now: () => number;
+  /** Submissions at once; more are asked to come back. */
+  readonly atOnce: number;
+  /** Follows a submission through what is asked of the cluster; absent: nobody does. */
+  readonly trail?: Trail;
+};
+
+const path = "/api/v1/spark-submit";
+const largest = 3 * 1024 * 1024;
+
+class Refusal extends Error {
+  readonly fault: Fault;
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+/** What an answer of the API server means by the contract: 422 is the template's fault, trouble that passes is ours. */
+const codeOf = ({ status }: ApiError): Code => {
+  if (status === 422) return "INVALID_POD_TEMPLATE";
+  return status === 0 || status === 429 || status === 503 || status === 504
+    ? "SUBMITTER_OVERLOADED"
+    : "INTERNAL_SERVER_ERROR";
+};
+
+const refOf = (resource: Resource, { metadata }: Obj): Ref => ({
+  resource,
+  name: metadata.name,
+  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+});
+
+const isTaken = (cause: unknown): boolean => cause instanceof ApiError && cause.reason === "AlreadyExists";
+
+/** The pod that has the driver's name: the same submission's, or another's. */
+const standing = async (cluster: Cluster, { driver, id }: Submission): Promise<Stored | undefined> => {
+  const { value } = await cluster.get(refOf(pods, driver));
+  if (value === undefined || value.metadata.labels?.[idLabel] === id) return value;
+  const message = `pod ${driver.metadata.namespace}/${driver.metadata.name} exists and belongs to another submission`;
+  throw new Refusal({ code: "DRIVER_POD_ALREADY_EXISTS", message, id });
+};
+
+/** The driver pod, and whether it was there before. */
+const driverOf = async (
+  cluster: Cluster,
+  submission: Submission,
+): Promise<{ readonly pod: Stored; readonly duplicate: boolean }> => {
+  const before = await standing(cluster, submission);
+  if (before !== undefined) return { pod: before, duplicate: true };
+  try {
+    return { pod: await cluster.create(refOf(pods, submission.driver), submission.driver), duplicate: false };
+  } catch (cause) {
+    const pod = isTaken(cause) ? await standing(cluster, submission) : undefined;
+    if (pod === undefined) throw cause;
+    return { pod, duplicate: true };
+  }
+};
+
+/** Everything beside the driver pod, also after a first try that died in the middle. */
+const complete = async (cluster: Cluster, submission: Submission, pod: Stored): Promise<void> => {
+  for (const object of submission.others(pod)) {
+    const resource = made.find(({ kind }) => kind === object.kind);
+    if (resource === undefined) continue;
+    const ref = refOf(resource, object);
+    try {
+      await cluster.create(ref, object);
+    } catch (cause) {
+      if (!isTaken(cause)) throw cause;
+      const { value } = await cluster.get(ref);
+      if (value === undefined || !ownedBy(value, pod.metadata.uid)) throw cause;
+    }
+  }
+};
+
+/** The trace of whoever hands it over, or one that begins with this submission, whoever sends it again. */
+const traceOf = (given: string | undefined, { id }: Submission): string =>
+  given !== undefined && traceForm.test(given) ? given : begun(id);
+
+const answered = async (c: Context, submitter: Submitter): Promise<Response> => {
+  const { sparkVersion, now, trail } = submitter;
+  const handed = readHanded(await c.req.json().catch(() => undefined));
+  if ("code" in handed) throw new Refusal(handed);
+  const submission = submissionOf(handed, { now: now(), sparkVersion });
+  if ("code" in submission) throw new Refusal(submission);
+  const strange = submission.kinds.find((kind) => !made.some((resource) => resource.kind === kind));
+  if (strange !== undefined) {
+    const message = `it needs a ${strange}, which Rekindle cannot create`;
+    throw new Refusal({ code: "INVALID_SPARK_SUBMIT_ARGS", message, id: submission.id });
+  }
+  const parent = traceOf(c.req.header("traceparent"), submission);
+  const work = (): Promise<Response> => submitted(c, submitter, submission);
+  return await (trail === undefined ? work() : trail.part("submit", work, { parent, of: { id: submission.id } }));
+};
+
+const submitted = async (c: Context, submitter: Submitter, submission: Submission): Promise<Response> => {
+  const { cluster, now, trail } = submitter;
+  const { id, namespace } = submission;
+  try {
+    const { pod, duplicate } = await driverOf(cluster, submission);
+    await complete(cluster, submission, pod);
+    const { name, uid, labels, creationTimestamp } = pod.metadata;
+    trail?.report("info", "submitted", { id, namespace, pod: name, duplicate });
+    const message = duplicate ? "the driver pod of this submission exists already" : "the driver pod was created";
+    const identity = { submission_id: submission.id, app_name: submission.appName, namespace: submission.namespace };
+    const driver = { driver_pod_name: name, driver_pod_uid: uid, spark_app_id: labels?.["spark-app-selector"] ?? "" };
+    const when = { submitted_at: creationTimestamp ?? new Date(now()).toISOString() };
+    return c.json({ ...identity, ...driver, ...when, message, duplicate_submission: duplicate }, duplicate ? 200 : 201);
+  } catch (cause) {
+    if (!(cause instanceof ApiError)) throw cause;
+    trail?.report("warn", "a submission was not taken", { id, namespace, error: cause.message });
+    throw new Refusal({ code: codeOf(cause), message: cause.message, id });
+  }
+};
+
+const told = (c: Context, { code, message, id = "" }: Fault, now: () => number): Response => {
+  const status = codes[code];
+  const timestamp = new Date(now()).toISOString();
+  return c.json({ submission_id: id, status, error_code: code, message, timestamp }, status);
+};
+
+/** The hono app; the same behind a process and a function URL. */
+export const submitterApp = (submitter: Submitter): Hono => {
+  const app = new Hono();
+  const { now, atOnce } = submitter;
+  let busy = 0;
+  const tooLarge = (c: Context): Response => told(c, { code: "BAD_REQUEST", message: "body too large" }, now);
+  app.get("/healthz", (c) => c.text("ok"));
+  app.use(path, bodyLimit({ maxSize: largest, onError: tooLarge }));
+  app.post(path, async (c) => {
+    if (!/^application\/json(;|$)/i.test(c.req.header("content-type") ?? ""))
+      throw new Refusal({ code: "UNSUPPORTED_MEDIA_TYPE", message: "content-type application/json is needed" });
+    if (busy >= atOnce)
+      throw new Refusal({ code: "SUBMITTER_OVERLOADED", message: `${busy} submissions are under way: try again` });
+    busy += 1;
+    try {
+      return await answered(c, submitter);
+    } finally {
+      busy -= 1;
+    }
+  });
+  app.all(path, (c) => told(c, { code: "METHOD_NOT_ALLOWED", message: `POST ${path}` }, now));
+  app.notFound((c) => c.json({ error: "not found" }, 404));
+  app.onError((cause, c) =>
+    told(c, cause instanceof Refusal ? cause.fault : { code: "INTERNAL_SERVER_ERROR", message: "internal" }, now),
+  );
+  return app;
+};
+
+/** From a function's environment. */
+export const openSubmitter = (env: Environment): Submitter => {
+  const { endpoint, sparkVersion } = functionSettings(env, "endpoint", "sparkVersion");
+  const trail = openLines();
+  const transport = trail.transport(openAccess(endpoint, { userAgent: "rekindle-submitter" }));
+  return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64, trail };
+};
+
+const isLoopback = (listen: string): boolean => {
+  const host = listen.slice(0, listen.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+};
+
+/** Whoever reaches it may run pods: beyond this machine it asks for a client's certificate, as upstream's submitter does. */
+export const mayListen = (env: Environment): void => {
+  const { listen, clientCa } = functionSettings(env, "listen", "clientCa");
+  if (clientCa === undefined && !isLoopback(listen))
+    throw new Error(`${listen} is seen by others: set REKINDLE_TLS_CLIENT_CA_FILE, or listen on 127.0.0.1`);
+};

@@ -1,0 +1,62 @@
+/** The wiring of the wake function: what was held back until now goes onto the FIFO queue, under its own id. */
+import * as z from "zod";
+import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
+import type { Delivered } from "../../engine/intake.ts";
+import { isNewer, readMessage } from "../../engine/message.ts";
+import type { Queue, Report } from "../../engine/ports.ts";
+import { openLines } from "../common/function-log.ts";
+import { sendingTo } from "../common/sqs-sender.ts";
+import { type Environment, functionSettings } from "../settings/function.ts";
+
+export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
+
+const envelope = z.object({ message: z.unknown(), id: z.string().min(1).max(128) });
+
+const delayedIn = (body: string): Parameters<Queue["send"]> | "newer" | undefined => {
+  try {
+    const { message, id } = envelope.parse(JSON.parse(body));
+    const text = JSON.stringify(message);
+    if (isNewer(text)) return "newer";
+    const read = readMessage(text);
+    return read === undefined ? undefined : [read, id];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Ids of the deliveries that must come again. A copy of a timer vanishes on the FIFO queue by the id of both. */
+export const wake = async (
+  send: Queue["send"],
+  report: Report,
+  delivered: readonly Delivered[],
+): Promise<readonly string[]> => {
+  const failed = await Promise.all(
+    delivered.map(async ({ id, body }) => {
+      const delayed = delayedIn(body);
+      if (delayed === undefined) {
+        report("error", "not a timer of ours, dropped", { id, characters: body.length });
+        return [];
+      }
+      if (delayed === "newer") {
+        report("warn", "a timer of a newer Rekindle, left for it", { id });
+        return [id];
+      }
+      try {
+        await send(...delayed);
+        return [];
+      } catch (cause) {
+        report("warn", "a timer could not be sent on, it comes again", { id, error: String(cause) });
+        return [id];
+      }
+    }),
+  );
+  return failed.flat();
+};
+
+export const openWake = async (env: Environment): Promise<Wake> => {
+  const settings = functionSettings(env, "fifo", "updates");
+  const trail = openLines();
+  const { report } = trail;
+  const send = sendingTo(settings, trail);
+  return async (event) => answerOf(await wake(send, report, recordsOf(event)));
+};

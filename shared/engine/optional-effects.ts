@@ -1,0 +1,45 @@
+/** What an application may do without: it is passed over when it cannot be had, and that is told. */
+import { textOf } from "../core/key.ts";
+import type { Effect, Trouble } from "../core/plan.ts";
+import type { Done } from "./apply.ts";
+import type { Run } from "./context.ts";
+import { tellOf } from "./requeue.ts";
+import { isPatient } from "./trouble.ts";
+
+/** What an application does without is told once, and costs nothing while nothing is passed over; what kept it from being told. */
+export const passOver = async (
+  run: Run,
+  stage: readonly Effect[],
+  results: readonly Done[],
+): Promise<Trouble | undefined> => {
+  const { world, message, sight } = run;
+  for (const [index, result] of results.entries()) {
+    const effect = stage[index];
+    if (result.did !== "passed" || effect?.do !== "create") continue;
+    const { reason, message: text } = result.trouble;
+    world.report("warn", "gone on without it", { key: textOf(message), reason, message: text });
+    if (sight.object === undefined) continue;
+    const occasion = `without ${effect.object.kind} ${effect.object.metadata.name}`;
+    const untold = await tellOf(run, occasion, result.trouble);
+    if (untold !== undefined) return untold;
+  }
+  return undefined;
+};
+
+/** What an application may do without is passed over when it has been in the way for long enough. */
+export const givenUp = (run: Run, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
+  results.map((result, index) => {
+    const effect = stage[index];
+    const spared = (effect?.do === "create" || effect?.do === "patch") && effect.optional === true;
+    return result.did === "troubled" && spared && !isPatient(run.message)
+      ? { did: "passed", trouble: result.trouble }
+      : result;
+  });
+
+/** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
+export const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
+  const troubles = results.flatMap((result, index) =>
+    result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
+  );
+  return troubles.sort((a, b) => (b.retryAfterMs ?? 0) - (a.retryAfterMs ?? 0))[0];
+};

@@ -1,0 +1,216 @@
+/**
+ * The forwarder: follows every resource that an operator watches, and sends the keys that changes may matter to.
+ * It decides nothing and keeps nothing but trimmed objects; two of them at once are normal.
+ */
+import { ApiError } from "../core/errors.ts";
+import type { Transport } from "../core/http.ts";
+import type { Message } from "../core/key.ts";
+import type { Resource, Stored } from "../core/object.ts";
+import type { Report } from "../engine/ports.ts";
+import { type Following, openTrail, type Trail } from "./follow-context.ts";
+import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
+import { follow } from "./listwatch.ts";
+import type { Known } from "./object-cache.ts";
+import { type Pause, pause as realPause } from "./pause.ts";
+import { openSender, type Sender } from "./sender.ts";
+
+export type ForwarderSettings = {
+  readonly transport: Transport;
+  readonly operators: readonly Watcher[];
+  /** Alias of the cluster in keys. */
+  readonly cluster: string;
+  /** Empty: all namespaces. */
+  readonly namespaces: readonly string[];
+  /** Narrows the operators' own objects, not their children. */
+  readonly selector: string | undefined;
+  readonly send: (message: Message, dedupeId: string) => Promise<void>;
+  readonly report: Report;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly pause?: Pause;
+  /** Shown every object as the server gave it, before it is trimmed. */
+  readonly see?: ((object: Stored) => void) | undefined;
+  /** Where to go on with a loop; undefined: from the beginning. */
+  readonly trailOf?: (loop: Loop) => Trail | undefined;
+  /** What is known to be about objects of this loop that a list, which had nothing to compare with, did not find. */
+  readonly strays?: (loop: Loop, trail: Trail) => Promise<readonly Sending[]>;
+};
+
+/** What the operator of a kind watches of a resource, in a namespace; of no kind: what anybody watches of it, if that is all. */
+export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
+
+/** Also of other namespaces. `reached`: the version of the resource up to which it is known; undefined while that is in doubt. */
+export type Seen = Pick<Known, "get" | "values"> & { readonly reached: () => string | undefined };
+
+/** One resource followed in one namespace, or in all. */
+export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
+
+export type Forwarder = {
+  /** True once every resource has been listed, or is watched from where it was left. */
+  synced(): boolean;
+  /** Trimmed objects as they are known now; undefined unless all of them are. */
+  known(asked: Asked): Seen | undefined;
+  /** How far every loop had come when it was asked; undefined when not all up to there could be sent. */
+  sent(): Promise<ReadonlyMap<Loop, string> | undefined>;
+  /** Stops watching, sends what still waits, and resolves: true when the queue has it all. */
+  stop(): Promise<boolean>;
+};
+
+const shownTo = (see: (object: Stored) => void, subject: Subject): Subject => ({
+  ...subject,
+  trim: (object) => {
+    see(object);
+    return subject.trim(object);
+  },
+});
+
+export const loopsOf = ({
+  operators,
+  selector,
+  namespaces,
+  see,
+}: Pick<ForwarderSettings, "operators" | "selector" | "namespaces" | "see">): readonly Loop[] =>
+  subjectsOf(
+    operators.filter(({ scope }) => scope !== "Cluster" || namespaces.length === 0),
+    selector,
+  ).flatMap((subject) =>
+    (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => ({
+      subject: see === undefined ? subject : shownTo(see, subject),
+      namespace,
+    })),
+  );
+
+/** A loop on its way. */
+type Course = { readonly loop: Loop; readonly trail: Trail; readonly searches: Set<Promise<boolean>> };
+
+/** What a list could not tell to have vanished is looked for elsewhere; the cursor waits for it. */
+const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, sender: Sender): void => {
+  const { strays, report } = settings;
+  if (strays === undefined) return;
+  const done = strays(loop, trail).then(
+    (sendings) => {
+      for (const sending of sendings) sender.offer(sending);
+      searches.delete(done);
+      return true;
+    },
+    // It stays among the searches: nothing that came after it counts as sent.
+    (cause: unknown) => {
+      report("warn", "cannot look for what has vanished", { error: String(cause) });
+      return false;
+    },
+  );
+  searches.add(done);
+};
+
+/** The same trouble is told again after this long; in between it is for whoever looks for details. */
+const toldAgainMs = 1_800_000;
+
+/** True when an error was not told lately. */
+const openTold = (now: () => number) => {
+  const at = new Map<string, number>();
+  return {
+    isNews: (error: string): boolean => {
+      const last = at.get(error);
+      if (last !== undefined && now() - last < toldAgainMs) return false;
+      at.set(error, now());
+      return true;
+    },
+    forget: (): void => at.clear(),
+  };
+};
+
+const following = (
+  settings: ForwarderSettings,
+  course: Course,
+  sender: Sender,
+  signal: AbortSignal,
+  listed: (objects: number) => void,
+): Following => {
+  const { transport, report, now, random, cluster, pause = realPause } = settings;
+  const { loop, trail } = course;
+  const { resource, selector, field, trim } = loop.subject;
+  const what = { resource: resource.plural, namespace: loop.namespace };
+  const told = openTold(now);
+  let troubled = false;
+  const well = (): void => {
+    if (troubled) report("info", "watching again", what);
+    troubled = false;
+    told.forget();
+  };
+  return {
+    ...{ transport, resource, selector, field, trim, now, random, pause, signal },
+    namespace: loop.namespace,
+    synced: (objects, blind) => {
+      well();
+      listed(objects);
+      if (blind) search(settings, course, sender);
+    },
+    changed: (change) => {
+      well();
+      const unsure = trail.base === "cursor";
+      for (const sending of sendingsOf(cluster, loop.subject, change, unsure)) sender.offer(sending);
+    },
+    troubled: (cause, waitMs) => {
+      const spared = loop.subject.optional && cause instanceof ApiError && cause.status === 404;
+      const error = cause instanceof Error ? cause.message : String(cause);
+      const isNews = told.isNews(error) && !(spared && troubled);
+      troubled = true;
+      if (spared) {
+        listed(0);
+        // A cluster may do without this kind. The watch goes on asking, and begins when the CRD is installed.
+        report(isNews ? "info" : "debug", "not served here: it is watched as soon as its CRD is installed", what);
+        return;
+      }
+      report(isNews ? "warn" : "debug", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });
+    },
+  };
+};
+
+/** Starts following; what cannot be reached is tried until it can. */
+export const startForwarder = (settings: ForwarderSettings): Forwarder => {
+  const { report } = settings;
+  const stopping = new AbortController();
+  const sender = openSender(settings);
+  const courses = loopsOf(settings).map((loop): Course => {
+    const trail = settings.trailOf?.(loop) ?? openTrail(loop.subject.trim);
+    return { loop, trail, searches: new Set() };
+  });
+  const listed = new Set<Loop>();
+  const running = courses.map((course) => {
+    const { loop, trail } = course;
+    const synced = (objects: number): void => {
+      listed.add(loop);
+      report("debug", "listed", { resource: loop.subject.resource.plural, namespace: loop.namespace, objects });
+    };
+    return follow(following(settings, course, sender, stopping.signal, synced), trail);
+  });
+  const searched = async (): Promise<boolean> =>
+    (await Promise.all(courses.flatMap(({ searches }) => [...searches]))).every(Boolean);
+  const known = ({ kind, resource, namespace }: Asked): Seen | undefined => {
+    const mine = courses.filter(({ loop: { subject, ...loop } }) => {
+      const covers = loop.namespace === undefined || loop.namespace === namespace;
+      return covers && shows(subject, { kind, resource });
+    });
+    const [course] = mine;
+    if (mine.length !== 1 || course?.trail.base !== "list") return undefined;
+    const { trail } = course;
+    return { get: trail.known.get, values: trail.known.values, reached: () => trail.cursor };
+  };
+  return {
+    known,
+    synced: () => courses.every(({ loop, trail }) => listed.has(loop) || trail.cursor !== undefined),
+    sent: async () => {
+      const reached = courses.flatMap(({ loop, trail: { cursor } }) =>
+        cursor === undefined ? [] : [[loop, cursor] as const],
+      );
+      const complete = await searched();
+      return (await sender.flush()) && complete ? new Map(reached) : undefined;
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+      const complete = await searched();
+      return (await sender.drain()) && complete;
+    },
+  };
+};

@@ -1,0 +1,151 @@
+/**
+ * A notice that a node is about to go, written down where every step sees it: on the pods that stand on it. The queue
+ * keeps the notice until it is, so that a death in between only writes it again; whoever comes second finds it written.
+ *
+ * N1. A pod's notice names the earliest end that was told, and is written by judgement: on the pod that was looked at.
+ * N2. Nobody is ended here: what a notice leads to, the steps of the pods' owners decide.
+ */
+import * as z from "zod";
+import { ApiError } from "../core/errors.ts";
+import { dedupe, type Key, type Message, noticedKind, textOf } from "../core/key.ts";
+import type { Obj, Stored } from "../core/object.ts";
+import type { Watch } from "../core/operator.ts";
+import { timeText } from "../core/time.ts";
+import type { Cluster, Queue, Report } from "../engine/ports.ts";
+import { leavingAnnotation, leavingAt } from "../kube/node-notice.ts";
+import { isEnding, isOver, podStatus } from "../kube/pods.ts";
+import { nodes, pods } from "../kube/resources.ts";
+import { expressionsOf } from "../kube/selector.ts";
+
+/** All that taking a notice needs. */
+export type Desk = {
+  readonly cluster: Pick<Cluster, "list" | "patch">;
+  readonly queue: Pick<Queue, "send">;
+  readonly report: Report;
+  readonly operatorOf: (kind: string) => { readonly watches: readonly Watch[] } | undefined;
+  /** Whether this deployment is in charge of the key; absent: of every one. */
+  readonly inCharge?: (key: Key, labels: undefined) => boolean | Promise<boolean>;
+  /** Where pods are looked for; empty: everywhere. */
+  readonly namespaces: readonly string[];
+  /** There: nothing is written. */
+  readonly shadow?: unknown;
+};
+
+export type Noticed =
+  | { readonly did: "nothing"; readonly why: string }
+  | { readonly did: "step"; readonly writes: number };
+
+/** As EC2 names a machine. */
+const instance = /^i-[0-9a-f]{8,17}$/;
+
+const spec = z.looseObject({ providerID: z.string().nullish() });
+
+const isMachine = (node: Stored, id: string): boolean => {
+  const { name } = node.metadata;
+  return spec.safeParse(node["spec"]).data?.providerID?.endsWith(`/${id}`) === true || name.startsWith(`${id}.`);
+};
+
+/** A right that is missing at so many tries is not granted by waiting. */
+const patience = 2;
+
+/** Name of the node; who may not list nodes, however often it is tried, knows none by its machine. */
+const nodeOf = async ({ cluster, report }: Desk, message: Message): Promise<string | undefined> => {
+  const { name, tries = 0 } = message;
+  if (!instance.test(name)) return name;
+  try {
+    const { value } = await cluster.list({ do: "list", resource: nodes, namespace: "", labels: {} });
+    return value.find((node) => node.metadata.name === name || isMachine(node, name))?.metadata.name;
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
+    report("error", "a machine is about to go, and nobody here may look which node it is: grant list of nodes", {
+      machine: name,
+    });
+    if (tries < patience) throw cause;
+    return undefined;
+  }
+};
+
+/** What a selector asks of the value of labels. */
+const labelsIn = (selector: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    expressionsOf(selector).flatMap(({ key, operator, values: [value, ...others] = [] }) =>
+      operator === "In" && value !== undefined && others.length === 0 ? [[key, value]] : [],
+    ),
+  );
+
+/** N1. What was told of it before lasts no longer. */
+const isTold = (pod: Obj, until: number): boolean => (leavingAt(pod) ?? Number.POSITIVE_INFINITY) <= until;
+
+type Standing = { readonly pod: Stored; readonly key: Key };
+
+/** Pods on the node that somebody of this kind owns and that we are in charge of. */
+const standingOn = async (
+  desk: Desk,
+  { cluster, kind }: Pick<Key, "cluster" | "kind">,
+  node: string,
+): Promise<readonly Standing[]> => {
+  const watch = desk.operatorOf(kind)?.watches.find(({ resource }) => resource === pods);
+  if (watch === undefined) return [];
+  const places = desk.namespaces.length === 0 ? [""] : desk.namespaces;
+  const labels = labelsIn(watch.selector ?? "");
+  const field = `spec.nodeName=${node}`;
+  const look = (namespace: string) => desk.cluster.list({ do: "list", resource: pods, namespace, labels, field });
+  const first = await Promise.all(places.map(look));
+  // One list may be behind: a pod that it does not show would be told nothing, and nobody tells again.
+  const second = await Promise.all(places.map(look));
+  const all = [...first, ...second].flatMap(({ value }) => value);
+  const owned = [...new Map(all.map((pod) => [pod.metadata.uid, pod])).values()]
+    .filter((pod) => !isEnding(pod) && !isOver(podStatus(pod)))
+    .flatMap((pod) => {
+      const name = watch.ownerName(pod);
+      const { namespace = "" } = pod.metadata;
+      return name === undefined ? [] : [{ pod, key: { cluster, kind, namespace, name } }];
+    });
+  const ours = await Promise.all(owned.map(({ key }) => desk.inCharge?.(key, undefined) ?? true));
+  return owned.filter((_, at) => ours[at] === true);
+};
+
+/** One that has changed since it was looked at, or is gone, is looked at again: the notice comes back. */
+const write = async ({ cluster }: Desk, { pod }: Standing, until: number): Promise<void> => {
+  const { name, namespace = "", uid, resourceVersion } = pod.metadata;
+  const annotations = { [leavingAnnotation]: timeText(until) };
+  await cluster.patch({ resource: pods, namespace, name }, { uid, resourceVersion }, { metadata: { annotations } });
+};
+
+/** So many writes at once. */
+const parallel = 16;
+
+const writeAll = async (desk: Desk, standing: readonly Standing[], until: number): Promise<void> => {
+  for (let at = 0; at < standing.length; at += parallel) {
+    const some = standing.slice(at, at + parallel);
+    const ends = await Promise.allSettled(some.map((one) => write(desk, one, until)));
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+};
+
+/** Their owners' steps: a watch event brings them as well, where nothing gets lost. */
+const tellOwners = async ({ queue }: Desk, standing: readonly Standing[], until: number): Promise<void> => {
+  const keys = new Map(standing.map(({ key }) => [textOf(key), key]));
+  await Promise.all(
+    [...keys.values()].map((key) => queue.send({ ...key, reason: "notice" }, dedupe.trigger(key, `notice ${until}`))),
+  );
+};
+
+/** Takes notices. Throws what is in the way: it comes back later. */
+export const noticing =
+  (desk: Desk) =>
+  async (message: Message): Promise<Noticed> => {
+    const kind = noticedKind(message) ?? "";
+    const { until } = message;
+    if (until === undefined) return { did: "nothing", why: "a notice that tells no time" };
+    if (desk.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
+    const node = await nodeOf(desk, message);
+    if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };
+    const standing = await standingOn(desk, { cluster: message.cluster, kind }, node);
+    const unaware = standing.filter(({ pod }) => !isTold(pod, until));
+    await writeAll(desk, unaware, until);
+    await tellOwners(desk, standing, until);
+    desk.report("info", `node ${node} goes at ${timeText(until)}`, { pods: standing.length, told: unaware.length });
+    return { did: "step", writes: unaware.length };
+  };

@@ -1,0 +1,77 @@
+/**
+ * Standing aside: while another controller leads, nothing of its kinds is written, and that is said. Looked for again and
+ * again, so that a controller may come and go while we run.
+ */
+import type { Report } from "../engine/ports.ts";
+import { upstreams } from "../kube/upstream-controllers.ts";
+
+/**
+ * One line per sign of a controller that is at work on the kinds of an upstream. Thorough before anything begins and while
+ * one is at work; while Rekindle runs, by leases and by what the watches show, and now and then by Deployments and pods, too.
+ */
+export type Lookout = (upstream: string, how: "thorough" | "workloads" | "lease") => Promise<readonly string[]>;
+
+export type Standing = {
+  /** True while nothing of this API group may be written. */
+  aside(group: string): boolean;
+  stop(): void;
+};
+
+export type Asides = {
+  readonly look: Lookout;
+  /** The API groups of the kinds that are run. */
+  readonly groups: readonly string[];
+  readonly everyMs: number;
+  readonly report: Report;
+  /** Called when a controller that led has gone: what happened meanwhile is to be looked at. */
+  readonly freed: () => void;
+};
+
+/** Of so many rounds one looks at Deployments and pods, too. */
+const workloadRounds = 6;
+
+const told = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** Looks once before anything may begin, and throws what prevents it; then every so often, where a look that fails changes nothing. */
+export const startAside = async ({ look, groups, everyMs, report, freed }: Asides): Promise<Standing> => {
+  const families = upstreams.filter((upstream) => upstream.groups.some((group) => groups.includes(group)));
+  const led = new Set<string>();
+  const judge = (name: string, signs: readonly string[], began: boolean): void => {
+    if (signs.length > 0 && !led.has(name)) {
+      led.add(name);
+      report("warn", `stands aside: ${signs.join("; ")}; nothing of its kinds is written while that lasts`);
+    } else if (signs.length === 0 && led.delete(name)) {
+      report("info", `${name} does not lead any more: its kinds are taken over`);
+      if (!began) freed();
+    }
+  };
+  let rounds = 0;
+  const round = async (began: boolean): Promise<void> => {
+    rounds += 1;
+    const usual = rounds % workloadRounds === 0 ? "workloads" : "lease";
+    for (const { name } of families) {
+      try {
+        judge(name, await look(name, began || led.has(name) ? "thorough" : usual), began);
+      } catch (cause) {
+        if (began) throw cause;
+        report("debug", "cannot see whether another controller leads", { upstream: name, error: told(cause) });
+      }
+    }
+  };
+  await round(true);
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const next = (): void => {
+    timer = setTimeout(() => {
+      void round(false).then(() => (stopped ? undefined : next()));
+    }, everyMs);
+  };
+  next();
+  return {
+    aside: (group) => families.some(({ name, groups: own }) => led.has(name) && own.includes(group)),
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+};

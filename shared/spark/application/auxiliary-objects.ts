@@ -1,0 +1,87 @@
+/** A run and the objects that go with it: what they are made from, what of them the status tells, when they end. */
+import type { Effect, Query } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { services } from "../../kube/resources.ts";
+import { doorsOf, endsWithRun, type RareKind, rareIn, rareKinds, subjectOf } from "../auxiliary-objects/all.ts";
+import type { Companion } from "../auxiliary-objects/object.ts";
+import { uiInfo, uiServiceName } from "../auxiliary-objects/ui.ts";
+import type { SparkApplicationSpec } from "../schema/application.ts";
+import { rareOf, removal, type Scene } from "./context.ts";
+import type { Memory } from "./memory.ts";
+import { shownInfo, showsBegun } from "./status.ts";
+
+/** The application at one attempt of it. */
+export const attemptOf = ({ key, view, settings: { options } }: Scene, spec: SparkApplicationSpec, attempt: number) =>
+  subjectOf({ name: key.name, namespace: key.namespace, uid: view.uid, spec, options }, attempt);
+
+export const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
+  do: "create",
+  object,
+  resource,
+  owner,
+  ...(optional ? { optional } : {}),
+});
+
+/** What is made is known before it is: it is looked for when the run is cleared away. */
+export const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
+  const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
+  return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
+};
+
+type Exposure =
+  | { readonly look: readonly Query[] }
+  | { readonly make: readonly Effect[]; readonly memory: Memory }
+  | { readonly info: Readonly<Record<string, unknown>> };
+
+/**
+ * The ways to a driver that has begun, as upstream makes them once it is submitted: services, whose addresses an API
+ * server is slow to give, are in no driver's way. Then what the status tells of the UI, asked for until it is told, for
+ * the server gives its address.
+ */
+export const exposureOf = (scene: Scene): Exposure => {
+  const { key, view, memory, read, object, settings } = scene;
+  const { driver } = memory;
+  if (!read.ok || driver === undefined) return { info: {} };
+  const { attempt, submissionId, podName: driverPodName } = driver;
+  const own = attemptOf(scene, read.spec, attempt);
+  const subject = { ...own, submissionId, applicationId: driver.applicationId ?? own.applicationId, driverPodName };
+  const doors = showsBegun(object, driver) ? [] : doorsOf(subject);
+  const made = (view.done ?? []).some(({ do: act }) => act === "create");
+  if (doors.length > 0 && !made) {
+    const make = doors.map((door) => accompaniment(door, view.uid));
+    return { make, memory: withRare(memory, doors) };
+  }
+  if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
+  const name = uiServiceName(key.name);
+  const query: Query = { do: "get", ref: { resource: services, namespace: key.namespace, name } };
+  const answer = view.seen.get(queryId(query));
+  if (answer === undefined) return { look: [query] };
+  const service = answer.find((one) => ownedBy(one, view.uid));
+  return { info: service === undefined ? {} : uiInfo(subject, service) };
+};
+
+type Ended =
+  | { readonly look: readonly Query[] }
+  | { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
+
+/** What must not outlive the run is removed by UID; when none is left, nobody asks for it again. */
+export const endCompanions = (scene: Scene): Ended => {
+  const { view, memory } = scene;
+  const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
+  const asked = ending.map((name) => ({ name, query: rareOf(scene, name) }));
+  const unseen = asked.map(({ query }) => query).filter((query) => !view.seen.has(queryId(query)));
+  if (unseen.length > 0) return { look: unseen };
+  const there = asked.flatMap(({ name, query }) => {
+    const mine = (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid));
+    return mine.map((object) => ({ object, name }));
+  });
+  const gone = ending.filter((kind) => there.every(({ name }) => name !== kind));
+  const rare = (memory.rare ?? []).filter((name) => !gone.includes(name));
+  const { rare: _, ...rest } = memory;
+  return {
+    stage: there.filter(({ object }) => !isEnding(object)).map(({ object, name }) => removal(object, rareKinds[name])),
+    left: there.length,
+    memory: rare.length === 0 ? rest : { ...rest, rare },
+  };
+};

@@ -1,0 +1,172 @@
+/** What every act of a SparkApplication's step works with, and how its result becomes a plan. */
+import type { Key } from "../../core/key.ts";
+import type { Ref, Stored } from "../../core/object.ts";
+import type { Effect, Plan, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+import { type RareKind, rareKinds } from "../auxiliary-objects/all.ts";
+import type { Options } from "../auxiliary-objects/options.ts";
+import { settlesAt } from "../executors/allotment.ts";
+import { isLiving, membersOf } from "../executors/members.ts";
+import type { ParsedSpec } from "../schema/parse.ts";
+import { alive, type Pods, sortOut } from "./driver/evidence.ts";
+import { judged } from "./driver/failure-causes.ts";
+import type { RestartPolicy } from "./driver/retry.ts";
+import { trackedUpTo, uselessAfter } from "./executors/retention.ts";
+import { chronicled, events, executorEvents } from "./history.ts";
+import type { Driver, Memory } from "./memory.ts";
+import type { Policies } from "./policies.ts";
+import { made } from "./resource.ts";
+import { isOwnRun } from "./run-spec.ts";
+import { projected, shownExecutors } from "./status.ts";
+
+/** What a deployment decides for all its SparkApplications. */
+export type Settings = {
+  /** How pods reach the API server, for `spark.master`. */
+  readonly apiServer: string;
+  /** Distance between two drivers, ms: see engine/settings.ts. */
+  readonly settledMs: number;
+  /** The same for what is created soon after a look or not at all, and how soon that is, ms. */
+  readonly prompt: { readonly fenceMs: number; readonly settledMs: number };
+  readonly options: Options;
+};
+
+export type Scene = {
+  readonly key: Key;
+  readonly view: View<Memory>;
+  readonly object: Stored;
+  readonly memory: Memory;
+  /** `spec` as read at the door: parsed, or why it cannot be. */
+  readonly read: ParsedSpec;
+  readonly settings: Settings;
+  /** What was learned for `status.driverInfo`. */
+  readonly info?: Readonly<Record<string, unknown>>;
+  /** What the object's annotations ask for. */
+  readonly policies: Policies;
+};
+
+export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
+
+type Listing = Extract<Query, { do: "list" }>;
+
+/** Every pod that carries the application's name; whose it is, the owner references say. */
+export const podsOf = (key: Key): Listing => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { "sparkoperator.k8s.io/app-name": key.name },
+});
+
+/** Executors alone: a second look, in words of its own, at those that the first may not have shown. */
+export const executorsAgain = (key: Key): Query => ({
+  do: "list",
+  resource: pods,
+  namespace: key.namespace,
+  labels: { "sparkoperator.k8s.io/app-name": key.name, "spark-role": "executor" },
+  again: true,
+});
+
+/** The driver's pod itself, by its name. */
+export const bodyOf = (key: Key, driver: Driver): Query => ({
+  do: "get",
+  ref: { resource: pods, namespace: key.namespace, name: driver.podName },
+});
+
+/** Whose leftovers are looked for. */
+type Maker = Pick<Scene, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
+
+const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
+  do: "list",
+  resource,
+  namespace: key.namespace,
+  labels: { "rekindle.dev/app-uid": view.uid },
+});
+
+/** What submissions made beside the driver pods: of kinds that are rare only if this application ever had one. */
+export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare"> }): readonly Listing[] =>
+  [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
+
+/** Companions of one rare kind. */
+export const rareOf = (scene: Scene, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
+
+/** The pods told apart, or undefined while nobody has looked. */
+export const seenPods = (scene: Scene): Pods | undefined => {
+  const seen = scene.view.seen.get(queryId(podsOf(scene.key)));
+  return seen === undefined ? undefined : sortOut(seen, scene.view.uid, scene.memory.driver);
+};
+
+/** Ends by right: whatever stands under this UID, and nothing else of that name. */
+export const removal = (object: Stored, resource: Ref["resource"]): Effect => {
+  const { name, namespace, uid } = object.metadata;
+  return { do: "delete", ref: { resource, name, ...(namespace === undefined ? {} : { namespace }) }, uid };
+};
+
+/** Strays are ended on sight, in every phase. */
+export const endStrays = (found: Pods | undefined): readonly Effect[] =>
+  alive(found?.strays ?? []).map((pod) => removal(pod, pods));
+
+/** Nobody else ends the executors that Rekindle made; those that have ended stay for who looks into them. */
+const ownLiving = (memory: Memory, { executors }: Pods): readonly Stored[] =>
+  isOwnRun(memory)
+    ? membersOf(executors)
+        .filter(isLiving)
+        .map(({ pod }) => pod)
+    : [];
+
+/** Strays, and the pods of a run that is over or was given up, while they may still live. */
+export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
+  const { state } = memory;
+  const given = "cause" in state && state.cause !== undefined && judged[state.cause];
+  const driver = found.driver === undefined ? [] : [found.driver];
+  const run = given ? [...driver, ...found.executors] : ownLiving(memory, found);
+  return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
+};
+
+/** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
+export const endAll = (scene: Scene, found: Pods): { readonly stage: readonly Effect[]; readonly until?: number } => {
+  const { useless, until } = uselessAfter(scene, found.executors);
+  const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
+  return { stage, ...(until === undefined ? {} : { until }) };
+};
+
+/** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
+export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
+  Math.max(
+    (memory.plannedAt ?? 0) + settings.settledMs,
+    ...(memory.allotment?.underway ?? []).map((round) => settlesAt(round, settings.settledMs)),
+  );
+
+/**
+ * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
+ * last of its executors is known to have ended: the event that tells of it may get lost.
+ */
+export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
+  const settled = settledAt(scene);
+  const { stage, until } = endAll(scene, found);
+  const goesOn = membersOf(found.executors).some(isLiving);
+  const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
+  const due = scene.view.now < settled ? settled : until;
+  const rest = busy ? {} : due === undefined ? { rests: true } : { wakeAt: due };
+  const told = waitsFor === undefined ? {} : { waitsFor };
+  return planOf(scene, scene.memory, found, { stages: [stage], ...rest, ...told });
+};
+
+type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
+  readonly stages?: readonly (readonly Effect[])[];
+};
+
+/** The plan of an act: its effects, then the event of the phase, then the status. */
+export const planOf = (
+  scene: Scene,
+  memory: Memory,
+  found: Pods | undefined,
+  { stages: given = [], ...extras }: Extras,
+): Plan<Memory> => {
+  const { object, settings, info } = scene;
+  const next = chronicled(scene, scene.memory.state.phase, memory);
+  const limit = trackedUpTo({ settings, memory: next });
+  const status = projected(object, next, { pods: found, info, limit });
+  const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
+  const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
+  return { ...extras, memory: next, stages, status };
+};

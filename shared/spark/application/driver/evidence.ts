@@ -1,0 +1,107 @@
+/** Whose the pods are that carry the application's name, and what they say about its driver. */
+
+import type { Stored } from "../../../core/object.ts";
+import { instantOf } from "../../../core/time.ts";
+import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
+import { endedByDeletion } from "../../executors/losses.ts";
+import type { Evidence } from "../machine.ts";
+import type { Driver } from "../memory.ts";
+import { sparkApplications } from "../resource.ts";
+
+/** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
+export const adoptedUid = "adopted";
+
+export const submissionLabel = "sparkoperator.k8s.io/submission-id";
+
+export const driverContainer = "spark-kubernetes-driver";
+
+/** An application's pods told apart. */
+export type Pods = {
+  readonly driver: Stored | undefined;
+  readonly executors: readonly Stored[];
+  /** Ours, but of a past attempt or a second body of the driver: to be ended on sight, never counted. */
+  readonly strays: readonly Stored[];
+  readonly all: readonly Stored[];
+};
+
+const isDriver = (pod: Stored, driver: Driver): boolean =>
+  labelOf(pod, "spark-role") === "driver" &&
+  (driver.uid === undefined || driver.uid === adoptedUid || driver.uid === pod.metadata.uid);
+
+/** By whatever it was remembered: what another application owns is not this one's. */
+const isAnothers = ({ metadata: { ownerReferences = [] } }: Stored, own: string): boolean =>
+  ownerReferences.some(({ kind, uid }) => kind === sparkApplications.kind && uid !== own);
+
+/** The driver itself, found by its name; `own` is the application's UID. */
+export const isBody = (pod: Stored, own: string, { uid }: Driver): boolean =>
+  uid === undefined || uid === adoptedUid ? ownedBy(pod, own) : pod.metadata.uid === uid && !isAnothers(pod, own);
+
+/** Whose pods are ours: the application's, and those of any driver of it, for a driver owns its executors. */
+const ownersOf = (pods: readonly Stored[], uid: string, driver: Driver | undefined): readonly string[] => {
+  const bodies = pods.filter((pod) => ownedBy(pod, uid) && labelOf(pod, "spark-role") === "driver");
+  return [uid, ...(driver?.uid === undefined ? [] : [driver.uid]), ...bodies.map((pod) => pod.metadata.uid)];
+};
+
+export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | undefined): Pods => {
+  const owners = ownersOf(pods, uid, driver);
+  const all = inOrder(pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner))));
+  if (driver === undefined) return { driver: undefined, executors: [], strays: all, all };
+  const current = all.filter((pod) => labelOf(pod, submissionLabel) === driver.submissionId);
+  const body = current.find((pod) => isDriver(pod, driver));
+  const executors = current.filter((pod) => labelOf(pod, "spark-role") === "executor");
+  return {
+    driver: body,
+    executors,
+    strays: all.filter((pod) => pod !== body && !executors.includes(pod)),
+    all,
+  };
+};
+
+/**
+ * True when the driver ended with 0 only after the deletion of its pod was requested. Kubelets write `Succeeded` for such
+ * a pod before they remove it, and nobody knows whether its work was done: it counts as failed, unlike upstream.
+ */
+export const isCutShort = (pod: Stored): boolean => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  const good = ended === undefined ? status.phase === "Succeeded" : ended.exitCode === 0;
+  return good && endedByDeletion(pod, ended);
+};
+
+/** What the driver's pod says: its phase, but the driver container's own end goes before sidecars. As upstream's. */
+export const evidenceOf = (pod: Stored): Exclude<Evidence, "absent" | "lost"> => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  if (isCutShort(pod)) return "failed";
+  switch (status.phase) {
+    case "Pending":
+      return "pending";
+    case "Running":
+      return ended === undefined ? "running" : ended.exitCode === 0 ? "completed" : "failed";
+    case "Succeeded":
+      return "completed";
+    case "Failed":
+      return ended?.exitCode === 0 ? "completed" : "failed";
+    default:
+      return "unknown";
+  }
+};
+
+/** Why the driver failed, in upstream's words where it has them. */
+export const failureOf = (pod: Stored): string => {
+  const status = podStatus(pod);
+  const ended = terminationOf(status, driverContainer);
+  // In the words for a pod that is gone: which of the two a step sees is chance.
+  if (isCutShort(pod)) return "driver pod not found";
+  if (ended !== undefined)
+    return `driver container failed with ExitCode: ${ended.exitCode}, Reason: ${ended.reason ?? "Error"}`;
+  const why = [status.reason, status.message].filter(Boolean).join(": ");
+  return why === "" ? "driver container status missing" : why;
+};
+
+/** When the driver's container ended, epoch ms, if the pod still shows it. */
+export const endOf = (pod: Stored): number | undefined =>
+  instantOf(terminationOf(podStatus(pod), driverContainer)?.finishedAt);
+
+/** Those whose deletion has not begun. */
+export const alive = (pods: readonly Stored[]): readonly Stored[] => pods.filter((pod) => !isEnding(pod));

@@ -1,0 +1,79 @@
+/** A run that has failed: what is counted of it, and when the next one comes; and runs that take too long to come up. */
+import { spanText } from "../../../core/annotation.ts";
+import type { Stored } from "../../../core/object.ts";
+import { instantOf } from "../../../core/time.ts";
+import { podStatus, waitingReason } from "../../../kube/pods.ts";
+import { policyOf, type Scene } from "../context.ts";
+import type { Driver, Memory } from "../memory.ts";
+import { shownExecutors } from "../status.ts";
+import type { Pods } from "./evidence.ts";
+import { type Cause, delayOf, spendsRetry } from "./failure-causes.ts";
+import { nextRun } from "./retry.ts";
+
+export type End = {
+  readonly endedAt: number;
+  readonly error: string;
+  readonly cause: Cause;
+  /** It is run again whatever its policy says, and no retry is spent. */
+  readonly forgiven?: boolean;
+};
+
+/** The memory of a run that has failed, with its next one if there is to be one. */
+export const failed = (scene: Scene, driver: Driver, end: End): Memory => {
+  const { endedAt, error, cause } = end;
+  const { memory, policies } = scene;
+  const good = endedAt - driver.submittedAt >= policies.goodRunMs;
+  const failures = good ? 1 : (memory.failures ?? 0) + 1;
+  const free = end.forgiven === true || (policies.restartOn === "infrastructure" && !spendsRetry[cause]);
+  const forgiven = (memory.forgiven ?? 0) + (free ? 1 : 0);
+  const counters = { submissions: memory.submissions, executions: memory.executions, submittedAt: driver.submittedAt };
+  const retryAt = nextRun(policyOf(scene), policies, { ...counters, endedAt, failures, forgiven, free });
+  return {
+    ...memory,
+    driver,
+    failures,
+    ...(forgiven === 0 ? {} : { forgiven }),
+    state: { phase: "FAILING", endedAt, error, cause, ...(retryAt === undefined ? {} : { retryAt }) },
+  };
+};
+
+/** A run that is too late, or until when it may take. */
+export type Lateness =
+  | { readonly is: "late"; readonly end: End }
+  | { readonly is: "waiting"; readonly until: number }
+  | undefined;
+
+const reasonOf = (pod: Stored | undefined): string => {
+  const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
+  return why === undefined ? "" : `: ${why}`;
+};
+
+/** `rekindle.dev/driver-start-timeout`: counted from when its pod was made, which may be long after it was planned. */
+export const driverLateness = ({ policies, view }: Scene, driver: Driver, pod: Stored | undefined): Lateness => {
+  const { driverStartMs } = policies;
+  if (driverStartMs === undefined) return undefined;
+  const until = (instantOf(pod?.metadata.creationTimestamp) ?? driver.submittedAt) + driverStartMs;
+  if (view.now < until) return { is: "waiting", until };
+  const error = `driver did not start within ${spanText(driverStartMs)}${reasonOf(pod)}`;
+  return { is: "late", end: { endedAt: view.now, error, cause: delayOf(pod, "driverStart") } };
+};
+
+const isUp = (pod: Stored): boolean => podStatus(pod).phase !== "Pending";
+
+/** Whoever asks for none waits for none. */
+const expectsExecutors = ({ read }: Scene, found: Pods): boolean =>
+  found.executors.length > 0 || (read.ok && read.spec.dynamicAllocation?.enabled !== true);
+
+/** `rekindle.dev/executor-start-timeout`: counted from the driver's start, until the first executor runs. */
+export const executorLateness = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Lateness => {
+  const { policies, view, object } = scene;
+  const { executorStartMs } = policies;
+  if (executorStartMs === undefined || !expectsExecutors(scene, found)) return undefined;
+  const known = Object.values(shownExecutors(object, driver)).some((state) => state !== "PENDING");
+  if (known || found.executors.some(isUp)) return undefined;
+  const until = (instantOf(podStatus(pod).startTime) ?? driver.submittedAt) + executorStartMs;
+  if (view.now < until) return { is: "waiting", until };
+  const [first] = found.executors;
+  const error = `no executor started within ${spanText(executorStartMs)}${reasonOf(first)}`;
+  return { is: "late", end: { endedAt: view.now, error, cause: delayOf(first, "executorStart") } };
+};

@@ -1,0 +1,241 @@
+/** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
+import type { Stored } from "../../../core/object.ts";
+import type { Decision, Effect, Plan, Query } from "../../../core/plan.ts";
+import { queryId, untold } from "../../../core/plan.ts";
+import { instantOf } from "../../../core/time.ts";
+import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
+import { exposureOf } from "../auxiliary-objects.ts";
+import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "../context.ts";
+import { ahead, rushed, supplied, supplyOf } from "../executors/allocation-plan.ts";
+import { closed } from "../executors/final-account.ts";
+import { regained } from "../executors/lookup.ts";
+import { type Attended, attended } from "../executors/monitor.ts";
+import { chronicled } from "../history.ts";
+import { type Evidence, followed } from "../machine.ts";
+import type { Driver, Memory } from "../memory.ts";
+import { awaiting, type Comeback, comeback } from "../recovery-window.ts";
+import { isOwnRun } from "../run-spec.ts";
+import { showsSubmission } from "../status.ts";
+import { alive, endOf, evidenceOf, failureOf, isBody, type Pods, submissionLabel } from "./evidence.ts";
+import { failed, type Lateness } from "./failure.ts";
+import { causeOf } from "./failure-causes.ts";
+import { submitAgain } from "./submit.ts";
+import { delayed } from "./unreachable.ts";
+
+type Sighting =
+  | { readonly see: "later"; readonly look: readonly Query[] }
+  | { readonly see: Evidence; readonly pod: Stored | undefined };
+
+type Sighted = Exclude<Sighting, { readonly see: "later" }>;
+
+/**
+ * What the driver left shows that it was there, even if no step ever saw it: its executors, or the status, which tells of a
+ * submission only when its pod had been created.
+ */
+const wasThere = ({ object }: Scene, driver: Driver, found: Pods): boolean =>
+  driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
+
+/** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
+const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
+  if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
+  if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
+  const query = bodyOf(scene.key, driver);
+  const answer = scene.view.seen.get(queryId(query));
+  if (answer === undefined) return { see: "later", look: [query] };
+  const pod = answer.find((one) => isBody(one, scene.view.uid, driver));
+  return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
+};
+
+/** What is to be remembered of a run under this evidence. */
+const memoryAfter = (scene: Scene, driver: Driver, sighting: Sighted): Memory | "resume" => {
+  const { memory } = scene;
+  const { see, pod } = sighting;
+  const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? scene.view.now;
+  const next = followed[see];
+  switch (next) {
+    case "SUCCEEDING": {
+      const { failures: _, ...good } = memory;
+      return { ...good, driver, state: { phase: next, endedAt } };
+    }
+    case "FAILING": {
+      const error = pod === undefined ? "driver pod not found" : failureOf(pod);
+      return failed(scene, driver, { endedAt, error, cause: causeOf(pod) });
+    }
+    case "resume":
+      return next;
+    default:
+      return { ...memory, driver, state: { phase: next } };
+  }
+};
+
+const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
+  if (see === "running") return "the driver to finish";
+  if (see === "unknown") return "the driver's node to answer again, or to be gone";
+  const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
+  return `the driver to start${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
+};
+
+/** A driver that another controller submitted and never wrote down; our own carry their attempt. */
+const unrecorded = (found: Pods): Stored | undefined =>
+  alive(found.strays).find(
+    (pod) =>
+      labelOf(pod, "spark-role") === "driver" &&
+      labelOf(pod, "rekindle.dev/attempt") === undefined &&
+      labelOf(pod, submissionLabel) !== undefined,
+  );
+
+/** The same run with that driver as its own. */
+const takenOver = (driver: Driver, pod: Stored): Driver => {
+  const applicationId = labelOf(pod, "spark-app-selector");
+  const { name: podName, uid } = pod.metadata;
+  const submissionId = labelOf(pod, submissionLabel) ?? driver.submissionId;
+  const submittedAt = instantOf(pod.metadata.creationTimestamp) ?? driver.submittedAt;
+  const taken = { ...driver, submissionId, podName, uid, submittedAt };
+  return applicationId === undefined ? taken : { ...taken, applicationId };
+};
+
+/** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
+const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decision<Memory> => {
+  const other = unrecorded(found);
+  if (other !== undefined)
+    return follow({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
+  if (found.strays.length === 0) return submitAgain(scene);
+  const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
+  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
+};
+
+/** The driver has run: it may be reached, and have shown its UI. */
+const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
+
+/** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
+type Ended = (scene: Scene) => Decision<Memory>;
+
+/** When to look again: at the end of whichever wait is over first. */
+const timesOf = (back: Comeback, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
+  const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
+  return {
+    ...(back.is === "open" ? { returning: true } : {}),
+    ...(due.length === 0 ? {} : { wakeAt: Math.min(...due) }),
+  };
+};
+
+/** A driver that is told to end takes its executors with it: from then on they are nobody's care. */
+const running = ({ see, pod }: Sighted): Stored | undefined =>
+  see === "running" && pod !== undefined && !isEnding(pod) ? pod : undefined;
+
+type Waits = Pick<Plan<Memory>, "wakeAt" | "returning" | "waitsFor">;
+
+type Run = {
+  readonly driver: Driver;
+  readonly found: Pods;
+  /** The driver's pod, while it runs. */
+  readonly body: Stored | undefined;
+  /** After a recovery who is missing may still come back: nothing is called lost. */
+  readonly open: boolean;
+  /** Those that did not come back in time. */
+  readonly ends: readonly Effect[];
+  readonly waits: Waits;
+};
+
+/**
+ * The account once its losses have been told: whoever told them remembers that, for nobody may come by for a long time.
+ * Where Rekindle makes executors, the replacement of who was lost brings the next step.
+ */
+const allTold = (memory: Memory): Memory => {
+  if (memory.executors === undefined) return memory;
+  const { untold: _, ...executors } = memory.executors;
+  return { ...memory, executors };
+};
+
+const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSITIVE_INFINITY): Waits => {
+  const wakeAt = Math.min(a, b);
+  return Number.isFinite(wakeAt) ? { wakeAt } : {};
+};
+
+/** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
+const closing = (scene: Scene, before: Scene, { driver, found, waits }: Run, ended: Ended): Decision<Memory> => {
+  const { memory, first } = closed(scene, driver, found);
+  if (untold(scene.view, first).length > 0) return { memory: before.memory, stages: [first], ...waits, more: true };
+  return ended({ ...scene, memory });
+};
+
+/** Something is to be done before what was found is remembered, and cannot wait for anything. */
+const isUrged = ({ view }: Scene, { cordons, first }: Attended): boolean =>
+  cordons.length > 0 || untold(view, first).length > 0;
+
+/** What is done before what was found is remembered: a death in between only does it again. */
+const beforehand = (scene: Scene, { left, cordons, first }: Attended, waits: Waits): Plan<Memory> | undefined => {
+  const { view, memory } = scene;
+  if (untold(view, left).length > 0)
+    return { memory: view.memory ?? memory, stages: [left], ...waits, swift: true, more: true };
+  if (cordons.length > 0) return { memory, stages: [cordons], ...waits, more: true };
+  return untold(view, first).length > 0 ? { memory, stages: [first], ...waits, more: true } : undefined;
+};
+
+/** A replacement that is made brings the next step by itself; one that was there before does not. */
+const broughtBack = (decision: Decision<Memory>, told: readonly Effect[]): Decision<Memory> => {
+  if ("look" in decision || told.length === 0) return decision;
+  return decision.stages.flat().some(({ do: act }) => act === "create") ? decision : { ...decision, again: true };
+};
+
+/** The run goes on: its executors are looked after, and made where that is ours to do. */
+const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
+  const { driver, found, body, waits } = run;
+  const strays = [...endStrays(found), ...run.ends];
+  const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
+  if (care === undefined)
+    return supplied(scene, found, supplyOf(scene, driver, found, body), { stages: [strays], ...waits });
+  if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
+  const { memory, left: _, cordons: __, first: ___, effects, spent, told, untold: unsaid, end, wakeAt, ...more } = care;
+  const timed = sooner(waits, wakeAt);
+  const now = { ...scene, memory };
+  const rest = { ...waits, ...more, ...timed };
+  const owned = end === undefined ? supplyOf(now, driver, found, body) : undefined;
+  const plain = { ...rest, stages: [strays, effects] };
+  const rush = isUrged(scene, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
+  const early = rush ?? beforehand(scene, care, { ...waits, ...timed });
+  if (early !== undefined) return early;
+  if (end !== undefined) {
+    const over = chronicled(now, memory.state.phase, failed(now, driver, end));
+    return closing({ ...now, memory: over }, scene, run, ended);
+  }
+  if (told.length === 0 || isOwnRun(memory))
+    return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent }), told);
+  if (untold(scene.view, told).length > 0)
+    return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
+  return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
+};
+
+const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
+  pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
+
+export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
+  const found = seenPods(given);
+  if (found === undefined) return { look: [podsOf(given.key)] };
+  const scene = regained(given, found);
+  const { memory } = scene;
+  const { driver } = memory;
+  if (driver === undefined)
+    return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
+  const sighting = sighted(scene, driver, found);
+  if (sighting.see === "later") return { look: sighting.look };
+  const known = knownBy(driver, sighting);
+  const back = comeback(scene, found, sighting);
+  if (back.is === "awaited" && back.until !== undefined)
+    return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
+  const delay = delayed(scene, { driver: known, found }, sighting);
+  if ("look" in delay) return delay;
+  const { late, says = waitsFor(sighting.see, sighting.pod) } = delay;
+  const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
+  if (after === "resume") return resume(scene, driver, found, ended);
+  const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
+  const next = chronicled(scene, scene.memory.state.phase, after);
+  const following = isOver ? { ...memory, driver: known } : next;
+  const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
+  if ("look" in doors) return doors;
+  const waits = { ...timesOf(back, late), waitsFor: says };
+  if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
+  const now = { ...scene, memory: next, info: doors.info };
+  const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
+  return isOver ? closing(now, scene, run, ended) : cared(now, run, ended);
+};

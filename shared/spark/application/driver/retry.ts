@@ -1,0 +1,68 @@
+/** When a run is tried again, and how long that waits: upstream's restart policies, and what annotations add to them. */
+import type { Memory } from "../memory.ts";
+import type { Policies } from "../policies.ts";
+
+/** `spec.restartPolicy`, as far as it was set; intervals in seconds. */
+export type RestartPolicy = {
+  readonly type?: string | undefined;
+  readonly onFailureRetries?: number | undefined;
+  readonly onFailureRetryInterval?: number | undefined;
+  readonly onSubmissionFailureRetries?: number | undefined;
+  readonly onSubmissionFailureRetryInterval?: number | undefined;
+};
+
+/** Upstream's defaulting webhook sets this many seconds. */
+const defaultInterval = 5;
+
+type Counters = Pick<Memory, "submissions" | "executions"> & { readonly submittedAt: number };
+
+/** The interval grows with the attempts and counts from the start of the failed one, as upstream's. Epoch ms. */
+const due = (counters: Counters, seconds: number | undefined): number =>
+  counters.submittedAt + (seconds ?? defaultInterval) * 1_000 * Math.max(1, counters.submissions);
+
+/** When a failed run is run again, epoch ms; undefined when it is not. */
+export const retryAfterFailure = (policy: RestartPolicy, counters: Counters): number | undefined => {
+  const at = due(counters, policy.onFailureRetryInterval);
+  if (policy.type === "Always") return at;
+  const tries = policy.onFailureRetries ?? 0;
+  return policy.type === "OnFailure" && tries > 0 && counters.executions <= tries ? at : undefined;
+};
+
+/** When a refused submission is submitted again, epoch ms; undefined when it is not. */
+export const retryAfterRefusal = (policy: RestartPolicy, counters: Counters): number | undefined => {
+  const at = due(counters, policy.onSubmissionFailureRetryInterval);
+  if (policy.type === "Always") return at;
+  const tries = policy.onSubmissionFailureRetries ?? 0;
+  return policy.type === "OnFailure" && tries > 0 && counters.submissions <= tries ? at : undefined;
+};
+
+export type Failure = Counters & {
+  readonly endedAt: number;
+  /** Failures in a row, this one among them. */
+  readonly failures: number;
+  /** Runs that were not to blame for their failure. */
+  readonly forgiven: number;
+  /** This one is one of them. */
+  readonly free: boolean;
+};
+
+type Asked = Pick<Policies, "backoff" | "backoffMaxMs">;
+
+/** The interval doubles with every failure in a row, and counts from the end of the last. Epoch ms. */
+const doubled = ({ endedAt, failures }: Failure, seconds: number | undefined, mostMs: number): number =>
+  endedAt + Math.min(mostMs, (seconds ?? defaultInterval) * 1_000 * 2 ** Math.min(30, failures - 1));
+
+/** What is not the application's failure is always run again, and no more often than doubled waits allow. */
+export const nextRun = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {
+  const { executions, forgiven, free } = failure;
+  const wait = doubled(failure, policy.onFailureRetryInterval, asked.backoffMaxMs);
+  if (free) return wait;
+  const at = retryAfterFailure(policy, { ...failure, executions: executions - forgiven });
+  return at === undefined || asked.backoff === "linear" ? at : wait;
+};
+
+export const nextSubmission = (policy: RestartPolicy, asked: Asked, failure: Failure): number | undefined => {
+  const at = retryAfterRefusal(policy, failure);
+  if (at === undefined || asked.backoff === "linear") return at;
+  return doubled(failure, policy.onSubmissionFailureRetryInterval, asked.backoffMaxMs);
+};

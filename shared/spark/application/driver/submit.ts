@@ -1,0 +1,170 @@
+/** Handing out an attempt and creating its objects; and what becomes of it when the server refuses them. */
+
+import type { Obj, Resource } from "../../../core/object.ts";
+import type { Effect, Plan } from "../../../core/plan.ts";
+import { pods } from "../../../kube/resources.ts";
+import { guardsOf } from "../../auxiliary-objects/all.ts";
+import type { Companion } from "../../auxiliary-objects/object.ts";
+import { prefixOf } from "../../executor-pod/builder.ts";
+import type { ExecutorBasis } from "../../executor-pod/request.ts";
+import { begun } from "../../executors/allotment.ts";
+import { ownerAnnotation, readOtherwise } from "../../executors/owner.ts";
+import { ignoredVolumes } from "../../submission/mounts.ts";
+import { type Submission, submit } from "../../submission/submit.ts";
+import { standIn } from "../../submission/versions.ts";
+import { accompaniment, attemptOf, withRare } from "../auxiliary-objects.ts";
+import { planOf, policyOf, type Scene } from "../context.ts";
+import { unsubmitted } from "../history.ts";
+import type { Driver, Memory, State } from "../memory.ts";
+import { policiesOf } from "../policies.ts";
+import { made, sparkApplications } from "../resource.ts";
+import { isOwnRun, relevant } from "../run-spec.ts";
+import { nextSubmission } from "./retry.ts";
+
+const resourceOf: ReadonlyMap<string, Resource> = new Map([pods, ...made].map((resource) => [resource.kind, resource]));
+
+export const creation = (object: Obj, owner: string): Effect => {
+  const resource = resourceOf.get(object.kind);
+  if (resource === undefined) throw new Error(`a submission made a ${object.kind}, which nothing here can create`);
+  return { do: "create", object, resource, owner };
+};
+
+type Whole = Submission & { readonly guards: readonly Companion[] };
+
+type Refused = { readonly refused: string };
+
+/** What an attempt's driver is, and what it needs: the same for everybody who asks, at any time. */
+const submitted = (scene: Scene, attempt: number, submittedAt: number): Submission | Refused => {
+  const { read, object, view, settings } = scene;
+  if (!read.ok) return { refused: read.message };
+  const { name, namespace, labels, annotations } = object.metadata;
+  const app = {
+    name,
+    namespace: namespace ?? "default",
+    uid: view.uid,
+    labels: labels ?? {},
+    annotations: annotations ?? {},
+  };
+  const { spec } = attemptOf(scene, read.spec, attempt);
+  return submit({ app, spec, attempt, submittedAt, apiServer: settings.apiServer });
+};
+
+/** What the executors of the present run are made from, also when the annotation was taken away meanwhile. */
+export const executorBasis = (scene: Scene, { attempt, submittedAt }: Driver): ExecutorBasis | undefined => {
+  const { metadata } = scene.object;
+  const annotations = { ...metadata.annotations, [ownerAnnotation]: "own" };
+  const own = { ...scene, object: { ...scene.object, metadata: { ...metadata, annotations } } };
+  const result = submitted(own, attempt, submittedAt);
+  return "refused" in result ? undefined : result.executors;
+};
+
+/** The objects of an attempt, and those that go with it. */
+const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | Refused => {
+  const { read } = scene;
+  const result = submitted(scene, attempt, submittedAt);
+  if ("refused" in result || !read.ok) return "refused" in result ? result : { refused: "its spec cannot be read" };
+  const subject = attemptOf(scene, read.spec, attempt);
+  const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
+  if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
+  const { submissionId, applicationId, driverPodName } = result;
+  return { ...result, guards: guardsOf({ ...subject, submissionId, applicationId, driverPodName }) };
+};
+
+/** Rekindle is the allocator of this run: how many executors it has may change while it runs. */
+const allotted = ({ memory, object }: Scene, attempt: number, { executors }: Whole): Partial<Memory> =>
+  executors === undefined
+    ? { spec: relevant(object, false) }
+    : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
+
+/** The next attempt: its identity is saved, fenced, before anything of it exists. */
+export const submitNext = (scene: Scene): Plan<Memory> => {
+  const { memory, view } = scene;
+  const attempt = memory.attempt + 1;
+  const submission = submissionOf(scene, attempt, view.now);
+  if ("refused" in submission)
+    return refused(scene, { ...memory, submissions: memory.submissions + 1 }, submission.refused);
+  const next: Memory = {
+    ...memory,
+    attempt,
+    submissions: memory.submissions + 1,
+    executions: memory.executions + 1,
+    plannedAt: view.now,
+    driver: {
+      attempt,
+      submissionId: submission.submissionId,
+      applicationId: submission.applicationId,
+      podName: submission.driverPodName,
+      submittedAt: view.now,
+    },
+    ...allotted(scene, attempt, submission),
+    state: { phase: "SUBMITTED" },
+  };
+  return creating(scene, next, submission);
+};
+
+/** The attempt was handed out and its driver never seen: its objects are made, or made again, under the same names. */
+export const submitAgain = (scene: Scene): Plan<Memory> => {
+  const { memory, view } = scene;
+  const submittedAt = memory.driver?.submittedAt ?? view.now;
+  const submission = submissionOf(scene, memory.attempt, submittedAt);
+  if ("refused" in submission) return withdrawn(scene, submission.refused);
+  return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
+};
+
+const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message: string): Effect => ({
+  do: "record",
+  about: object,
+  resource: sparkApplications,
+  occasion: `${attempt} ${message}`,
+  type: "Warning",
+  reason,
+  message,
+});
+
+/**
+ * What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are
+ * others'; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
+ */
+const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
+  const { problems } = policiesOf(scene.object);
+  const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
+  const otherwise = scene.read.ok && isOwnRun(memory) ? readOtherwise(scene.read.spec) : [];
+  const ignored = scene.read.ok ? ignoredVolumes(scene.read.spec) : [];
+  return [
+    ...ignored.map((volume) => warning(scene, memory, "RekindleVolumeIgnored", volume)),
+    ...problems.map((problem) => warning(scene, memory, "RekindleAnnotationIgnored", problem)),
+    ...otherwise.map((conf) => warning(scene, memory, "RekindleConfIgnored", conf)),
+    ...(other === undefined ? [] : [warning(scene, memory, "RekindleSparkVersionUnknown", other)]),
+  ];
+};
+
+const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
+  const { uid } = scene.view;
+  const { guards, before, driver } = submission;
+  const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
+  return planOf(scene, withRare(memory, guards), undefined, {
+    fenced: true,
+    stages: [first, [creation(driver, uid)], warnings(scene, memory)],
+    waitsFor: `driver pod ${submission.driverPodName} to start`,
+  });
+};
+
+/** The server said no to what was handed out: it was submitted, but never executed. */
+export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
+  const { driver: _, ...memory } = unsubmitted(scene.memory);
+  return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
+};
+
+/** Upstream's own words, which its users and their alerts look for. */
+const submissionError = (error: string): string => `failed to run spark-submit: ${error}`.slice(0, 4_096);
+
+const refused = (scene: Scene, memory: Memory, error: string): Plan<Memory> => {
+  const { now } = scene.view;
+  const failures = (memory.failures ?? 0) + 1;
+  const submittedAt = scene.memory.driver?.submittedAt ?? now;
+  const failure = { ...memory, submittedAt, endedAt: now, failures, forgiven: 0, free: false };
+  const retryAt = nextSubmission(policyOf(scene), scene.policies, failure);
+  const ended = { endedAt: now, error: submissionError(error) };
+  const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
+  return planOf(scene, { ...memory, failures, state }, undefined, { again: true });
+};

@@ -1,0 +1,123 @@
+/**
+ * Pods on machines that do not answer. A driver there may still be writing, so it is waited for until its node answers or is
+ * certainly gone, unless its user sets a time. Nobody is there to end what is to be ended with grace: it is ended at once, under
+ * the rules by which executors of a run that goes on are freed.
+ */
+import { spanText } from "../../../core/annotation.ts";
+import type { Stored } from "../../../core/object.ts";
+import type { Effect, Look } from "../../../core/plan.ts";
+import { instantOf, timeText } from "../../../core/time.ts";
+import { labelOf, nodeNameOf } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
+import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
+import { spans } from "../annotations.ts";
+import type { Scene } from "../context.ts";
+import { statesOf } from "../executors/repair.ts";
+import type { Evidence } from "../machine.ts";
+import type { Driver } from "../memory.ts";
+import type { Pods } from "./evidence.ts";
+import { driverLateness, type End, executorLateness, type Lateness } from "./failure.ts";
+
+const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
+
+/** What a driver's node leads to, and what is waited for while it says nothing. */
+type Stranding = { readonly late: Lateness; readonly says?: string };
+
+const lost = ({ view }: Scene, error: string): Stranding => ({
+  late: { is: "late", end: { endedAt: view.now, error, cause: "unreachable" } satisfies End },
+});
+
+/** Since when nobody has heard of it, epoch ms; where nodes are hidden, since its grace was over. */
+const silentSince = (pod: Stored, state: NodeState, now: number): number | undefined => {
+  if (state.is === "silent") return state.since;
+  return state.is === "hidden" && isGivenUp(pod, now) ? instantOf(pod.metadata.deletionTimestamp) : undefined;
+};
+
+const judgedBy = (scene: Scene, pod: Stored, state: NodeState): Stranding => {
+  const { driverNodeMs } = scene.policies;
+  const node = nodeOf(pod);
+  if (state.is === "gone") return lost(scene, `driver lost: its node ${node} is gone`);
+  const since = silentSince(pod, state, scene.view.now);
+  if (since === undefined) return { late: undefined };
+  const says = `the driver's node ${node} to answer again, or to be gone: silent since ${timeText(since)}`;
+  if (driverNodeMs === undefined)
+    return { late: undefined, says: `${says}; ${spans.driverNodeMs.annotation} would end the wait` };
+  const until = since + driverNodeMs;
+  if (scene.view.now < until) return { late: { is: "waiting", until }, says };
+  return lost(scene, `driver lost: its node ${node} has not answered for ${spanText(driverNodeMs)}`);
+};
+
+/** Of a driver that runs as far as its pod shows. */
+const driverStranding = (scene: Scene, pod: Stored): Stranding | Look => {
+  if (!isSuspect(pod)) return { late: undefined };
+  const states = statesOf(scene, [pod]);
+  if ("look" in states) return states;
+  const state = states.get(nodeOf(pod));
+  return state === undefined ? { late: undefined } : judgedBy(scene, pod, state);
+};
+
+type Run = { readonly driver: Driver; readonly found: Pods };
+
+/** Whether a run takes too long to come up, or its driver's node to answer; nobody waits for the executors of a silent one. */
+export const delayed = (
+  scene: Scene,
+  { driver, found }: Run,
+  { see, pod }: { readonly see: Evidence; readonly pod: Stored | undefined },
+): Stranding | Look => {
+  if (see === "pending") return { late: driverLateness(scene, driver, pod) };
+  if (see !== "running" || pod === undefined) return { late: undefined };
+  const stranding = driverStranding(scene, pod);
+  const isHeard = !("look" in stranding) && stranding.late === undefined && stranding.says === undefined;
+  return isHeard ? { late: executorLateness(scene, driver, found, pod) } : stranding;
+};
+
+/** Its grace is over for longer than a node that answers needs to tell so. */
+const isOverdue = (pod: Stored, { view, policies }: Scene): boolean =>
+  (instantOf(pod.metadata.deletionTimestamp) ?? Number.POSITIVE_INFINITY) + policies.nodeGraceMs < view.now;
+
+const fateIn = (scene: Scene, pod: Stored, state: NodeState): Fate => {
+  const { view, policies } = scene;
+  const { driverNodeMs, nodeGraceMs, unreachableExecutors } = policies;
+  const isDriver = labelOf(pod, "spark-role") === "driver";
+  const waits = isDriver ? driverNodeMs === undefined : unreachableExecutors === "wait";
+  if (isDriver && waits && state.is === "hidden") return { is: "bound" };
+  return fateOf(pod, state, { now: view.now, graceMs: isDriver ? (driverNodeMs ?? nodeGraceMs) : nodeGraceMs, waits });
+};
+
+export type Stranded = {
+  /** Those that are ended at once, and how: as they were when they were looked at. */
+  readonly freed: ReadonlySet<Stored>;
+  readonly ends: readonly Effect[];
+  /** When one more may be, epoch ms. */
+  readonly wakeAt?: number;
+  /** Those that wait for their node, as a person would say it. */
+  readonly says?: string;
+};
+
+const forced = ({ metadata }: Stored): Effect => {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+  return { do: "delete", ref, uid, resourceVersion, graceSeconds: 0 };
+};
+
+/** Of a run that is cleared away: what of it no node will end. */
+export const strandedAmong = (scene: Scene, left: readonly Stored[]): Stranded | Look => {
+  const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, scene));
+  const states = statesOf(scene, suspects);
+  if ("look" in states) return states;
+  const fates = suspects.flatMap((pod) => {
+    const state = states.get(nodeOf(pod));
+    return state === undefined ? [] : [{ pod, fate: fateIn(scene, pod, state) }];
+  });
+  const free = fates.flatMap(({ pod, fate }) => (fate.is === "free" ? [pod] : []));
+  const until = fates.flatMap(({ fate }) => (fate.is === "wait" ? [fate.until] : []));
+  const bound = fates.flatMap(({ pod, fate }) =>
+    fate.is === "bound" ? [`${pod.metadata.name} (node ${nodeOf(pod)} does not answer)`] : [],
+  );
+  return {
+    freed: new Set(free),
+    ends: free.map(forced),
+    ...(until.length === 0 ? {} : { wakeAt: Math.min(...until) }),
+    ...(bound.length === 0 ? {} : { says: bound.slice(0, 3).join(", ") }),
+  };
+};

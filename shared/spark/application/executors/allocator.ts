@@ -1,0 +1,256 @@
+/**
+ * Rekindle as the allocator of a run's executors. They are made once the driver listens, and made again for each that is
+ * lost; one that ended with 0 only when the driver says that it goes on. What the driver's REST API does not tell stops
+ * nothing that can be known without it, and ends nobody.
+ */
+import type { Stored } from "../../../core/object.ts";
+import type { Effect, Look } from "../../../core/plan.ts";
+import { instantOf } from "../../../core/time.ts";
+import { podStatus } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
+import { recoveryMode } from "../../executor-pod/environment.ts";
+import { type Allocation, allocate, crashesBefore, mostPrompt, shortage } from "../../executors/allocate.ts";
+import { paceOf } from "../../executors/allocation-rate.ts";
+import { type Allotment, settlesAt } from "../../executors/allotment.ts";
+import { idsOf } from "../../executors/ids.ts";
+import { freshLedger } from "../../executors/ledger.ts";
+import { endingOf } from "../../executors/losses.ts";
+import {
+  afterCrashes,
+  afterLook,
+  endedAt,
+  isLiving,
+  type Member,
+  newlyEnded,
+  quitters,
+} from "../../executors/members.ts";
+import { wantedOf } from "../../executors/owner.ts";
+import { shrink } from "../../executors/scale-down.ts";
+import { rulesFor } from "../../submission/versions.ts";
+import { removal, type Scene } from "../context.ts";
+import type { Pods } from "../driver/evidence.ts";
+import type { Driver, Memory } from "../memory.ts";
+import { sparkApplications } from "../resource.ts";
+import { executorsFor, mostAtOnce } from "./create.ts";
+import { type Listening, listening } from "./driver-api.ts";
+import { membersOfRun } from "./lookup.ts";
+import { isLeaving } from "./node-drain.ts";
+import { doomedOf } from "./repair.ts";
+
+export type Owned = {
+  readonly memory: Memory;
+  readonly stages: readonly (readonly Effect[])[];
+  readonly promptMs?: number;
+  readonly wakeAt?: number;
+  readonly pollMs?: number;
+  readonly waitsFor?: string;
+};
+
+const byJudgement = ({ pod }: Member): Effect => {
+  const { name, namespace, uid, resourceVersion } = pod.metadata;
+  const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+  return { do: "delete", ref, uid, resourceVersion };
+};
+
+type Situation = {
+  readonly scene: Scene;
+  readonly driver: Driver;
+  readonly pod: Stored;
+  readonly members: readonly Member[];
+  readonly allotment: Allotment;
+  readonly expected: number;
+};
+
+const allocation = ({ scene, driver, pod, members, allotment, expected }: Situation, unsure: number): Allocation => {
+  const { view, policies, read, settings } = scene;
+  const { sparkConf = {}, sparkVersion = "" } = read.ok ? read.spec : {};
+  const asked = paceOf(policies, sparkConf, rulesFor(sparkVersion));
+  const promptUntil = view.slow === true ? undefined : view.now + settings.prompt.settledMs;
+  const need = { expected, members, allotment, unsure, pace: asked, now: view.now, promptUntil };
+  if (shortage(need) <= mostPrompt) return allocate(need);
+  const batch = Math.min(asked.batch, mostAtOnce(scene, driver, pod));
+  return allocate({ ...need, pace: { ...asked, batch } });
+};
+
+export const earlier = (a: number | undefined, b: number | undefined): { wakeAt?: number } => {
+  const at = Math.min(a ?? Number.POSITIVE_INFINITY, b ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(at) ? { wakeAt: at } : {};
+};
+
+/**
+ * When what an earlier step has sent on its way counts as never having come, epoch ms: nobody else tells of it. Of what
+ * this step sends the pods themselves tell, or the trouble that it comes upon.
+ */
+const overdueAt = ({ scene: { settings }, allotment: { underway } }: Situation): number | undefined =>
+  underway.length === 0 ? undefined : Math.min(...underway.map((round) => settlesAt(round, settings.settledMs)));
+
+const maker = ({ scene }: Situation): string => `executors of attempt ${scene.memory.attempt}`;
+
+/** Under the same name in every step of a run: the API server keeps the first. */
+const onceForTheRun = (situation: Situation, reason: string, message: string): Effect => ({
+  do: "record",
+  about: situation.scene.object,
+  resource: sparkApplications,
+  occasion: maker(situation),
+  type: "Warning",
+  reason,
+  message,
+});
+
+const maximumReached = (situation: Situation, waitsFor: string): Effect =>
+  onceForTheRun(situation, "ExecutorMaximumReached", `the run goes on without ${waitsFor}`);
+
+const singleTasks = (situation: Situation): Effect => {
+  const message =
+    "an executor was lost for lack of memory, so those that are made from now on run one task at a time, as Spark's recovery mode has it; spark.kubernetes.allocation.recoveryMode.enabled=false turns that off";
+  return onceForTheRun(situation, "ExecutorRecoveryMode", message);
+};
+
+const planned = (
+  situation: Situation,
+  { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
+  more: Partial<Owned> = {},
+): Owned => {
+  const { scene, driver, pod } = situation;
+  const { stages = [], ...extras } = more;
+  const memory = { ...scene.memory, allotment };
+  const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, driver, pod, ids);
+  const told = [
+    ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
+    ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
+  ];
+  const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
+  return {
+    ...(isPrompt ? { promptMs: scene.settings.prompt.fenceMs } : {}),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...extras,
+    memory,
+    stages: [...made, ...stages, ...(told.length === 0 ? [] : [told])],
+    ...earlier(wakeAt, overdueAt(situation)),
+  };
+};
+
+/** Why they will be gone is known before they are. */
+const dismissing = (
+  { scene: { memory, view }, driver: { attempt } }: Situation,
+  leaving: readonly Member[],
+): Memory => {
+  if (leaving.length === 0) return memory;
+  const ledger = memory.executors?.attempt === attempt ? memory.executors : freshLedger(attempt);
+  const why = "fewer executors are wanted";
+  const dooms = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
+  const anew = new Set(leaving.map(({ id }) => id));
+  const others = (ledger.doomed ?? []).filter(({ id }) => !anew.has(id));
+  const doomed = [...others, ...doomedOf(dooms, idsOf(ledger.over ?? ""), view.now)];
+  return { ...memory, executors: { ...ledger, doomed } };
+};
+
+/** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
+const settle = (situation: Situation, heard: Listening, late = false): Owned => {
+  const { scene, members, expected } = situation;
+  const quit = quitters(members);
+  const goesOn = heard.registered !== undefined;
+  const next = allocation(situation, goesOn ? 0 : quit.length);
+  const force = scene.policies.executorScaleDown === "force";
+  const { leaving, kept } = shrink({ expected, members, busy: heard.registered?.busy, force });
+  const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
+  const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
+  const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
+  const waits = kept > 0 ? { waitsFor: `the driver to finish, and ${kept} executor(s) too many to be idle` } : {};
+  const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
+  const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
+  return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
+};
+
+/** A driver that ends its work is silent as well, for a moment: only a longer silence is told of. */
+const silenceMs = 60_000;
+
+/** What cannot be known is told, once for each run. */
+const unheard = (situation: Situation, why: string): readonly Effect[] => {
+  const message = `the driver's REST API does not answer, so nobody knows which executors it has registered: ${why}`;
+  return [onceForTheRun(situation, "RegistrationUnknown", message)];
+};
+
+/** A driver that has begun and says nothing is waited for so long; where nobody may ask, no longer than it needs to begin. */
+const patienceMs = 120_000;
+
+/** The driver has not answered yet: executors that come before its RPC listens would give up and end. */
+const awaitDriver = (situation: Situation, heard: Listening): Owned => {
+  const { scene, pod, allotment } = situation;
+  const listens = { ...situation, allotment: { ...allotment, listens: true } };
+  if (heard.registered !== undefined) return settle(listens, heard);
+  const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
+  if (scene.view.now < startedAt + patienceMs)
+    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to listen to executors" });
+  return settle(listens, heard, true);
+};
+
+const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });
+
+/** Creations that the server refused for good: told, and tried again as after a crash. */
+const refusedHere = (situation: Situation): Owned | undefined => {
+  const { scene, allotment, expected } = situation;
+  const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const about = {
+    about: scene.object,
+    resource: sparkApplications,
+    occasion: `${maker(situation)} ${first.message}`,
+  };
+  const message = `an executor was refused: ${first.message}`.slice(0, 1_024);
+  const count = Math.max(allotment.crashes?.count ?? 0, crashesBefore(expected)) + refused.length;
+  const held = { ...allotment, underway: [], crashes: { count, at: scene.view.now } };
+  const told: Effect = { do: "record", ...about, type: "Warning", reason: "ExecutorRefused", message };
+  return planned(situation, allocation({ ...situation, allotment: held }, 0), { stages: [[told]] });
+};
+
+/** Losses that need no word of the driver go first; the driver is asked where something else hangs on it. */
+const decided = (situation: Situation): Owned | Look => {
+  const { scene, driver, members, allotment, expected } = situation;
+  const refused = refusedHere(situation);
+  if (refused !== undefined) return refused;
+  const quit = quitters(members).length;
+  const surplus = members.filter(isLiving).length > expected;
+  const next = allotment.listens === true ? allocation(situation, quit) : noneOf(situation);
+  const asks = quit > 0 || surplus;
+  if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
+  if (allotment.listens === true && !asks) return planned(situation, next);
+  const heard = listening(scene, driver);
+  if ("look" in heard) return heard;
+  return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
+};
+
+/**
+ * Spark turns its recovery mode on when the text of a loss says OOM, which a SIGKILL's does as well; here only what lacked
+ * memory counts. A conf that is set says for itself whether there is such a mode.
+ */
+const isShortOfMemory = (
+  { read, memory }: Scene,
+  { attempt, singleTask }: Allotment,
+  members: readonly Member[],
+): boolean => {
+  if (!read.ok || read.spec.sparkConf?.[recoveryMode] !== undefined) return false;
+  if (!rulesFor(read.spec.sparkVersion).executors.resizable) return false;
+  const lost = memory.executors?.attempt === attempt ? (memory.executors.lost?.memory ?? 0) : 0;
+  return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
+};
+
+/** The executors of a run whose driver runs; undefined where they are the driver's own. */
+export const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
+  const before = scene.memory.allotment;
+  if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
+  const members = membersOfRun(scene, before, found);
+  if ("look" in members) return members;
+  const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
+  const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
+  const { crashes: _, ...rest } = looked;
+  const allotment: Allotment = {
+    ...rest,
+    ...(crashes === undefined ? {} : { crashes }),
+    ...(isShortOfMemory(scene, before, members) ? { singleTask: true } : {}),
+  };
+  // Who is about to go is counted no more: another is made first.
+  const staying = members.filter((member) => !isLeaving(member));
+  return decided({ scene, driver, pod, members: staying, allotment, expected: wantedOf(scene.read.spec) });
+};

@@ -1,0 +1,70 @@
+/** The creation of executors under ids that were handed out: their pods, then the claims that wait for them. */
+import type { Obj, OwnerReference, Stored } from "../../../core/object.ts";
+import type { Effect } from "../../../core/plan.ts";
+import { podStatus } from "../../../kube/pods.ts";
+import { type ExecutorBuilder, executorBuilder } from "../../executor-pod/builder.ts";
+import { recoveryMode } from "../../executor-pod/environment.ts";
+import { mostInBatch } from "../../executors/allocation-rate.ts";
+import { avoidedNodes, placedElsewhere } from "../../executors/node-avoidance.ts";
+import { podLabels, reference } from "../../submission/additions.ts";
+import { type Scene, seenPods } from "../context.ts";
+import { creation, executorBasis } from "../driver/submit.ts";
+import type { Driver } from "../memory.ts";
+import { madeHere } from "./lookup.ts";
+import { leavingNodes } from "./node-drain.ts";
+
+/** A claim is found, and told to be ours, as everything else of an attempt; a pod tells whose allocator made it. */
+const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Driver): Obj => {
+  const { namespace, name } = key;
+  const app = { name, namespace, uid: view.uid };
+  const owner: OwnerReference = reference(app);
+  const { labels, annotations, ownerReferences = [] } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      namespace,
+      labels: { ...labels, ...podLabels({ app, attempt, submissionId }) },
+      annotations: { ...annotations, ...madeHere },
+      ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== view.uid), owner],
+    },
+  };
+};
+
+/** What builds the executors of a run; undefined where the spec no longer makes one. */
+const builderFor = (scene: Scene, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
+  const basis = executorBasis(scene, driver);
+  if (basis === undefined) return undefined;
+  const { name, uid } = pod.metadata;
+  const host = { name, uid, ip: podStatus(pod).podIP ?? undefined };
+  const single = scene.memory.allotment?.singleTask === true;
+  const conf = single ? new Map([...basis.conf, [recoveryMode, "true"] as const]) : basis.conf;
+  const builder = executorBuilder({ ...basis, conf, driver: host });
+  return "refused" in builder ? undefined : builder;
+};
+
+/** The pods of one step hold so many characters together: more would take the memory and the time of all others. */
+const mostBuilt = 8_388_608;
+
+/** How many executors of a run are made in one step: fewer of larger ones. */
+export const mostAtOnce = (scene: Scene, driver: Driver, pod: Stored): number => {
+  const one = builderFor(scene, driver, pod)?.build("1");
+  return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
+};
+
+/** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
+export const executorsFor = (
+  scene: Scene,
+  driver: Driver,
+  pod: Stored,
+  ids: readonly number[],
+): readonly (readonly Effect[])[] => {
+  const builder = builderFor(scene, driver, pod);
+  if (builder === undefined) return [];
+  const made = ids.map((id) => builder.build(`${id}`));
+  const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
+  const going = leavingNodes(seenPods(scene)?.executors ?? []);
+  const { losses = [], doomed = [] } = scene.memory.executors ?? {};
+  const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
+  return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];
+};

@@ -1,0 +1,250 @@
+/**
+ * Looking after the executors of a run whose driver runs: who lives, who was lost and why, what is to be mended and what
+ * cleaned away, and what is wrong with the run as a whole. The same whoever makes the executors; see DESIGN, Executors.
+ */
+import type { Stored } from "../../../core/object.ts";
+import type { Effect, Look } from "../../../core/plan.ts";
+import { queryId } from "../../../core/plan.ts";
+import { instantOf } from "../../../core/time.ts";
+import { labelOf, podStatus } from "../../../kube/pods.ts";
+import { pods as podResource } from "../../../kube/resources.ts";
+import { account } from "../../executors/account.ts";
+import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../../executors/driver-liveness.ts";
+import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
+import { type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
+import type { Registered } from "../../executors/registered.ts";
+import { spans } from "../annotations.ts";
+import { executorsAgain, removal, type Scene } from "../context.ts";
+import { type Pods, sortOut } from "../driver/evidence.ts";
+import type { End } from "../driver/failure.ts";
+import type { Driver, Memory } from "../memory.ts";
+import { isOwnRun } from "../run-spec.ts";
+import { listening } from "./driver-api.ts";
+import { membersOfRun } from "./lookup.ts";
+import { type Leave, leaving } from "./node-drain.ts";
+import { withEnds } from "./pending-ends.ts";
+import { doomedOf, endings, type Mending, mending, nodesOf } from "./repair.ts";
+import { asksDeletion, mostDeletions, uselessNow } from "./retention.ts";
+import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, worthTelling } from "./warnings.ts";
+
+export type Attended = {
+  readonly memory: Memory;
+  /** Losses of earlier looks, where telling them is no save of its own: told before it is forgotten that they were to be. */
+  readonly left: readonly Effect[];
+  /** Nodes that go are closed before anybody is ended for it. */
+  readonly cordons: readonly Effect[];
+  /** Told before it is remembered: a death in between only tells it again. */
+  readonly first: readonly Effect[];
+  readonly effects: readonly Effect[];
+  /** What has ended and is of no use: it may wait for a step that has nothing better to do. */
+  readonly spent: readonly Effect[];
+  /** Told when all is done; by the next step once more, for whoever was to tell it may have died. */
+  readonly told: readonly Effect[];
+  /** Losses that a step which tells nothing leaves to be told. */
+  readonly untold: readonly number[];
+  readonly wakeAt?: number;
+  readonly pollMs?: number;
+  /** What is wrong, for whoever asks what the run waits for. */
+  readonly waitsFor?: string;
+  /** The run is given up, as its annotations ask. */
+  readonly end?: End;
+};
+
+export const ledgerOf = ({ memory: { executors } }: Scene, { attempt }: Driver): Ledger =>
+  executors?.attempt === attempt ? executors : freshLedger(attempt);
+
+/** One that is missing from the list is looked for in another before it is called lost. */
+const everyone = (scene: Scene, driver: Driver, found: Pods, ledger: Ledger): readonly Stored[] | Look => {
+  const { view, key, memory } = scene;
+  if (memory.allotment !== undefined && isOwnRun(memory)) {
+    const members = membersOfRun(scene, memory.allotment, found);
+    return "look" in members ? members : members.map(({ pod }) => pod);
+  }
+  const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
+  if (first.missing.length === 0) return found.executors;
+  const query = executorsAgain(key);
+  const again = view.seen.get(queryId(query));
+  if (again === undefined) return { look: [query] };
+  const listed = new Set(found.all.map(({ metadata }) => metadata.uid));
+  const both = [...found.all, ...again.filter(({ metadata }) => !listed.has(metadata.uid))];
+  return sortOut(both, view.uid, driver).executors;
+};
+
+type Word = { readonly asked: false } | { readonly asked: true; readonly registered: Registered | undefined };
+
+const mute: readonly (readonly [conf: string, value: string])[] = [
+  ["spark.ui.enabled", "false"],
+  ["spark.ui.port", "0"],
+];
+
+const times = [spans.registrationMs, spans.stallMs, spans.silenceMs].map(({ annotation }) => annotation);
+
+/** A run in which nothing happens, and whose user has set times, or whose node goes or is not seen, is looked at again so soon, ms. */
+const againMs = 15_000;
+
+/** The user has said when to worry: then that is found out in time, and not when a resync passes by. */
+const isTimed = ({ object }: Scene): boolean =>
+  times.some((annotation) => object.metadata.annotations?.[annotation] !== undefined);
+
+const mayAsk = ({ read }: Scene, { applicationId }: Driver): boolean =>
+  read.ok &&
+  applicationId !== undefined &&
+  !mute.some(([conf, value]) => read.spec.sparkConf?.[conf]?.trim() === value);
+
+/** The driver's word, when it is time to ask for it. */
+const wordOf = (scene: Scene, driver: Driver, running: readonly Stored[], body: Stored): Word | Look => {
+  const { view, policies } = scene;
+  if (!mayAsk(scene, driver)) return { asked: false };
+  const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
+  const { pulse } = ledgerOf(scene, driver).care ?? {};
+  const asking = { now: view.now, since, patience: policies, timed: isTimed(scene) };
+  if (view.now < nextQuestion(pulse, running, asking)) return { asked: false };
+  const heard = listening(scene, driver);
+  return "look" in heard ? heard : { asked: true, registered: heard.registered };
+};
+
+/** Spark's default, unless it was submitted by us or told otherwise. */
+const isRemovedBySpark = (scene: Scene, body: Stored): boolean =>
+  (asksDeletion(scene) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
+
+type Findings = {
+  readonly executors: readonly Stored[];
+  readonly running: readonly Stored[];
+  readonly word: Word;
+  readonly mended: Mending;
+  readonly leave: Leave;
+};
+
+const findingsOf = (scene: Scene, driver: Driver, found: Pods, body: Stored): Findings | Look => {
+  const ledger = ledgerOf(scene, driver);
+  const executors = everyone(scene, driver, found, ledger);
+  if ("look" in executors) return executors;
+  const running = runningAmong(executors);
+  const nodes = nodesOf(scene, executors);
+  const word = wordOf(scene, driver, running, body);
+  const leave = leaving(scene, { executors, body, before: ledger.care?.warned });
+  const looks = [nodes, word, leave].flatMap((one) => ("look" in one ? one.look : []));
+  if ("look" in nodes || "look" in word || "look" in leave) return { look: looks };
+  const over = idsOf(ledger.over ?? "");
+  const registered = word.asked ? word.registered : undefined;
+  const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
+  return { executors, running, word, leave, mended: mending(scene, evidence, ledger.care) };
+};
+
+const pulseOf = ({ view }: Scene, before: Pulse | undefined, { word, running }: Findings): Pulse | undefined =>
+  word.asked ? pulseAfter(before, word.registered, running, view.now) : before;
+
+/** What does not hold is left out: a record of nothing is none. */
+const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined }): Pick<Ledger, "care"> => {
+  const { stuck, goneSince, pulse, trouble, warned } = care;
+  const held: Care = {
+    ...(stuck === undefined ? {} : { stuck }),
+    ...(goneSince === undefined ? {} : { goneSince }),
+    ...(pulse === undefined ? {} : { pulse }),
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(warned === undefined ? {} : { warned }),
+  };
+  return Object.keys(held).length === 0 ? {} : { care: held };
+};
+
+/** A deletion of an earlier step may have been carried out, or still arrive: until then its reason is not forgotten. */
+const stillDoomed = (scene: Scene, ledger: Ledger, doomed: readonly Loss[], over: Ids): readonly Loss[] => {
+  const { doomed: before = [] } = ledger;
+  const { view, settings } = scene;
+  const anew = new Set(doomed.map(({ id }) => id));
+  return before.filter(({ id, at }) => !anew.has(id) && !hasId(over, id) && view.now < at + settings.settledMs);
+};
+
+type Books = {
+  readonly ledger: Ledger;
+  /** Losses that this step is to tell of at its end. */
+  readonly toTell: readonly Loss[];
+  readonly unclear: number;
+  readonly trouble: Trouble | undefined;
+  /** When a deletion of an earlier step that nothing shows will not arrive any more, epoch ms. */
+  readonly settledAt: number | undefined;
+};
+
+/** The ledger after this look, with what is about to be ended and what is wrong. */
+const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings): Books => {
+  const { view } = scene;
+  const before = ledgerOf(scene, driver);
+  const { executors, mended, running } = findings;
+  const missing = isRemovedBySpark(scene, body) ? "removed" : "deleted";
+  const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
+  const over = idsOf(ledger.over ?? "");
+  const anew = doomedOf(mended.dooms, over, view.now);
+  const still = stillDoomed(scene, before, anew, over);
+  const doomed = [...still, ...anew];
+  const pulse = pulseOf(scene, before.care?.pulse, findings);
+  const { goneSince, trouble } = troubleOf(scene, {
+    ledger,
+    pulse,
+    pods: executors,
+    running: running.length,
+    asked: findings.word.asked,
+  });
+  const { care: _, ...rest } = ledger;
+  const { warned } = findings.leave;
+  const care = careOf({ stuck: mended.stuck, goneSince, pulse, trouble: trouble?.kept, warned });
+  const toTell = [...(isOwnRun(scene.memory) ? [] : untoldIn(before)), ...worthTelling(lost)].slice(-mostTold);
+  const untold = toTell.map(({ id }) => id);
+  const next = {
+    ...rest,
+    ...(doomed.length === 0 ? {} : { doomed }),
+    ...(untold.length === 0 ? {} : { untold }),
+    ...care,
+  };
+  const oldest = still.find(({ at }) => at < view.now);
+  const settledAt = oldest === undefined ? undefined : oldest.at + scene.settings.settledMs;
+  return { ledger: withEnds(scene, { before, next, executors }), toTell, unclear, trouble, settledAt };
+};
+
+const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number } => {
+  const known = times.flatMap((at) => at ?? []);
+  return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
+};
+
+/** The next question is waited for by the clock only where something is in doubt, or the user has set the times. */
+const questionAt = (
+  scene: Scene,
+  driver: Driver,
+  body: Stored,
+  { ledger, findings }: { readonly ledger: Ledger; readonly findings: Findings },
+): number | undefined => {
+  const { view, policies } = scene;
+  const pulse = ledger.care?.pulse;
+  const timed = isTimed(scene);
+  if (!mayAsk(scene, driver) || (!timed && pulse?.inactive === undefined)) return undefined;
+  const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
+  return nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
+};
+
+/** What the executors of a run are to look at, or what is to be done about them. */
+export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored): Attended | Look => {
+  const findings = findingsOf(scene, driver, found, body);
+  if ("look" in findings) return findings;
+  const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
+  const { mended, executors, leave } = findings;
+  const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
+  const question = questionAt(scene, driver, body, { ledger, findings });
+  const asksAgain = question !== undefined && question <= scene.view.now;
+  const busy = unclear > 0 || mended.dooms.length === mostDeletions;
+  const again = asksAgain || leave.again || mended.again;
+  const isEmpty = Object.keys(ledger).length === 1;
+  const { executors: _, ...bare } = scene.memory;
+  return {
+    memory: isEmpty ? bare : { ...bare, executors: ledger },
+    left: isOwnRun(bare) ? lossEvents(scene, untoldIn(ledgerOf(scene, driver))) : [],
+    cordons: leave.cordons,
+    first: [...troubleEvent(scene, trouble), ...leave.told],
+    effects: endings(mended.dooms),
+    spent: over.map((pod) => removal(pod, podResource)),
+    told: lossEvents(scene, toTell),
+    untold: [...untoldIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
+    ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
+    ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
+    ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
+    ...(trouble?.end === undefined ? {} : { end: trouble.end }),
+  };
+};

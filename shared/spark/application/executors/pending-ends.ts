@@ -1,0 +1,46 @@
+/**
+ * Ends of executors that the status has yet to show. The save that accounts for them keeps them, because their pods may be gone before
+ * the status is written, and whoever comes then could not tell any more how they ended. Bounded by what the status tells of.
+ */
+import { same } from "../../../core/json.ts";
+import type { Stored } from "../../../core/object.ts";
+import { idSet, textOfIds } from "../../executors/ids.ts";
+import type { Ledger } from "../../executors/ledger.ts";
+import { endingOf, executorId } from "../../executors/losses.ts";
+import type { Scene } from "../context.ts";
+import { shownExecutors } from "../status.ts";
+import { trackedUpTo } from "./retention.ts";
+import { type Ends, type ExecutorState, endsIn, idIn, isFinished, stateOf } from "./states.ts";
+
+const textOf = (ends: Ends, state: ExecutorState): string =>
+  textOfIds(idSet([...ends].filter(([, end]) => end === state).map(([id]) => id)));
+
+const written = (ends: Ends): Pick<Ledger, "ends"> => {
+  const [completed, failed] = [textOf(ends, "COMPLETED"), textOf(ends, "FAILED")];
+  if (ends.size === 0) return {};
+  return {
+    ends: { ...(completed === "" ? {} : { COMPLETED: completed }), ...(failed === "" ? {} : { FAILED: failed }) },
+  };
+};
+
+type Change = { readonly before: Ledger; readonly next: Ledger; readonly executors: readonly Stored[] };
+
+/** The next ledger with the ends that the status does not show yet. That it shows them now is no reason to save. */
+export const withEnds = (
+  { object, memory, settings }: Pick<Scene, "object" | "memory" | "settings">,
+  { before, next, executors }: Change,
+): Ledger => {
+  const shown = shownExecutors(object, memory.driver);
+  const last = trackedUpTo({ settings, memory });
+  const kept = endsIn(before);
+  const ends = new Map(kept);
+  for (const pod of executors.filter((each) => endingOf(each)?.reason !== undefined)) {
+    const [id, state] = [executorId(pod), stateOf(pod)];
+    if (id !== undefined && id <= last && isFinished(state)) ends.set(id, state);
+  }
+  for (const [name, state] of Object.entries(shown)) if (isFinished(state)) ends.delete(idIn(name) ?? 0);
+  const { ends: known, ...rest } = before;
+  const { ends: _, ...bare } = next;
+  const news = [...ends].some(([id]) => !kept.has(id));
+  return known !== undefined && !news && same(rest, bare) ? before : { ...bare, ...written(ends) };
+};

@@ -1,0 +1,182 @@
+/**
+ * What Spark's own allocator does not mend: executors that never come up, whose node is dead, or that the driver does not
+ * know. Each is ended with its reason, and whoever makes executors makes another. By judgement: one that has changed
+ * since it was looked at is judged again.
+ */
+import type { Stored } from "../../../core/object.ts";
+import type { Effect, Look } from "../../../core/plan.ts";
+import { queryId } from "../../../core/plan.ts";
+import { isEnding, nodeNameOf } from "../../../kube/pods.ts";
+import { pods } from "../../../kube/resources.ts";
+import type { Pulse } from "../../executors/driver-liveness.ts";
+import { disowned, runningAmong, strangers } from "../../executors/driver-liveness.ts";
+import { hasId, type Ids } from "../../executors/ids.ts";
+import type { Ledger, Loss } from "../../executors/ledger.ts";
+import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
+import { fateOf, isGivenUp, isSuspect, type NodeState, nodeStateOf, peekNode } from "../../executors/nodes.ts";
+import type { Registered } from "../../executors/registered.ts";
+import { patienceMs, stuckAmong } from "../../executors/stuck-pods.ts";
+import { spans } from "../annotations.ts";
+import type { Scene } from "../context.ts";
+import { mostDeletions } from "./retention.ts";
+
+/** An executor that is to be ended. `forced`: nobody is there to end it with grace. */
+export type Doom = {
+  readonly pod: Stored;
+  readonly reason: LossReason;
+  readonly why: string;
+  readonly forced: boolean;
+};
+
+/** So many nodes are looked at in one step. */
+const mostNodes = 20;
+
+export type NodeStates = ReadonlyMap<string, NodeState>;
+
+/** The nodes of executors that may have died with theirs. */
+export const nodesOf = (scene: Scene, executors: readonly Stored[]): NodeStates | Look =>
+  statesOf(
+    scene,
+    executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, scene.view.now)),
+  );
+
+/** How the nodes of these pods are. */
+export const statesOf = ({ view }: Scene, suspects: readonly Stored[]): NodeStates | Look => {
+  const names = [...new Set(suspects.flatMap((pod) => nodeNameOf(pod) ?? []))].sort().slice(0, mostNodes);
+  const unseen = names.map(peekNode).filter((query) => view.heard?.has(queryId(query)) !== true);
+  if (unseen.length > 0) return { look: unseen };
+  return new Map(
+    names.flatMap((name) => {
+      const hearing = view.heard?.get(queryId(peekNode(name)));
+      return hearing === undefined ? [] : [[name, nodeStateOf(hearing)]];
+    }),
+  );
+};
+
+export type Evidence = {
+  readonly executors: readonly Stored[];
+  readonly over: Ids;
+  readonly nodes: NodeStates;
+  /** What the driver said, if it was asked and answered; and what it had said before. */
+  readonly word: Registered | undefined;
+  readonly pulse: Pulse | undefined;
+  /** Those whose node is about to go. */
+  readonly leave: Pick<Part, "dooms" | "until">;
+};
+
+export type Mending = {
+  readonly dooms: readonly Doom[];
+  readonly stuck: NonNullable<Ledger["care"]>["stuck"];
+  readonly wakeAt: number | undefined;
+  /** Executors that wait for a dead node, as a person would say it. */
+  readonly bound: number;
+  /** A node could not be looked at: that is tried again, and nobody remembers it. */
+  readonly again: boolean;
+};
+
+type Part = Pick<Mending, "dooms"> & { readonly until: readonly number[] };
+
+const onDeadNodes = (
+  { view, policies }: Scene,
+  { executors, nodes }: Evidence,
+): Part & Pick<Mending, "bound" | "again"> => {
+  const bearing = {
+    now: view.now,
+    graceMs: policies.nodeGraceMs,
+    waits: policies.unreachableExecutors === "wait",
+  };
+  const fates = executors.flatMap((pod) => {
+    const state = nodes.get(nodeNameOf(pod) ?? "");
+    return state === undefined || endingOf(pod) !== undefined ? [] : [{ pod, fate: fateOf(pod, state, bearing) }];
+  });
+  return {
+    dooms: fates.flatMap(({ pod, fate }) =>
+      fate.is === "free" ? [{ pod, reason: "node", why: fate.why, forced: true } as const] : [],
+    ),
+    until: fates.flatMap(({ fate }) => (fate.is === "wait" ? [fate.until] : [])),
+    bound: fates.filter(({ fate }) => fate.is === "bound").length,
+    again: fates.some(({ fate }) => fate.is === "ask"),
+  };
+};
+
+const neverUp = ({ view, policies, object }: Scene, { executors }: Evidence, care: Ledger["care"]): Part => {
+  const patience = patienceMs(care?.stuck?.times ?? 0, policies.pendingMs, policies.pendingMaxMs);
+  const timed = object.metadata.annotations?.[spans.pendingMs.annotation] !== undefined;
+  const { late, next } = stuckAmong(executors, { now: view.now, patience, timed });
+  return {
+    dooms: late.map(({ pod, held }) => {
+      const why = `${held.by}${held.says === "" ? "" : `: ${held.says}`}`;
+      return { pod, reason: "neverStarted", why, forced: false };
+    }),
+    until: next === undefined ? [] : [next],
+  };
+};
+
+const unknownToDriver = ({ view, policies }: Scene, { executors, word, pulse }: Evidence): Part => {
+  if (word === undefined) return { dooms: [], until: [] };
+  const running = runningAmong(executors);
+  const doom = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
+  const never = strangers(running, word, { now: view.now, patience: policies });
+  return {
+    dooms: [
+      ...never.map(doom("neverRegistered", "the driver does not know it")),
+      ...disowned(running, pulse, word).map(doom("inactive", "the driver has given it up")),
+    ],
+    until: [],
+  };
+};
+
+/** Once one that is younger than the last that was deleted runs, patience begins anew. */
+const stuckAfter = (executors: readonly Stored[], late: Part, before: Mending["stuck"]): Mending["stuck"] => {
+  const last = Math.max(...late.dooms.map(({ pod }) => executorId(pod) ?? 0), before?.last ?? 0);
+  if (late.dooms.length > 0) return { times: (before?.times ?? 0) + 1, last };
+  const recovered = runningAmong(executors).some((pod) => (executorId(pod) ?? 0) > last);
+  return recovered ? undefined : before;
+};
+
+/** Everything that is to be ended, each executor once, and when to look again. */
+export const mending = (scene: Scene, evidence: Evidence, care: Ledger["care"]): Mending => {
+  const executors = evidence.executors.filter((pod) => executorId(pod) !== undefined);
+  const known = { ...evidence, executors };
+  const dead = onDeadNodes(scene, known);
+  const late = neverUp(scene, known, care);
+  const parts = [dead, evidence.leave, late, unknownToDriver(scene, known)];
+  const dooms = new Map<string, Doom>();
+  for (const doom of parts.flatMap((part) => part.dooms))
+    if (!dooms.has(doom.pod.metadata.uid)) dooms.set(doom.pod.metadata.uid, doom);
+  const until = parts.flatMap((part) => part.until);
+  return {
+    dooms: [...dooms.values()].slice(0, mostDeletions),
+    stuck: stuckAfter(executors, late, care?.stuck),
+    wakeAt: until.length === 0 ? undefined : until.reduce((a, b) => Math.min(a, b)),
+    bound: dead.bound,
+    again: dead.again,
+  };
+};
+
+/** The losses that ending them will be; those that are accounted for only have to go. */
+export const doomedOf = (dooms: readonly Doom[], over: Ids, now: number): readonly Loss[] =>
+  dooms.flatMap(({ pod, reason, why }) => {
+    const id = executorId(pod);
+    if (id === undefined || hasId(over, id)) return [];
+    const node = nodeNameOf(pod);
+    const { uid, name } = pod.metadata;
+    const where = node === undefined ? {} : { node };
+    return [{ id, uid, pod: name, reason, ...where, why: why.slice(0, 200), at: now }];
+  });
+
+/**
+ * What Spark's driver goes by: that a pod is gone which ran to the last it finds out only when it lists them, every 30 s
+ * (spark.kubernetes.executor.apiPollingInterval). As the garbage collector of pods writes it for a node out of service.
+ */
+const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
+
+/** Ends them: by this UID, as it was when it was looked at; at once where no node is there to give grace. */
+export const endings = (dooms: readonly Doom[]): readonly Effect[] =>
+  dooms
+    .filter(({ pod, forced }) => forced || !isEnding(pod))
+    .map(({ pod: { metadata }, forced, why }) => {
+      const { name, namespace, uid, resourceVersion } = metadata;
+      const ref = { resource: pods, name, ...(namespace === undefined ? {} : { namespace }) };
+      return { do: "delete", ref, uid, resourceVersion, ...(forced ? { graceSeconds: 0, lastWord: lost(why) } : {}) };
+    });

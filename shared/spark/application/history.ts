@@ -1,0 +1,103 @@
+/**
+ * What an application went through: its latest states for people, and the events that are still to be told. An event is
+ * remembered with the state that it tells of, and counts as told once the status, which is written after it, shows where
+ * the record is: a death in between loses none, however short the state was.
+ */
+import type { Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import type { Scene } from "./context.ts";
+import { type Told, told, toldOfCause } from "./machine.ts";
+import type { Memory, Untold } from "./memory.ts";
+import { sparkApplications } from "./resource.ts";
+import { shownState } from "./status.ts";
+
+/** So many states, and so many events, are remembered. */
+const longest = 20;
+const most = 8;
+/** What an event holds, and a little less. */
+const longestMessage = 1_000;
+
+const rowOf = ({ state }: Memory): Told | undefined => {
+  const cause = state.phase === "FAILING" ? state.cause : undefined;
+  return (cause === undefined ? undefined : toldOfCause[cause]) ?? told[state.phase];
+};
+
+const sentence = (name: string, memory: Memory, { of, message }: Told): string => {
+  const detail = "error" in memory.state ? `: ${memory.state.error}` : "";
+  const subject = of === "driver" ? `Driver ${memory.driver?.podName ?? name}` : `SparkApplication ${name}`;
+  return `${subject} ${message}${detail}`.slice(0, longestMessage);
+};
+
+const occasionOf = ({ generation, attempt }: Memory): string => `${generation} ${attempt}`;
+
+const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
+  const row = rowOf(memory);
+  if (row === undefined) return [];
+  const { type, reason } = row;
+  return [{ type, reason, occasion: occasionOf(memory), message: sentence(name, memory, row) }];
+};
+
+/** Events that may not have been told: all that this decision adds, and the record's if the status is behind it. */
+const pending = ({ view, object }: Scene, { untold = [] }: Memory): readonly Untold[] => {
+  const known = view.memory?.untold ?? [];
+  const isTold = view.memory !== undefined && shownState(object) === view.memory.state.phase;
+  return isTold ? untold.filter((one) => !known.includes(one)) : untold;
+};
+
+/** The memory that comes from another phase, with what it now has gone through; every change of phase passes here. */
+export const chronicled = (scene: Scene, from: string, memory: Memory): Memory => {
+  const { phase } = memory.state;
+  if (phase === from) return memory;
+  const { untold: _, ...rest } = memory;
+  const untold = [...pending(scene, memory), ...untoldOf(scene.object.metadata.name, memory)];
+  return {
+    ...rest,
+    history: [...(memory.history ?? []), { phase, attempt: memory.attempt, at: scene.view.now }].slice(-longest),
+    ...(untold.length === 0 ? {} : { untold: untold.slice(-most) }),
+  };
+};
+
+/** What was remembered of a submission that came to nothing is not told. */
+export const unsubmitted = (memory: Memory): Memory => {
+  const { untold = [], ...rest } = memory;
+  const left = untold.filter(({ reason }) => reason !== told.SUBMITTED?.reason);
+  return left.length === 0 ? rest : { ...rest, untold: left };
+};
+
+const recordOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect => ({
+  do: "record",
+  about,
+  resource: sparkApplications,
+  occasion,
+  type,
+  reason,
+  message,
+});
+
+/** The events to tell: all that may not have been told, each under its own name, so that a repeat is none. */
+export const events = (object: Stored, memory: Memory): readonly Effect[] =>
+  shownState(object) === memory.state.phase ? [] : (memory.untold ?? []).map((one) => recordOf(object, one));
+
+const executorTold: Readonly<Record<string, Pick<Untold, "type" | "reason" | "message">>> = {
+  PENDING: { type: "Normal", reason: "SparkExecutorPending", message: "is pending" },
+  RUNNING: { type: "Normal", reason: "SparkExecutorRunning", message: "is running" },
+  COMPLETED: { type: "Normal", reason: "SparkExecutorCompleted", message: "completed" },
+  FAILED: { type: "Warning", reason: "SparkExecutorFailed", message: "failed" },
+  UNKNOWN: { type: "Warning", reason: "SparkExecutorUnknown", message: "is in unknown state" },
+};
+
+/** As many of one step as upstream's recorder lets through at once. */
+const mostExecutors = 25;
+
+type States = Readonly<Record<string, string>>;
+
+/** Executors whose state is another than the status says. */
+export const executorEvents = (object: Stored, before: States, after: States): readonly Effect[] =>
+  Object.entries(after)
+    .filter(([name, state]) => before[name] !== state)
+    .slice(0, mostExecutors)
+    .flatMap(([name, state]): readonly Effect[] => {
+      const row = executorTold[state];
+      if (row === undefined) return [];
+      return [recordOf(object, { ...row, occasion: name, message: `Executor ${name} ${row.message}` })];
+    });

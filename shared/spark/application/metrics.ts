@@ -1,0 +1,156 @@
+/**
+ * Upstream's figures of SparkApplications. What is counted follows from a status and the one written over it, and is told
+ * by whoever's write won: no restart counts anything twice. What runs is counted from the objects when it is asked for.
+ */
+import * as z from "zod";
+import type { Figure, Labels, Measure } from "../../core/metric.ts";
+import type { Stored } from "../../core/object.ts";
+import { instantOf } from "../../core/time.ts";
+import { lossReasons } from "../executors/losses.ts";
+import type { Memory } from "./memory.ts";
+
+const app = "spark_application";
+
+export const sparkFigures: readonly Figure[] = [
+  { name: `${app}_count`, help: "SparkApplications that were taken up", kind: "counter" },
+  { name: `${app}_submit_count`, help: "Submissions of SparkApplications", kind: "counter" },
+  { name: `${app}_failed_submission_count`, help: "Submissions that were refused", kind: "counter" },
+  { name: `${app}_running_count`, help: "SparkApplications that are running", kind: "gauge" },
+  { name: `${app}_success_count`, help: "SparkApplications that completed", kind: "counter" },
+  { name: `${app}_failure_count`, help: "SparkApplications that failed", kind: "counter" },
+  { name: `${app}_success_execution_time_seconds`, help: "From submission to completion", kind: "summary" },
+  { name: `${app}_failure_execution_time_seconds`, help: "From submission to failure", kind: "summary" },
+  { name: `${app}_submit_latency_seconds`, help: "From creation to first submission", kind: "summary" },
+  {
+    name: `${app}_submit_latency_seconds_histogram`,
+    help: "From creation to first submission",
+    kind: "histogram",
+  },
+  { name: `${app}_start_latency_seconds`, help: "From creation to the first driver's start", kind: "summary" },
+  {
+    name: `${app}_start_latency_seconds_histogram`,
+    help: "From creation to the first driver's start",
+    kind: "histogram",
+  },
+  { name: "spark_executor_running_count", help: "Executors that are running", kind: "gauge" },
+  { name: "spark_executor_success_count", help: "Executors that completed", kind: "counter" },
+  { name: "spark_executor_failure_count", help: "Executors that failed", kind: "counter" },
+];
+
+const shape = z.looseObject({
+  applicationState: z.looseObject({ state: z.string() }).optional().catch(undefined),
+  submissionID: z.string().optional().catch(undefined),
+  submissionAttempts: z.number().optional().catch(undefined),
+  executionAttempts: z.number().optional().catch(undefined),
+  lastSubmissionAttemptTime: z.string().nullish().catch(undefined),
+  terminationTime: z.string().nullish().catch(undefined),
+  executorState: z.record(z.string(), z.string()).optional().catch(undefined),
+});
+
+type Status = z.infer<typeof shape>;
+
+const read = (status: unknown): Status => {
+  const parsed = shape.safeParse(status ?? {});
+  return parsed.success ? parsed.data : {};
+};
+
+const stateOf = ({ applicationState }: Status): string => applicationState?.state ?? "";
+
+/** What a deployment may tell applications apart by. */
+export const labelsOf = ({ metadata: { labels = {}, namespace = "" } }: Stored): Labels => ({ ...labels, namespace });
+
+type Change = { readonly object: Stored; readonly before: Status; readonly after: Status; readonly now: number };
+type Told = readonly (readonly ["count" | "observe", name: string, value: number])[];
+
+/** Both forms that upstream keeps of a latency. */
+const latency = (name: string, { object, now }: Change): Told => {
+  const created = instantOf(object.metadata.creationTimestamp);
+  if (created === undefined) return [];
+  const seconds = Math.max(0, now - created) / 1_000;
+  return [
+    ["observe", `${app}_${name}`, seconds],
+    ["observe", `${app}_${name}_histogram`, seconds],
+  ];
+};
+
+const submitted = (change: Change): Told => {
+  const { before, after } = change;
+  if (after.submissionID === undefined || after.submissionID === before.submissionID) return [];
+  return [
+    ["count", `${app}_submit_count`, 1],
+    ...(after.submissionAttempts === 1 ? latency("submit_latency_seconds", change) : []),
+  ];
+};
+
+const refusals = ({ submissionAttempts = 0, executionAttempts = 0 }: Status): number =>
+  submissionAttempts - executionAttempts;
+
+const refused = ({ before, after }: Change): Told => {
+  const more = refusals(after) - refusals(before);
+  return more > 0 ? [["count", `${app}_failed_submission_count`, more]] : [];
+};
+
+const started = (change: Change): Told =>
+  change.after.executionAttempts === 1 && change.before.submissionAttempts !== undefined
+    ? latency("start_latency_seconds", change)
+    : [];
+
+const ended = (word: "success" | "failure", { after }: Change): Told => {
+  const from = instantOf(after.lastSubmissionAttemptTime);
+  const to = instantOf(after.terminationTime);
+  const time: Told =
+    from === undefined || to === undefined
+      ? []
+      : [["observe", `${app}_${word}_execution_time_seconds`, Math.max(0, to - from) / 1_000]];
+  return [["count", `${app}_${word}_count`, 1], ...time];
+};
+
+/** What entering a state is counted as. */
+const entering: Readonly<Record<string, (change: Change) => Told>> = {
+  RUNNING: started,
+  COMPLETED: (change) => ended("success", change),
+  FAILED: (change) => ended("failure", change),
+};
+
+const entered = (change: Change): Told =>
+  stateOf(change.before) === stateOf(change.after) ? [] : (entering[stateOf(change.after)]?.(change) ?? []);
+
+const executorWord: Readonly<Record<string, string>> = { COMPLETED: "success", FAILED: "failure" };
+
+const executors = ({ before, after }: Change): Told => {
+  const known = before.submissionID === after.submissionID ? (before.executorState ?? {}) : {};
+  return Object.entries(after.executorState ?? {}).flatMap(([name, state]): Told => {
+    const word = executorWord[state];
+    return word === undefined || known[name] === state ? [] : [["count", `spark_executor_${word}_count`, 1]];
+  });
+};
+
+/** The figures of one status write that won. */
+export const measuresOf = (object: Stored, status: unknown, now: number): readonly Measure[] => {
+  const change = { object, before: read(object["status"]), after: read(status), now };
+  const first: Told = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
+  const told = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
+  const of = labelsOf(object);
+  return told.map(([act, name, value]) => ({ do: act, name, value, of }));
+};
+
+/** How much of each gauge one object stands for. */
+export const standingOf = (object: Stored): readonly Measure[] => {
+  const status = read(object["status"]);
+  const running = Object.values(status.executorState ?? {}).filter((state) => state === "RUNNING").length;
+  const of = labelsOf(object);
+  return [
+    { do: "count", name: `${app}_running_count`, value: stateOf(status) === "RUNNING" ? 1 : 0, of },
+    { do: "count", name: "spark_executor_running_count", value: running, of },
+  ];
+};
+
+/** Losses are counted when they are recorded, which happens once to each. */
+export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly Measure[] => {
+  const { executors: now } = after;
+  const then = before?.executors?.attempt === now?.attempt ? before?.executors : undefined;
+  return lossReasons.flatMap((reason): readonly Measure[] => {
+    const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
+    return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
+  });
+};

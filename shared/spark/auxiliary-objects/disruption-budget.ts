@@ -1,0 +1,15 @@
+/** The driver's PodDisruptionBudget: a node that is drained waits for the driver to end. */
+import { podDisruptionBudgets } from "../../kube/resources.ts";
+import { type Companion, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
+
+/** Only where both the deployment and the application want it; named after the driver pod, as upstream's. */
+export const budgetCompanions = (subject: Subject): readonly Companion[] => {
+  const { name, spec, options, driverPodName } = subject;
+  if (!options.driverPdb || spec.driverPodDisruptionBudget !== true) return [];
+  const labels = { "sparkoperator.k8s.io/launched-by-spark-operator": "true" };
+  const object = objectOf(podDisruptionBudgets, metadataOf(subject, { name: driverPodName, labels }), {
+    minAvailable: 1,
+    selector: { matchLabels: driverSelector(name) },
+  });
+  return [{ resource: podDisruptionBudgets, optional: true, object }];
+};

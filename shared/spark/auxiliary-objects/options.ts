@@ -1,0 +1,37 @@
+/** What a deployment decides for all its SparkApplications: upstream's controller flags, under their meanings. */
+import type { Json } from "../../kube/responses.ts";
+
+export type Options = {
+  /** `--enable-ui-service`. */
+  readonly uiService: boolean;
+  /** `--ingress-*`: a format such as `{{$appName}}.example.com`, "" for no ingress of the web UI. */
+  readonly ingressUrlFormat: string;
+  readonly ingressClassName: string;
+  readonly ingressAnnotations: Readonly<Record<string, string>>;
+  readonly ingressTls: readonly Json[];
+  /** `--enable-batch-scheduler`, `--default-batch-scheduler`, `--kube-scheduler-names`. */
+  readonly batchScheduler: boolean;
+  readonly defaultBatchScheduler: string;
+  readonly kubeSchedulerNames: readonly string[];
+  /** `--enable-driver-pdb`. */
+  readonly driverPdb: boolean;
+  /** `--default-time-to-live-seconds`; 0 for none. */
+  readonly defaultTimeToLiveSeconds: number;
+  /** `--max-tracked-executor-per-app`. */
+  readonly trackedExecutors: number;
+};
+
+/** Upstream's defaults. */
+export const defaultOptions: Options = {
+  uiService: true,
+  ingressUrlFormat: "",
+  ingressClassName: "",
+  ingressAnnotations: {},
+  ingressTls: [],
+  batchScheduler: false,
+  defaultBatchScheduler: "",
+  kubeSchedulerNames: [],
+  driverPdb: false,
+  defaultTimeToLiveSeconds: 0,
+  trackedExecutors: 1_000,
+};

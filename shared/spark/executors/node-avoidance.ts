@@ -1,0 +1,66 @@
+/** Nodes on which executors keep dying: for a while new ones are placed elsewhere where there is an elsewhere. */
+import type { Obj } from "../../core/object.ts";
+import { timeText } from "../../core/time.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import type { Loss } from "./ledger.ts";
+
+/** So many losses on one node within this time, and it is avoided for as long after the last of them; one, if it is about to go. */
+const tooMany = 3;
+const whileMs = 600_000;
+/** More nodes than this are not avoided at once: then it is not the nodes. */
+const most = 8;
+
+/** Losses that say nothing of the node. */
+const blameless: ReadonlySet<Loss["reason"]> = new Set([
+  "finished",
+  "dismissed",
+  "preempted",
+  "driverEnded",
+  "deleted",
+]);
+
+const going = "its node goes at ";
+
+/** Why an executor is ended whose node goes at this time (epoch ms). */
+export const goingAt = (at: number): string => `${going}${timeText(at)}`;
+
+/** A node that is about to go takes pods until it does, also when nobody stands on it any more on whose pod that is written. */
+const goes = ({ reason, why }: Loss): boolean => reason === "node" && why?.startsWith(going) === true;
+
+/** Names of the nodes to avoid, the worst first. */
+export const avoidedNodes = (losses: readonly Loss[], now: number): readonly string[] => {
+  const deaths = new Map<string, number>();
+  for (const loss of losses) {
+    const { node, reason, at } = loss;
+    if (node !== undefined && at > now - whileMs && !blameless.has(reason))
+      deaths.set(node, (deaths.get(node) ?? 0) + (goes(loss) ? tooMany : 1));
+  }
+  const bad = [...deaths].filter(([, count]) => count >= tooMany);
+  return bad
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .slice(0, most)
+    .map(([node]) => node);
+};
+
+const recordAt = (value: Json, name: string): Json => {
+  const inner = value[name];
+  return isRecord(inner) ? inner : {};
+};
+
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/** The pod, put elsewhere if it can be: a wish, for an executor in a bad place is better than none. */
+export const placedElsewhere = (pod: Obj, nodes: readonly string[]): Obj => {
+  if (nodes.length === 0) return pod;
+  const spec = recordAt(pod, "spec");
+  const affinity = recordAt(spec, "affinity");
+  const nodeAffinity = recordAt(affinity, "nodeAffinity");
+  const others = nodeAffinity[preferred];
+  const matchFields = nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] }));
+  const wish = { weight: 100, preference: { matchFields } };
+  const wishes = [...(Array.isArray(others) ? others : []), wish];
+  return {
+    ...pod,
+    spec: { ...spec, affinity: { ...affinity, nodeAffinity: { ...nodeAffinity, [preferred]: wishes } } },
+  };
+};

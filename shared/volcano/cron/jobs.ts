@@ -1,0 +1,56 @@
+/** The jobs of a CronJob that are there: which go on, which have ended how, and what its status does not know yet. */
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Looking } from "../../core/plan.ts";
+import { instantOf } from "../../core/time.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { createdAt, isFinished, phaseOf, shownBy } from "../child-jobs.ts";
+import { jobs } from "../resource.ts";
+import { type Memory, statusOf } from "./memory.ts";
+
+export type Made = {
+  readonly all: readonly Stored[];
+  /** Not finished, also those on their way out. */
+  readonly active: readonly Stored[];
+  /** Newest first, and not on their way out. */
+  readonly successful: readonly Stored[];
+  readonly failed: readonly Stored[];
+};
+
+/** Jobs have no label that leads to their CronJob; whose they are, the owner references say. */
+export const jobsOf = (key: Key): Looking => ({ do: "list", resource: jobs, namespace: key.namespace, labels: {} });
+
+const newestFirst = (a: Stored, b: Stored): number =>
+  createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
+
+export const sortOut = (found: readonly Stored[], uid: string): Made => {
+  const all = found.filter((job) => ownedBy(job, uid)).sort(newestFirst);
+  const ended = (phase: string): readonly Stored[] => all.filter((job) => phaseOf(job) === phase && !isEnding(job));
+  return {
+    all,
+    active: all.filter((job) => !isFinished(job)),
+    successful: ended("Completed"),
+    failed: ended("Failed"),
+  };
+};
+
+/** The newest end of a completed job, of those that are there and those that were. */
+export const withSuccess = (memory: Memory, { successful }: Made): Memory => {
+  const ends = successful.flatMap((job) => instantOf(shownBy(job).state?.lastTransitionTime) ?? []);
+  const succeeded = Math.max(memory.succeeded ?? 0, ...ends);
+  return succeeded === 0 ? memory : { ...memory, succeeded };
+};
+
+/** Jobs that the status calls active: finished by now, or gone. */
+export const departed = (object: Stored, { all }: Made) => {
+  const { active = [] } = statusOf(object);
+  const named = active.map(({ uid = "", name = "" }) => ({
+    uid,
+    name,
+    job: all.find((one) => one.metadata.uid === uid),
+  }));
+  return {
+    finished: named.filter(({ job }) => job !== undefined && isFinished(job)),
+    gone: named.filter(({ job }) => job === undefined),
+  };
+};

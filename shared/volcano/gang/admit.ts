@@ -1,0 +1,56 @@
+/** Letting groups in, as writes: who enters is Inqueue, and marked as let in here; who waits is told why, once. */
+import type { Stored } from "../../core/object.ts";
+import type { Effect } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import { statusOf } from "../queue/tree.ts";
+import { podGroups } from "../resource.ts";
+import { phaseOf, type Verdict } from "./admission.ts";
+
+/** On a group that was let in without Volcano's scheduler: its pods go to the scheduler that this names. */
+export const letIn = "rekindle.dev/scheduled-by";
+
+/** Who places pods where Volcano's scheduler does not. */
+export const placer = "default-scheduler";
+
+/** As many as a step's fence leaves time for. */
+export const mostAtOnce = 300;
+
+const conditionsOf = (group: Stored): readonly Json[] => {
+  const { conditions } = statusOf(group);
+  return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+};
+
+const others = (group: Stored): readonly Json[] => conditionsOf(group).filter(({ type }) => type !== "Unschedulable");
+
+const patchOf = (group: Stored, patch: Json): Effect => {
+  const { name, namespace = "", uid, resourceVersion } = group.metadata;
+  return { do: "patch", ref: { resource: podGroups, namespace, name }, uid, resourceVersion, patch };
+};
+
+const entering = (group: Stored): Effect => {
+  const conditions = conditionsOf(group).length === 0 ? {} : { conditions: others(group) };
+  return patchOf(group, {
+    metadata: { annotations: { [letIn]: placer } },
+    status: { phase: "Inqueue", ...conditions },
+  });
+};
+
+const isTold = (group: Stored, why: string): boolean =>
+  phaseOf(group) === "Pending" &&
+  conditionsOf(group).some(({ type, message }) => type === "Unschedulable" && message === why);
+
+const waiting = (group: Stored, why: string, now: number): Effect => {
+  const condition = {
+    ...{ type: "Unschedulable", status: "True", reason: "NotEnoughResources", message: why },
+    ...{ transitionID: group.metadata.resourceVersion, lastTransitionTime: timeText(now) },
+  };
+  return patchOf(group, { status: { phase: "Pending", conditions: [...others(group), condition] } });
+};
+
+/** The writes that verdicts come to; none for who was told already. */
+export const lettingIn = (verdicts: readonly Verdict[], now: number): readonly Effect[] =>
+  verdicts.flatMap((verdict) => {
+    if (verdict.enters) return [entering(verdict.group)];
+    return isTold(verdict.group, verdict.why) ? [] : [waiting(verdict.group, verdict.why, now)];
+  });

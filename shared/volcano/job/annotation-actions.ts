@@ -1,0 +1,78 @@
+/** Actions that nothing that happened leads to, but what a job asks for by annotation: suspension, a deadline, success early. */
+import { spanText } from "../../core/annotation.ts";
+import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import type { Target } from "./annotations.ts";
+import { type Scene, tallied } from "./context.ts";
+import { isWorking } from "./machine.ts";
+import type { Memory } from "./memory.ts";
+import { isDone } from "./pods.ts";
+import type { Chosen } from "./select-action.ts";
+
+type Wished = (scene: Scene, memory: Memory) => Chosen | undefined;
+
+const job = { task: "" } as const;
+
+const because = (event: string) => ({ event, exitCodes: [] });
+
+/** Taken back, it resumes what was suspended by it, and nothing that a command has aborted. */
+const suspension: Wished = ({ wishes: { suspend } }, memory) => {
+  if (suspend === "true" && isWorking(memory.phase))
+    return { memory: { ...memory, suspended: true }, action: "AbortJob", target: job, because: because("Suspended") };
+  return suspend === "false" && memory.suspended === true && memory.phase === "Aborted"
+    ? { memory, action: "ResumeJob", target: job, because: because("Resumed") }
+    : undefined;
+};
+
+/** When a job has worked for too long, epoch ms; undefined while it does not work, or may for ever. */
+export const deadlineOf = ({ wishes: { deadlineMs }, memory }: Pick<Scene, "wishes" | "memory">): number | undefined =>
+  deadlineMs === undefined || memory.activeSince === undefined || !isWorking(memory.phase)
+    ? undefined
+    : memory.activeSince + deadlineMs;
+
+const deadline: Wished = (scene, memory) => {
+  const due = deadlineOf({ ...scene, memory });
+  if (due === undefined || due > scene.view.now) return undefined;
+  const { deadlineMs = 0 } = scene.wishes;
+  return {
+    memory,
+    action: "TerminateJob",
+    target: job,
+    because: because(`DeadlineExceeded after ${spanText(deadlineMs)}`),
+  };
+};
+
+const isMet =
+  (scene: Scene) =>
+  ({ task, count }: Target): boolean => {
+    const one = tasksOf(scene.spec).find((each) => nameOf(each) === task);
+    if (one === undefined) return false;
+    return (tallied(scene).byTask[task]?.Succeeded ?? 0) >= (count ?? replicasOf(one));
+  };
+
+/** A pod that has succeeded and will be asked again; those that somebody has removed since need not be. */
+const witnessOf = (scene: Scene, targets: readonly Target[]): Pick<Chosen, "witness"> => {
+  const member = scene.members.find(
+    (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
+  );
+  const metadata = member?.pod.metadata;
+  return metadata === undefined ? {} : { witness: { name: metadata.name, uid: metadata.uid } };
+};
+
+const success: Wished = (scene, memory) => {
+  if (!["Pending", "Running"].includes(memory.phase)) return undefined;
+  const met = scene.wishes.success.find((targets) => targets.every(isMet(scene)));
+  if (met === undefined) return undefined;
+  const event = `SuccessTargets ${met.map(({ task }) => task).join(", ")}`;
+  return { memory, action: "CompleteJob", target: job, because: because(event), ...witnessOf(scene, met) };
+};
+
+const wishes: readonly Wished[] = [suspension, deadline, success];
+
+/** The first that has something to ask for. */
+export const wishedOf: Wished = (scene, memory) => {
+  for (const wished of wishes) {
+    const choice = wished(scene, memory);
+    if (choice !== undefined) return choice;
+  }
+  return undefined;
+};

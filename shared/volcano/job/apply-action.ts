@@ -1,0 +1,131 @@
+/** What an action makes of the memory: saved before anything is done about it. */
+import { timeText } from "../../core/time.ts";
+import { partitionOf } from "../pods/pod.ts";
+import { nameOf, tasksOf } from "../schema/spec.ts";
+import { backoffAfter, heldUntil } from "./backoff.ts";
+import { isHeld, type Scene, tallied } from "./context.ts";
+import { superseded, type Target } from "./delays.ts";
+import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
+import { entered, type Memory } from "./memory.ts";
+import { changed, ofTask } from "./ordinals.ts";
+import { phaseAfter } from "./phase-rules.ts";
+import type { Member } from "./pods.ts";
+import type { Chosen } from "./select-action.ts";
+
+type Place = Pick<Member, "task" | "index">;
+
+type Reaches = (scene: Scene, place: Place, target: Target) => boolean;
+
+const partitionIn = ({ spec }: Scene, { task, index }: Place): string | undefined => {
+  const one = tasksOf(spec).find((each) => nameOf(each) === task);
+  return one === undefined ? undefined : partitionOf(one, index);
+};
+
+const targets: Readonly<Partial<Record<PodsAct, Reaches>>> = {
+  killTask: (_, member, target) => member.task === target.task,
+  killPod: (_, member, target) => member.task === target.task && member.index === target.index,
+  killPartition: (scene, member, target) =>
+    member.task === target.task && target.partition !== undefined && partitionIn(scene, member) === target.partition,
+};
+
+const filtered = (sets: Memory["done"], stays: (place: Place) => boolean): Memory["done"] =>
+  changed(
+    new Map(Object.keys(sets).map((task) => [task, [...ofTask(sets, task)].filter((index) => stays({ task, index }))])),
+  );
+
+const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen"] => {
+  const gone = new Set(members.map(({ task, index }) => `${task}/${index}`));
+  return filtered(sets, ({ task, index }) => !gone.has(`${task}/${index}`));
+};
+
+/** The pods of one target are doomed, and their going is no eviction. */
+const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory => {
+  const reaches = targets[move.pods];
+  if (reaches === undefined) return memory;
+  const hit = scene.members.filter((member) => reaches(scene, member, target));
+  const tasks = new Set(hit.map(({ task }) => task));
+  return {
+    ...memory,
+    doomed: [...new Set([...memory.doomed, ...hit.map(({ pod }) => pod.metadata.uid)])],
+    seen: without(memory.seen, hit),
+    failed: without(memory.failed, hit),
+    done: filtered(memory.done, (place) => !reaches(scene, place, target)),
+    completed: memory.completed.filter((task) => !tasks.has(task)),
+    exhausted: memory.exhausted.filter((task) => !tasks.has(task)),
+  };
+};
+
+/** All pods are of an earlier version now, and the group is another's. As upstream, the last retry leaves what has finished. */
+const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => {
+  const { kept: _, unknown: __, ...rest } = memory;
+  const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
+  return {
+    ...rest,
+    version: memory.version + 1,
+    keeps,
+    seen: {},
+    failed: {},
+    done: keeps ? memory.done : {},
+    completed: [],
+    exhausted: [],
+    delays: [],
+    ...(group === undefined ? {} : { retired: group.metadata.uid }),
+  };
+};
+
+/** The group stays behind with all pods of the version. */
+export const endsAll = ({ pods, when }: Move): boolean =>
+  pods === "killAll" || (pods === "killUnfinished" && when === "now");
+
+const toldOf = ({ event, exitCodes }: NonNullable<Chosen["because"]>, { task, index }: Target): string => {
+  const where = task === "" ? "" : ` of ${index === undefined ? `task ${task}` : `pod ${task}-${index}`}`;
+  const codes = exitCodes.length === 0 ? "" : ` (exit code ${exitCodes.join(", ")})`;
+  return `${event}${where}${codes}`;
+};
+
+/** What spends no retry, because the job asks for that. */
+const isFree = ({ wishes }: Scene, { action, because, memory }: Chosen): boolean =>
+  action === "ResumeJob"
+    ? wishes.resumes === "free" || memory.suspended === true
+    : wishes.evictions === "free" && because?.disrupted === true;
+
+/** A resumed job begins anew: it waits for nothing, and its time begins when it runs. */
+const restarted = (scene: Scene, memory: Memory, choice: Chosen): Memory => {
+  const retryCount = memory.retryCount + (isFree(scene, choice) ? 0 : 1);
+  const { backoff: before, suspended: _, ...rest } = memory;
+  if (choice.action === "ResumeJob") return { ...rest, retryCount };
+  const backoff = backoffAfter(before, scene.wishes, scene.view.now);
+  return {
+    ...rest,
+    retryCount,
+    ...(backoff === undefined ? {} : { backoff }),
+  };
+};
+
+/** From the first run on, until it ends, or is to be resumed. */
+const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
+  const since = activeSince ?? (memory.phase === "Running" ? now : undefined);
+  return since === undefined || !isWorking(memory.phase) ? memory : { ...memory, activeSince: since };
+};
+
+/** The memory after the action; `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
+export const taken = (scene: Scene, choice: Chosen, told: boolean): Memory => {
+  const { action, target, because } = choice;
+  const before = choice.memory;
+  const move = moveFor(before.phase, action);
+  const held = isHeld({ ...scene, memory: before });
+  const counts = { spec: scene.spec, retryCount: before.retryCount, held };
+  const reached = endsAll(move) ? renewed(scene, before, move) : aimed(scene, before, move, target);
+  const spent = move.spends === true ? restarted(scene, reached, choice) : reached;
+  const tally = tallied({ ...scene, memory: spent });
+  const into = told ? phaseAfter(before.phase, move, { ...counts, tally }) : before.phase;
+  const next = activeIn(entered(spent, into, scene.view.now), scene.view.now);
+  if (because === undefined) return into === before.phase ? next : withoutWhy(next);
+  const delays = superseded(next.delays, action, target);
+  const until = into === before.phase ? undefined : heldUntil(next, scene.view.now);
+  const wait = until === undefined ? "" : `; its pods are made at ${timeText(until)}`;
+  return { ...next, delays, why: { reason: action, message: `${toldOf(because, target)}${wait}` } };
+};
+
+/** What led into one phase did not lead into the next. */
+const withoutWhy = ({ why: _, ...memory }: Memory): Memory => memory;

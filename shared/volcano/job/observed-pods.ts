@@ -1,0 +1,111 @@
+/** What a step has seen, taken in: pods that are there now, and what is no event any more because it has gone. */
+
+import { deletionAskedAt } from "../../kube/pods.ts";
+import { recalled } from "../command/order.ts";
+import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { doneIn, removedOf } from "./completed-pods.ts";
+import { isExcess, isKept, type Scene } from "./context.ts";
+import { hindranceId } from "./events.ts";
+import type { Memory } from "./memory.ts";
+import { changed, holderOf, ofTask } from "./ordinals.ts";
+import { endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member } from "./pods.ts";
+import { groupPhase } from "./policy-events.ts";
+
+const isWhole = (scene: Scene, name: string): boolean => {
+  const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
+  if (task === undefined) return false;
+  const succeeded = scene.members.filter((member) => member.task === name && isDone(member, scene.memory)).length;
+  return replicasOf(task) > 0 && succeeded + removedOf(scene, task).length >= replicasOf(task);
+};
+
+const hasLive = ({ members }: Scene, name: string): boolean =>
+  members.some((member) => member.task === name && !hasFinished(member));
+
+/** Ordinals of members by task. */
+const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
+  changed(
+    new Map([...Map.groupBy(members, ({ task }) => task)].map(([task, its]) => [task, its.map(({ index }) => index)])),
+  );
+
+/**
+ * When a kubelet is done with a pod, its grace tells nothing any more, and its times are of two clocks. So a step that
+ * sees it on its way before that remembers it, unless the pod could not count as done anyway.
+ */
+const leavingIn = (scene: Scene): Memory["leaving"] => {
+  const { members, memory } = scene;
+  const mayCount = (member: Member): boolean =>
+    !isExcess(scene, member) && !isOver({ ...member, phase: "Succeeded" }, memory);
+  return byTaskOf(members.filter((member) => member.ending && !hasSucceeded(member, memory) && mayCount(member)));
+};
+
+/** A request that a step has planned takes effect no later: its fence, its timeout, and a second of rounding. */
+const latestMs = 16_000;
+
+/**
+ * Pods that a step ends because they are too many. When the job grows again before they are gone, their end is still no
+ * eviction. A pod that outlived the request, or whose deletion was requested later than the request could come, is none.
+ */
+const dismissedIn = (scene: Scene): Pick<Memory, "dismissed"> => {
+  const { members, memory, view } = scene;
+  const before = memory.dismissed;
+  const isKnown = holderOf(before?.pods ?? {});
+  const latest = (before?.at ?? 0) + latestMs;
+  const ended = members.filter((member) => isKnown(member) && (deletionAskedAt(member.pod) ?? view.now) <= latest);
+  const excess = isKept(scene) ? members.filter((member) => isExcess(scene, member) && !member.ending) : [];
+  const fresh = excess.filter((member) => !ended.includes(member));
+  if (ended.length + fresh.length === 0) return {};
+  const at = fresh.length === 0 ? (before?.at ?? view.now) : view.now;
+  return { dismissed: { at, pods: byTaskOf([...ended, ...fresh]) } };
+};
+
+/** Bits of pods that are there; `seen` adds to those that were there before, so that what is missing shows. */
+const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
+  const { members, memory, spec } = scene;
+  const { dismissed } = dismissedIn(scene);
+  const isDismissed = holderOf(dismissed?.pods ?? {});
+  const staying = members.filter(
+    (member) => !isOver(member, memory) && member.version >= memory.version && !isDismissed(member),
+  );
+  const byTask = Map.groupBy(staying, ({ task }) => task);
+  const tasks = tasksOf(spec).map((task) => {
+    const name = nameOf(task);
+    const within = (index: number): boolean => index < replicasOf(task);
+    const there = (byTask.get(name) ?? []).map(({ index }) => index).filter(within);
+    const failed = (byTask.get(name) ?? []).filter(({ phase }) => phase === "Failed").map(({ index }) => index);
+    const known = ofTask(memory.failed, name);
+    const removed = new Set(removedOf(scene, task));
+    return {
+      name,
+      seen: [...ofTask(memory.seen, name), ...there].filter((index) => within(index) && !removed.has(index)),
+      failed: failed.filter((index) => known.has(index)),
+    };
+  });
+  return {
+    seen: changed(new Map(tasks.map(({ name, seen }) => [name, new Set(seen)]))),
+    failed: changed(new Map(tasks.map(({ name, failed }) => [name, failed]))),
+    done: doneIn(scene),
+    leaving: leavingIn(scene),
+    ...(dismissed === undefined ? {} : { dismissed }),
+  };
+};
+
+/** The memory with what this step sees in it. */
+export const witnessed = (scene: Scene): Memory => {
+  const { memory, members, group } = scene;
+  const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
+  const there = new Set(members.map(({ pod }) => pod.metadata.uid));
+  const known = unknown !== undefined && group?.metadata.uid === unknown && groupPhase(scene) === "Unknown";
+  const hindered = hindranceId(scene) ?? memory.hindered;
+  return {
+    ...rest,
+    ...bits(scene),
+    ...(hindered === undefined ? {} : { hindered }),
+    doomed: memory.doomed.filter((uid) => there.has(uid)),
+    // Where nothing goes on, what looks unfinished is of a look that is behind.
+    completed: memory.completed.filter((task) => endsUnfinished(memory) || isWhole(scene, task)),
+    exhausted: memory.exhausted.filter((task) => hasLive(scene, task)),
+    ...(retired === undefined ? {} : { retired }),
+    ...(known ? { unknown } : {}),
+    ...(commands === undefined ? {} : { commands: recalled(commands, scene.orders) }),
+  };
+};

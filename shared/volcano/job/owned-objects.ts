@@ -1,0 +1,148 @@
+/** What a job has beside its pods: its group, the objects of its plugins, its claims. Made, mended, and ended with the job. */
+import { digestOf, same } from "../../core/json.ts";
+import type { Obj, Stored } from "../../core/object.ts";
+import type { Effect, Query } from "../../core/plan.ts";
+import { isEnding, ownedBy } from "../../kube/pods.ts";
+import { claims, secrets } from "../../kube/resources.ts";
+import { isRecord, type Json } from "../../kube/responses.ts";
+import { standingOf } from "../gang/group-status.ts";
+import { objectsOf } from "../plugins/all.ts";
+import type { Kept } from "../plugins/plugin.ts";
+import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
+import { ownerReference } from "../pods/names.ts";
+import { podGroups } from "../resource.ts";
+import { tasksOf } from "../schema/spec.ts";
+import { answerTo, got, isHeld, makingOf, ownerOf, refOf, removal, type Scene } from "./context.ts";
+import { isFinished, moveFor } from "./machine.ts";
+import type { Memory } from "./memory.ts";
+import { hasSucceeded } from "./pods.ts";
+
+/** Claims are made with the job, and stay as long as it does. */
+const claimsOf = (scene: Scene): readonly Kept[] =>
+  (scene.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
+    if (spec === undefined) return [];
+    const owner = ownerOf(scene);
+    const metadata = { name, namespace: owner.namespace, ownerReferences: [ownerReference(owner)] };
+    return [{ resource: claims, object: { apiVersion: "v1", kind: claims.kind, metadata, spec } }];
+  });
+
+const keptOf = (scene: Scene): readonly Kept[] => [
+  ...claimsOf(scene),
+  ...objectsOf({ owner: ownerOf(scene), tasks: tasksOf(scene.spec) }, scene.spec.plugins),
+];
+
+/** Claims of others that the job only names. */
+const namedOf = ({ spec }: Scene): readonly string[] =>
+  (spec.volumes ?? []).flatMap(({ volumeClaim, volumeClaimName = "" }) =>
+    volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
+  );
+
+const queryFor = ({ key }: Scene, { resource, object }: Kept): Query => got(key, resource, object.metadata.name);
+
+const creation = (scene: Scene, { resource, object, fresh }: Kept): Effect => ({
+  do: "create",
+  object,
+  resource,
+  owner: ownerOf(scene).uid,
+  ...(fresh === undefined ? {} : { fresh }),
+});
+
+/** Data that the object has otherwise or not at all. Keys stay as they were made, with what was told beside them. */
+const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
+  if (wanted.kind === secrets.kind) return undefined;
+  const data = isRecord(there["data"]) ? there["data"] : {};
+  const wrong = Object.entries(isRecord(wanted["data"]) ? wanted["data"] : {}).filter(
+    ([name, text]) => !same(data[name], text),
+  );
+  return wrong.length === 0 ? undefined : { data: Object.fromEntries(wrong) };
+};
+
+const mending = (scene: Scene, kept: Kept, there: Stored | undefined): readonly Effect[] => {
+  if (there === undefined || !ownedBy(there, ownerOf(scene).uid)) return [creation(scene, kept)];
+  const patch = dataPatch(there, kept.object);
+  if (patch === undefined) return [];
+  const { uid, resourceVersion } = there.metadata;
+  return [{ do: "patch", ref: refOf(kept.resource, there), uid, resourceVersion, patch }];
+};
+
+export type Keeping =
+  | { readonly look: readonly Query[] }
+  | {
+      readonly effects: readonly Effect[];
+      readonly kept: Memory["kept"];
+      /** What is not there and nobody here makes. */
+      readonly lacks?: string;
+    };
+
+const firstOf = (scene: Scene, query: Query): Stored | undefined => answerTo(scene.view, query)?.[0];
+
+/** Once seen to stand as they should, they are not looked at again until the job, or its version, changes. */
+const upheld = (scene: Scene): Keeping => {
+  const wanted = keptOf(scene);
+  const named = namedOf(scene);
+  const digest = digestOf([wanted.map(({ object }) => object), named]);
+  const { kept } = scene.memory;
+  if (kept === digest) return { effects: [], kept };
+  if (scene.view.memory === undefined && named.length === 0)
+    return { effects: wanted.map((one) => creation(scene, one)), kept: wanted.length === 0 ? digest : undefined };
+  const queries = [...wanted.map((one) => queryFor(scene, one)), ...named.map((name) => got(scene.key, claims, name))];
+  const unseen = queries.filter((query) => answerTo(scene.view, query) === undefined);
+  if (unseen.length > 0) return { look: unseen };
+  const effects = wanted.flatMap((one) => mending(scene, one, firstOf(scene, queryFor(scene, one))));
+  const lacking = named.find((name) => firstOf(scene, got(scene.key, claims, name)) === undefined);
+  const done = effects.length === 0 && lacking === undefined;
+  const lacks =
+    lacking === undefined
+      ? {}
+      : { lacks: `pvc ${lacking} is not found, the job will be in the Pending state until the PVC is created` };
+  return { effects, kept: done ? digest : undefined, ...lacks };
+};
+
+const isClaim = ({ resource }: Kept): boolean => resource === claims;
+
+/** They go when nothing of the job lives any more. */
+const dissolved = (scene: Scene): Keeping => {
+  const { kept } = scene.memory;
+  if (kept === "" || !isFinished(scene.memory.phase)) return { effects: [], kept };
+  const wanted = keptOf(scene).filter((one) => !isClaim(one));
+  const unseen = wanted.map((one) => queryFor(scene, one)).filter((query) => answerTo(scene.view, query) === undefined);
+  if (unseen.length > 0) return { look: unseen };
+  const left = wanted.flatMap((one) => {
+    const there = firstOf(scene, queryFor(scene, one));
+    return there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [{ one, there }];
+  });
+  const effects = left.filter(({ there }) => !isEnding(there)).map(({ one, there }) => removal(one.resource, there));
+  return { effects, kept: left.length === 0 ? "" : kept };
+};
+
+const goesOn = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+
+/** What is to be done about the shared objects, and whether they were seen to be as they should. */
+export const keeping = (scene: Scene): Keeping => (goesOn(scene) ? upheld(scene) : dissolved(scene));
+
+/** One group at a time: the one left behind goes first. */
+export const groupEffects = (scene: Scene, priorities: Priorities): readonly Effect[] => {
+  const { group, memory } = scene;
+  const { uid } = ownerOf(scene);
+  if (group === undefined)
+    return goesOn(scene) && !isHeld(scene)
+      ? [{ do: "create", object: podGroup(makingOf(scene), priorities), resource: podGroups, owner: uid }]
+      : [];
+  if (isEnding(group) || !ownedBy(group, uid)) return [];
+  if (group.metadata.uid === memory.retired || !goesOn(scene)) return [removal(podGroups, group)];
+  const asked = groupPatch(group, podGroup(makingOf(scene), priorities));
+  const stands = standingOf(
+    group,
+    scene.members
+      .filter((member) => member.phase !== "Succeeded" || hasSucceeded(member, memory))
+      .map(({ pod }) => pod),
+  );
+  if (asked === undefined && stands === undefined) return [];
+  const patch = { ...asked, ...stands };
+  const { resourceVersion } = group.metadata;
+  return [{ do: "patch", ref: refOf(podGroups, group), uid: group.metadata.uid, resourceVersion, patch }];
+};
+
+/** Notes on claims, as upstream writes them into `status.controlledResources`. */
+export const claimNotes = (scene: Scene): Readonly<Record<string, string>> =>
+  Object.fromEntries(claimsOf(scene).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]));

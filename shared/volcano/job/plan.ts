@@ -1,0 +1,175 @@
+/** How what was decided becomes a plan: effects in their order, the status, the events, and what is waited for. */
+import { same } from "../../core/json.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import { pods } from "../../kube/resources.ts";
+import { cleared } from "../command/order.ts";
+import { refusedBy } from "../plugins/all.ts";
+import type { Priorities } from "../podgroup/group.ts";
+import { jobs, podGroups } from "../resource.ts";
+import { tasksOf } from "../schema/spec.ts";
+import { isKept, ownerOf, refOf, type Scene } from "./context.ts";
+import { refusalWord } from "./error-texts.ts";
+import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./events.ts";
+import { expiryOf } from "./expiry.ts";
+import { isFinished } from "./machine.ts";
+import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
+import { groupEffects, keeping } from "./owned-objects.ts";
+import { projected, type Word } from "./status.ts";
+import { podEffects } from "./sync.ts";
+import { type Asked, pollMs, waitsOf } from "./waits.ts";
+
+const slowPollMs = 60_000;
+
+type Told = Asked & {
+  /** Nobody was asked to end, and what was shown stands: more pods of the same may be made within the step. */
+  readonly settled?: boolean;
+  /** What was acted on, if anything, was read by itself. */
+  readonly sure?: boolean;
+  readonly prioritiesOf: Priorities;
+};
+
+const expires = (scene: Scene): Effect => {
+  const { uid, resourceVersion } = scene.object.metadata;
+  return { do: "delete", ref: refOf(jobs, scene.object), uid, resourceVersion };
+};
+
+const isDue = ({ spec, memory, view, object }: Scene): boolean => {
+  const due = expiryOf(spec, memory);
+  return due !== undefined && due <= view.now && shownPhase(object) === memory.phase;
+};
+
+/** Creations of pods within one step, however slowly each is answered. */
+const mostInStep = 1_000;
+
+/** More pods are to be made, and nothing else is: they need no other look. */
+const goesOn = ({ view, object, memory }: Scene, { settled }: Told, stages: Stages): boolean =>
+  settled === true &&
+  shownPhase(object) === memory.phase &&
+  (view.done ?? []).length < mostInStep &&
+  stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
+
+/** Whoever it ends was told to be ended before, and what it goes by was read or only grows. */
+const isSwift = ({ memory }: Scene, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
+  sure === true &&
+  !isFinished(memory.phase) &&
+  ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
+
+/** Others may have shown a later phase than the one that was read of: who shows this one has to win for it. */
+const isContested = ({ view, object, memory }: Scene): boolean =>
+  view.memory?.phase === memory.phase && shownPhase(object) !== memory.phase;
+
+type Stages = readonly (readonly Effect[])[];
+
+/** Whoever finds the job without a record, but with this status, comes to the same memory, and finds or makes the same group. */
+const isShown = ({ object, view, memory }: Scene, { status, stages, wakeAt, again }: Plan<Memory>): boolean => {
+  const { kept: _, ...remembered } = memory;
+  return (
+    wakeAt === undefined &&
+    again !== true &&
+    stages.flat().every((effect) => effect.do === "create" && effect.resource === podGroups) &&
+    same(seeded({ ...object, status }, view.now), remembered)
+  );
+};
+
+/** What is in the way of pods. */
+const wordOf = ({ object, spec, key }: Scene, lacking: string | undefined): Word | undefined => {
+  const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
+  if (refusal !== undefined) return { reason: "PluginError", message: refusal };
+  return lacking === undefined ? undefined : { reason: "PVCError", message: lacking };
+};
+
+/** What is owed is saved and told; everything else is decided within the same step, once it is. */
+export const payingPlan = (scene: Scene, asked: Asked & Pick<Told, "sure">, debt: readonly Untold[]): Plan<Memory> => {
+  const { wakeAt, waitsFor } = waitsOf(scene, asked, false);
+  return {
+    ...toldFirst(scene, debt),
+    more: true,
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...(isSwift(scene, asked, []) ? { swift: true } : {}),
+  };
+};
+
+type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
+
+/**
+ * Pods that stay read the hosts of a job that has changed, so what the pods share is mended before others are ended, and
+ * within the same stage, so that neither waits for the other. A job that is over ends its pods first: they may still read it.
+ */
+const inOrder = (scene: Scene, { ends, kept, group }: Ordered): Stages =>
+  ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
+
+/** The plan of a step, from the memory that it leaves. */
+export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
+  if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
+  const kept = keeping(scene);
+  if ("look" in kept) return kept;
+  const { kept: _, ...rest } = scene.memory;
+  const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
+  const next = { ...scene, memory };
+  const word = wordOf(scene, kept.lacks);
+  const { ends, creates, more } = podEffects(next, word === undefined);
+  const group = groupEffects(next, asked.prioritiesOf);
+  const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
+  const all = [
+    ...inOrder(next, { ends, kept: kept.effects, group }),
+    creates,
+    [...ordersTold(next), ...actionTold(next, word !== undefined), ...warned],
+    cleared(next.orders, memory.commands),
+  ];
+  const stages = all.filter((stage) => stage.length > 0);
+  const busy = ends.length + kept.effects.length + group.length > 0;
+  const unverified = kept.effects.length > 0 && kept.lacks === undefined;
+  const on = more && goesOn(next, asked, stages);
+  const plan: Plan<Memory> = {
+    memory,
+    stages,
+    status: projected(next, word ?? stateWord(next)),
+    ...waitsOf(next, asked, busy),
+    ...(isSwift(next, asked, ends) ? { swift: true } : {}),
+    ...(isContested(scene) ? { fenced: true } : {}),
+    ...(on ? { more: true } : {}),
+    ...((more && !on) || unverified ? { again: true } : {}),
+    ...(word === undefined ? {} : { pollMs, waitsFor: word.message }),
+  };
+  return isShown(next, plan) ? { ...plan, shown: true } : plan;
+};
+
+/** Nothing is done, and everybody sees why. */
+export const held = (scene: Scene, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
+  memory: scene.memory,
+  stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
+  status: projected(scene, word),
+  pollMs: first.length > 0 ? 1_000 : pollMs,
+  waitsFor: word.message,
+});
+
+/** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
+export const refusedPlan = (scene: Scene, refused: readonly Refusal[]): Decision<Memory> => {
+  return { ...held(scene, refusalWord(refused)), pollMs: slowPollMs };
+};
+
+/** A spec that cannot be followed leaves everything as it is, and says what to change. */
+export const invalid = (about: {
+  readonly object: Stored;
+  readonly memory: Memory;
+  readonly message: string;
+  readonly now: number;
+}): Decision<Memory> => {
+  const { object, memory } = about;
+  const message = about.message.slice(0, 1_000);
+  const status = Object(object["status"]);
+  const word: Word = { reason: "InvalidSpec", message };
+  return {
+    memory,
+    stages: [[told(object, `InvalidSpec ${object.metadata.generation ?? 0}`, word)]],
+    status: {
+      ...status,
+      state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
+    },
+    waitsFor: `its spec to be mended: ${message}`,
+    rests: true,
+  };
+};

@@ -1,0 +1,33 @@
+/** After a recovery: pods that were seen and are missing may come back within its window. Later they were evicted. */
+import type { Plan } from "../../core/plan.ts";
+import { timeText } from "../../core/time.ts";
+import { waitingOrders } from "../command/order.ts";
+import { podName } from "../pods/names.ts";
+import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
+import { isKept, ownerOf, type Scene } from "./context.ts";
+import type { Memory } from "./memory.ts";
+import { ofTask } from "./ordinals.ts";
+
+/** How often a missing pod is looked for. */
+const pollMs = 5_000;
+
+/** Names of pods that were seen, and of which nothing stands. */
+const missingIn = (scene: Scene): readonly string[] =>
+  tasksOf(scene.spec).flatMap((task) => {
+    const name = nameOf(task);
+    const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
+    return [...ofTask(scene.memory.seen, name)]
+      .filter((index) => !there.has(index) && index < replicasOf(task))
+      .map((index) => podName(ownerOf(scene).name, name, index));
+  });
+
+/** The plan while the window is open for a missing pod; undefined when nothing is waited for. A command ends the wait. */
+export const awaiting = (scene: Scene, memory: Memory): Plan<Memory> | undefined => {
+  const { returning, now } = scene.view;
+  if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;
+  if (waitingOrders(scene.orders, memory.commands).length > 0) return undefined;
+  const [first] = missingIn(scene);
+  if (first === undefined) return undefined;
+  const waitsFor = `pod ${first} to come back, until ${timeText(returning.until)}`;
+  return { memory, stages: [], returning: true, wakeAt: returning.until, pollMs, waitsFor };
+};

@@ -1,0 +1,203 @@
+/** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
+import { remembered, waitingOrders } from "../command/order.ts";
+import type { Action } from "../schema/words.ts";
+import { wishedOf } from "./annotation-actions.ts";
+import type { CodeRule } from "./annotations.ts";
+import type { Scene } from "./context.ts";
+import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
+import type { Later } from "./events.ts";
+import { commandActions, moveFor } from "./machine.ts";
+import type { Memory } from "./memory.ts";
+import { changed, ofTask } from "./ordinals.ts";
+import { type Answer, actionFor } from "./policies.ts";
+import { type EventName, type Happening, happeningsOf, isLeaving } from "./policy-events.ts";
+
+export type Chosen = {
+  readonly memory: Memory;
+  readonly action: Action;
+  readonly target: Target;
+  /** Absent for a sync that nothing led to. */
+  readonly because?: {
+    readonly event: string;
+    readonly exitCodes: readonly number[];
+    /** What happened came from outside: see `Happening`. */
+    readonly disrupted?: true;
+  };
+  /** What must be asked again before the action is taken. */
+  readonly witness?: Happening["witness"];
+  /** When a pod will have waited for too long, epoch ms. */
+  readonly wakeAt?: number;
+  /** Actions that wait from this step on. */
+  readonly laters?: readonly Later[];
+};
+
+/** A pod that waits, and when it will have waited for too long; `fresh`: no step before has seen it. */
+type Waiting = Later & { readonly fresh: boolean };
+
+/** What is announced of pods that wait. An action of the whole job that waits already for an earlier one is not new. */
+const announced = (waiting: readonly Waiting[]): readonly Later[] => {
+  const groups = Map.groupBy(waiting, ({ action, delayMs, dueAt }) =>
+    isOfJob(action) ? `${action} ${delayMs}` : `${action} ${delayMs} ${dueAt}`,
+  );
+  return [...groups.values()].flatMap((ones) =>
+    ones.every(({ fresh, action }) => fresh || !isOfJob(action)) ? ones.filter(({ fresh }) => fresh).slice(0, 1) : [],
+  );
+};
+
+const job: Target = { task: "" };
+
+/** Policies are asked where pods are kept as the spec says; nowhere else does anything come of them. */
+const listens = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+
+/** What came of the events that a step has gone through, in their order. */
+type Heard = { readonly happenings: readonly Happening[]; readonly arms: readonly Arm[] };
+
+const indexesBy = (happenings: readonly Happening[], event: EventName): ReadonlyMap<string, readonly number[]> => {
+  const groups = Map.groupBy(
+    happenings.filter((one) => one.event === event),
+    ({ task }) => task,
+  );
+  return new Map([...groups].map(([task, ones]) => [task, ones.map(({ index = 0 }) => index)]));
+};
+
+const including = (sets: Memory["failed"], added: ReadonlyMap<string, readonly number[]>): Memory["failed"] => ({
+  ...sets,
+  ...changed(new Map([...added].map(([task, indexes]) => [task, new Set([...ofTask(sets, task), ...indexes])]))),
+});
+
+const excluding = (sets: Memory["seen"], gone: ReadonlyMap<string, readonly number[]>): Memory["seen"] => {
+  const left = Object.keys(sets).map((task): [string, number[]] => {
+    const out = new Set(gone.get(task));
+    return [task, [...ofTask(sets, task)].filter((index) => !out.has(index))];
+  });
+  return changed(new Map(left));
+};
+
+const tasksIn = (happenings: readonly Happening[], event: EventName): readonly string[] =>
+  happenings.filter((one) => one.event === event).map(({ task }) => task);
+
+/** What has happened is an event no more. A pod that waits stays one, until it has been waited for. */
+const noted = (memory: Memory, { happenings, arms }: Heard, { group }: Scene): Memory => {
+  const lost = group !== undefined && happenings.some(({ event }) => event === "Unknown");
+  return {
+    ...memory,
+    failed: including(memory.failed, indexesBy(happenings, "PodFailed")),
+    seen: excluding(memory.seen, indexesBy(happenings, "PodEvicted")),
+    completed: [...memory.completed, ...tasksIn(happenings, "TaskCompleted")],
+    exhausted: [...memory.exhausted, ...tasksIn(happenings, "TaskFailed")],
+    delays: armed(memory.delays, arms),
+    ...(lost ? { unknown: group.metadata.uid } : {}),
+  };
+};
+
+/** What the job's annotation says of codes goes before its policies. */
+const answerTo = ({ object, spec, memory, wishes }: Scene, { event, task, exitCodes }: Happening): Answer => {
+  const rule = event === "PodFailed" ? wishes.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
+  if (rule !== undefined) return { action: rule.action, delayMs: 0, by: "job" };
+  return actionFor({ uid: object.metadata.uid, version: memory.version, spec }, { event, task, exitCodes });
+};
+
+const isWithin = (ranges: CodeRule["ranges"], codes: readonly number[]): boolean =>
+  codes.some((code) => ranges.some(([from, to]) => from <= code && code <= to));
+
+const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<Happening, "disrupted"> =>
+  is === undefined ? {} : { disrupted: is };
+
+const overdueOf = (scene: Scene, memory: Memory): Chosen | undefined => {
+  const due = dueOf(memory, scene.view.now);
+  if (due === undefined) return undefined;
+  const delays = memory.delays.filter((one) => one !== due);
+  const because = { event: due.event, exitCodes: [], ...disrupted(due) };
+  return { memory: { ...memory, delays }, action: due.action, target: due, because };
+};
+
+/** What one event means now: an action, one that waits, a moment to look again, or nothing. */
+type Verdict =
+  | { readonly does: "nothing" }
+  /** It stays an event until the restart that is on its way is over. */
+  | { readonly does: "stays" }
+  | ({ readonly does: "waits" | "arms" } & Later)
+  | { readonly does: "acts"; readonly action: Action };
+
+/** A pod waits from when it was made, an event from now. What fails in a restart is to be counted as another one, and so waits for its end. */
+const verdictOf = (scene: Scene, happening: Happening): Verdict => {
+  const { now } = scene.view;
+  const { action, delayMs, by } = answerTo(scene, happening);
+  if (by === "none") return { does: "nothing" };
+  if (action === "RestartJob" && scene.memory.phase === "Restarting") return { does: "stays" };
+  if (happening.event !== "PodPending")
+    return delayMs > 0 ? { does: "arms", action, delayMs, dueAt: now + delayMs } : { does: "acts", action };
+  const dueAt = happening.at + delayMs;
+  return dueAt > now ? { does: "waits", action, delayMs, dueAt } : { does: "acts", action };
+};
+
+const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen => {
+  const { event, exitCodes, witness } = happening;
+  return {
+    memory,
+    action,
+    target: happening,
+    because: { event, exitCodes, ...disrupted(happening) },
+    ...(witness === undefined ? {} : { witness }),
+  };
+};
+
+/** A command goes before everything else, in every phase. One that changes nothing is the reason for nothing. */
+const orderedOf = ({ orders, memory: { commands } }: Scene, memory: Memory): Chosen | undefined => {
+  const [order] = waitingOrders(orders, commands);
+  if (order === undefined) return undefined;
+  const taken = { memory: { ...memory, commands: remembered(commands, order) }, target: job };
+  const action = commandActions.find((one) => one === order.action);
+  if (action === undefined || order.stale) return { ...taken, action: "SyncJob" };
+  const idle = moveFor(memory.phase, action) === moveFor(memory.phase, "SyncJob");
+  return { ...taken, action, ...(idle ? {} : { because: { event: "CommandIssued", exitCodes: [] } }) };
+};
+
+/** True when the next command ends the job, for which nothing has to be there first. */
+export const isToEnd = ({ orders, memory }: Scene): boolean => {
+  const [order] = waitingOrders(orders, memory.commands);
+  return order !== undefined && !order.stale && ["AbortJob", "TerminateJob", "CompleteJob"].includes(order.action);
+};
+
+/** True of a pod that no step before has seen. */
+const isFresh = ({ view }: Scene, { task, index = -1 }: Happening): boolean =>
+  !ofTask(view.memory?.seen ?? {}, task).has(index);
+
+/** Goes through what has happened until something is to be done about it; `told`: it may be done. */
+const heardOf = (scene: Scene, memory: Memory, told: boolean): Chosen => {
+  const happenings: Happening[] = [];
+  const arms: Arm[] = [];
+  const waiting: Waiting[] = [];
+  const laters = (): readonly Later[] => [...arms, ...announced(waiting)];
+  for (const happening of happeningsOf(scene)) {
+    const verdict = verdictOf(scene, happening);
+    if (verdict.does === "stays") continue;
+    if (verdict.does === "acts" && !told) break;
+    happenings.push(happening);
+    if (verdict.does === "acts")
+      return {
+        ...choiceOf(noted(memory, { happenings, arms }, scene), happening, verdict.action),
+        laters: laters(),
+      };
+    if (verdict.does === "arms") arms.push({ happening, ...verdict });
+    if (verdict.does === "waits") waiting.push({ ...verdict, fresh: isFresh(scene, happening) });
+  }
+  const wakeAt = Math.min(...waiting.map(({ dueAt }) => dueAt));
+  return {
+    memory: noted(memory, { happenings, arms }, scene),
+    action: "SyncJob",
+    target: job,
+    laters: laters(),
+    ...(waiting.length === 0 ? {} : { wakeAt }),
+  };
+};
+
+/** `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
+export const chosen = (scene: Scene, told: boolean): Chosen => {
+  const staying = scene.members.filter((member) => !isLeaving(scene, member));
+  const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };
+  const ordered = told ? (orderedOf(scene, memory) ?? wishedOf(scene, memory)) : undefined;
+  if (ordered !== undefined) return ordered;
+  if (!listens(scene)) return { memory, action: "SyncJob", target: job };
+  return (told ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, told);
+};

@@ -1,0 +1,190 @@
+/**
+ * Volcano's figures: its controllers' by their names and labels, and ours beside them. What stands (upstream's counters of
+ * ended jobs among it, which it drops with the job) is counted from the objects; what happened, by whose status write won.
+ */
+import * as z from "zod";
+import type { Figure, Measure } from "../core/metric.ts";
+import type { Stored } from "../core/object.ts";
+import { instantOf } from "../core/time.ts";
+import { quantityOf } from "../kube/quantity.ts";
+import { queueOfGroup, shownState } from "./queue/tree.ts";
+import { isPhase } from "./schema/words.ts";
+
+/** A figure and what its values are told apart by. */
+type Labelled = Figure & { readonly labels: readonly string[] };
+
+/** As upstream's, doubling from 5 ms on. */
+const latencyBuckets = Array.from({ length: 15 }, (_, at) => 5 * 2 ** at);
+
+const latency = "volcano_controller_job_to_pod_creation_latency_milliseconds";
+const allMade = "volcano_controller_job_e2e_creation_duration_milliseconds";
+const byJob = ["job_name", "queue_name"] as const;
+
+/** Phases of a PodGroup, as upstream counts them by queue. */
+const groupPhases = ["Pending", "Inqueue", "Running", "Unknown", "Completed"] as const;
+
+const groupFigure = (phase: string): string => `volcano_queue_pod_group_${phase.toLowerCase()}_count`;
+
+export const volcanoFigures: readonly Labelled[] = [
+  {
+    name: "volcano_job_completed_phase_count",
+    help: "Jobs that completed",
+    kind: "counter",
+    standing: true,
+    labels: byJob,
+  },
+  { name: "volcano_job_failed_phase_count", help: "Jobs that failed", kind: "counter", standing: true, labels: byJob },
+  {
+    name: latency,
+    help: "From a job's creation to each of its pods",
+    kind: "histogram",
+    buckets: latencyBuckets,
+    labels: [],
+  },
+  {
+    name: allMade,
+    help: "From a job's creation to the last of its pods, of its latest version",
+    kind: "gauge",
+    lasting: true,
+    labels: ["job_name", "queue", "job_namespace"],
+  },
+  ...groupPhases.map((phase): Labelled => {
+    const help = `PodGroups of the queue that are ${phase}`;
+    return { name: groupFigure(phase), help, kind: "gauge", labels: ["queue_name"] };
+  }),
+  { name: "rekindle_jobs", help: "Jobs by phase", kind: "gauge", labels: ["phase", "queue_name"] },
+  { name: "rekindle_job_phases_total", help: "Phases that jobs entered", kind: "counter", labels: ["phase"] },
+  { name: "rekindle_job_retries_total", help: "Retries that jobs spent", kind: "counter", labels: ["queue_name"] },
+  { name: "rekindle_queues", help: "Queues by state", kind: "gauge", labels: ["state"] },
+  {
+    name: "rekindle_queue_allocated",
+    help: "What the scheduler says is allocated in a queue, in the resource's own unit",
+    kind: "gauge",
+    labels: ["queue_name", "resource"],
+  },
+];
+
+const count = z.number().int().catch(0);
+
+const shape = z.object({
+  state: z.object({ phase: z.string().catch("") }).catch({ phase: "" }),
+  retryCount: count,
+  version: count,
+  pending: count,
+  running: count,
+  succeeded: count,
+  failed: count,
+  unknown: count,
+});
+
+type Status = z.infer<typeof shape>;
+
+const read = (status: unknown): Status => shape.parse(typeof status === "object" && status !== null ? status : {});
+
+const podsIn = ({ pending, running, succeeded, failed, unknown }: Status): number =>
+  pending + running + succeeded + failed + unknown;
+
+const counted = (name: string, value: number, of: Measure["of"]): Measure => ({ do: "count", name, value, of });
+
+/** Phases in which pods are made; in every other, what a new version shows is what was kept of the one before. */
+const making: readonly string[] = ["Pending", "Running"];
+
+/** Pods that this status shows and the one before did not; of another version, all are others. */
+const newPods = (before: Status, after: Status): number =>
+  making.includes(after.state.phase)
+    ? Math.max(0, podsIn(after) - (before.version === after.version ? podsIn(before) : 0))
+    : 0;
+
+const wanting = z
+  .object({ tasks: z.array(z.object({ replicas: count }).catch({ replicas: 0 })).catch([]) })
+  .catch({ tasks: [] });
+
+/** Pods that the job asks for, as far as its spec can be read. */
+const wantedBy = (job: Stored): number =>
+  wanting.parse(job["spec"]).tasks.reduce((total, { replicas }) => total + replicas, 0);
+
+/**
+ * This status is the first of its version to show all of the job's pods. Once a version runs, pods that come are taken for
+ * replaced ones, for no status tells them from its first.
+ */
+const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
+  const wanted = wantedBy(job);
+  if (wanted === 0 || podsIn(after) < wanted || !making.includes(after.state.phase)) return false;
+  return before.version !== after.version || (before.state.phase !== "Running" && podsIn(before) < wanted);
+};
+
+/** By upstream's labels, which are others than those of its other figures. */
+const durationOf = (job: Stored, { version }: Status, value: number): Measure => {
+  const { name, namespace = "", uid } = job.metadata;
+  const labels = { job_name: name, queue: queueOfGroup(job), job_namespace: namespace };
+  return { do: "observe", name: allMade, value, of: { ...labels, namespace, uid, version: `${version}` } };
+};
+
+/** The figures of one status write of a Job that won; `now` in epoch ms. */
+export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly Measure[] => {
+  const [before, after] = [read(job["status"]), read(status)];
+  const { namespace = "", creationTimestamp } = job.metadata;
+  const { phase } = after.state;
+  const value = Math.max(0, now - (instantOf(creationTimestamp) ?? now));
+  const retries = after.retryCount - before.retryCount;
+  return [
+    ...(phase === before.state.phase || !isPhase(phase)
+      ? []
+      : [counted("rekindle_job_phases_total", 1, { namespace, phase })]),
+    ...(retries > 0
+      ? [counted("rekindle_job_retries_total", retries, { namespace, queue_name: queueOfGroup(job) })]
+      : []),
+    ...Array.from(
+      { length: newPods(before, after) },
+      (): Measure => ({ do: "observe", name: latency, value, of: { namespace } }),
+    ),
+    ...(areAllMade(job, before, after) ? [durationOf(job, after, value)] : []),
+  ];
+};
+
+const endings: Readonly<Record<string, string>> = {
+  Completed: "volcano_job_completed_phase_count",
+  Failed: "volcano_job_failed_phase_count",
+};
+
+/** What one Job stands for, with a place for what lasts as long as it. One that nobody has taken up is in no phase. */
+export const standingOfJob = (job: Stored): readonly Measure[] => {
+  const { phase } = read(job["status"]).state;
+  if (!isPhase(phase)) return [];
+  const { name, namespace = "", uid } = job.metadata;
+  const queue_name = queueOfGroup(job);
+  const ending = endings[phase];
+  return [
+    counted("rekindle_jobs", 1, { phase, queue_name }),
+    counted(allMade, 0, { uid }),
+    ...(ending === undefined ? [] : [counted(ending, 1, { job_name: `${namespace}/${name}`, queue_name })]),
+  ];
+};
+
+/** What one PodGroup stands for: a phase of its queue, Pending while nobody has said one. */
+export const standingOfGroup = (group: Stored): readonly Measure[] => {
+  const { phase = "Pending" } = Object(group["status"] ?? {});
+  const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
+  return known === undefined ? [] : [counted(groupFigure(known), 1, { queue_name: queueOfGroup(group) })];
+};
+
+/** In units of the resource, so that 500m of a processor is 0.5. */
+const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
+  const { allocated } = Object(queue["status"] ?? {});
+  return Object.entries(Object(allocated ?? {})).flatMap(([resource, amount]) => {
+    const quantity = quantityOf(amount);
+    return quantity === undefined ? [] : [[resource, Number(quantity.nano) / 1e9] as const];
+  });
+};
+
+/** What one Queue stands for: its state, what is allocated in it, and an empty place for each phase of its groups. */
+export const standingOfQueue = (queue: Stored): readonly Measure[] => {
+  const queue_name = queue.metadata.name;
+  return [
+    counted("rekindle_queues", 1, { state: shownState(queue) }),
+    ...groupPhases.map((phase) => counted(groupFigure(phase), 0, { queue_name })),
+    ...allocatedIn(queue).map(([resource, value]) =>
+      counted("rekindle_queue_allocated", value, { queue_name, resource }),
+    ),
+  ];
+};

@@ -1,0 +1,67 @@
+/** Pods of Volcano's scheduler that nobody has put into a group: each step makes the group and writes its name down. Pure. */
+import type { Key } from "../../core/key.ts";
+import type { Resource, Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { Decision, Plan, Query, View } from "../../core/plan.ts";
+import { queryId } from "../../core/plan.ts";
+import { isEnding } from "../../kube/pods.ts";
+import { pods } from "../../kube/resources.ts";
+import { isRecord } from "../../kube/responses.ts";
+import { keys, podGroups } from "../resource.ts";
+import { bareGroup, bareGroupName, controllerOf } from "./bare-group.ts";
+import { isGrouped, podWatcher, volcanoScheduler } from "./watches.ts";
+
+/** Nothing is remembered of a pod: what it lacks shows. */
+type Nothing = Readonly<Record<string, never>>;
+
+const done: Plan<Nothing> = { memory: {}, stages: [], forget: true };
+
+const isForVolcano = (pod: Stored): boolean =>
+  isRecord(pod["spec"]) && pod["spec"]["schedulerName"] === volcanoScheduler;
+
+const kindsAbove: Readonly<Record<string, Resource>> = {
+  ReplicaSet: { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet" },
+  StatefulSet: { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet" },
+  DaemonSet: { group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet" },
+  Job: { group: "batch", version: "v1", plural: "jobs", kind: "Job" },
+};
+
+/** The controller, for what it says of the group; one of another kind, or that may not be seen, says nothing. */
+const aboveOf = (pod: Stored, { namespace }: Key): Query | undefined => {
+  const controller = controllerOf(pod);
+  const resource = controller === undefined ? undefined : kindsAbove[controller.kind];
+  if (controller === undefined || resource === undefined) return undefined;
+  if (controller.apiVersion.split("/")[0] !== resource.group) return undefined;
+  return { do: "peek", ref: { resource, namespace, name: controller.name } };
+};
+
+const textsIn = (value: unknown): Readonly<Record<string, string>> => {
+  const metadata = isRecord(value) && isRecord(value["metadata"]) ? value["metadata"] : {};
+  const { annotations } = metadata;
+  const entries = Object.entries(isRecord(annotations) ? annotations : {});
+  return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === "string" ? [[name, text]] : [])));
+};
+
+const grouping = (pod: Stored, upper: Readonly<Record<string, string>>): Plan<Nothing> => {
+  const { name, namespace = "", uid, resourceVersion } = pod.metadata;
+  const object = bareGroup(pod, upper);
+  const patch = { metadata: { annotations: { [keys.group]: bareGroupName(pod) } } };
+  return {
+    ...done,
+    stages: [
+      [{ do: "create", object, resource: podGroups, owner: controllerOf(pod)?.uid ?? uid, shared: true }],
+      [{ do: "patch", ref: { resource: pods, namespace, name }, uid, resourceVersion, patch }],
+    ],
+  };
+};
+
+export const decide = (key: Key, { object, heard }: View<Nothing>): Decision<Nothing> => {
+  if (object === undefined || isEnding(object) || isGrouped(object.metadata) || !isForVolcano(object)) return done;
+  const query = aboveOf(object, key);
+  if (query === undefined) return grouping(object, {});
+  const answer = heard?.get(queryId(query));
+  if (answer === undefined) return { look: [query] };
+  return grouping(object, answer.heard ? textsIn(answer.value) : {});
+};
+
+export const volcanoPod: Operator<Nothing> = { ...podWatcher, parse: () => ({ ok: true, memory: {} }), decide };

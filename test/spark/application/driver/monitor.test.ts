@@ -1,0 +1,22 @@
+/** A driver that no step ever saw: whether it was there decides if its attempt is made again, or was lost. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { application, decided, driver, remembered } from "../scenes.ts";
+
+const { uid: _, ...unseen } = driver;
+const memory = remembered({ state: { phase: "SUBMITTED" }, plannedAt: 0, driver: unseen });
+const shown = (submissionID: string) => application({ status: { submissionID } });
+
+describe("a driver that is not there and that no step ever saw", () => {
+  const rows = [
+    { when: "the status tells of its submission", object: shown(driver.submissionId), lost: true },
+    { when: "the status tells of another one", object: shown("earlier"), lost: false },
+    { when: "the status tells of nothing", object: application(), lost: false },
+  ];
+  for (const { when, object, lost } of rows)
+    test(`${lost ? "was lost" : "is submitted again under its attempt"} when ${when}`, () => {
+      const { plan } = decided({ object, memory, pods: [] });
+      assert.equal(plan.memory.attempt, 1);
+      assert.equal(plan.memory.state.phase === "FAILING" || plan.memory.state.phase === "FAILED", lost);
+    });
+});

@@ -1,0 +1,94 @@
+/** What goes with a submission and stops nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { application, decided, said, spec } from "../scenes.ts";
+
+const toldOf = (changes: object): readonly string[] =>
+  decided({ object: application({ spec: { ...spec, ...changes } }) })
+    .plan.stages.flat()
+    .map(said);
+
+const toldFor = (sparkVersion: string): readonly string[] =>
+  decided({ object: application({ spec: { ...spec, sparkVersion } }) })
+    .plan.stages.flat()
+    .map(said);
+
+describe("a version whose rules are not known", () => {
+  for (const version of ["4.4.1", "3.4.1"]) {
+    test(`${version} is submitted by the newest rules not above it, and a warning says so`, () => {
+      const told = toldFor(version);
+      assert.ok(told.some((line) => line.startsWith("create pods")));
+      assert.ok(told.some((line) => /^tell Warning RekindleSparkVersionUnknown .*those of Spark/.test(line)));
+    });
+  }
+
+  for (const version of ["3.5.8", "4.0.4", "4.1.1", "4.2.1", "4.3.0"]) {
+    test(`of ${version} nothing is told: its own rules are known`, () => {
+      assert.deepEqual(
+        toldFor(version).filter((line) => line.startsWith("tell Warning")),
+        [],
+      );
+    });
+  }
+});
+
+const config = { name: "config", configMap: { name: "app-config" } };
+const mount = { name: "config", mountPath: "/etc/app" };
+
+describe("volumes and mounts that no pod gets", () => {
+  const cases: readonly (readonly [string, object, RegExp])[] = [
+    [
+      "a mount of an undeclared volume",
+      { volumes: [config], driver: { volumeMounts: [mount, { name: "confg", mountPath: "/etc/other" }] } },
+      /spec\.driver\.volumeMounts\[1\] is ignored: spec\.volumes declares no volume "confg", so nothing is mounted at "\/etc\/other"; declare it there/,
+    ],
+    [
+      "an executor's mount where no volume is declared at all",
+      { executor: { instances: 1, volumeMounts: [mount] } },
+      /spec\.executor\.volumeMounts\[0\] is ignored/,
+    ],
+    [
+      "a mount of a template's volume",
+      { driver: { volumeMounts: [mount], template: { spec: { containers: [{}], volumes: [config] } } } },
+      /driver\.volumeMounts\[0\] is ignored: .* it stands in spec\.driver\.template alone/,
+    ],
+    [
+      "a second volume of one name",
+      { volumes: [config, { name: "config", emptyDir: {} }], driver: { volumeMounts: [mount] } },
+      /spec\.volumes\[1\] is ignored: spec\.volumes\[0\] has the same name "config", and the first one is used/,
+    ],
+    [
+      "a volume of a template's name",
+      {
+        volumes: [config],
+        driver: {
+          volumeMounts: [mount],
+          template: { spec: { containers: [{}], volumes: [{ name: "config", emptyDir: {} }] } },
+        },
+      },
+      /spec\.volumes\[0\] is ignored in the driver: spec\.driver\.template has a volume of the same name "config"/,
+    ],
+  ];
+  for (const [what, changes, says] of cases)
+    test(`${what} is told, and the application is submitted`, () => {
+      const told = toldOf(changes);
+      assert.ok(told.some((line) => line.startsWith("create pods")));
+      const warnings = told.filter((line) => line.startsWith("tell Warning RekindleVolumeIgnored"));
+      assert.equal(warnings.length, 1, told.join("\n"));
+      assert.match(warnings[0] ?? "", says);
+    });
+
+  test("of declared volumes nothing is told, scratch space among them", () => {
+    const scratch = { name: "spark-local-dir-1", emptyDir: {} };
+    const volumeMounts = [mount, { name: "spark-local-dir-1", mountPath: "/scratch" }];
+    const told = toldOf({
+      volumes: [config, scratch],
+      driver: { volumeMounts },
+      executor: { instances: 1, volumeMounts },
+    });
+    assert.deepEqual(
+      told.filter((line) => line.startsWith("tell Warning")),
+      [],
+    );
+  });
+});

@@ -1,0 +1,129 @@
+/** What is wrong with a run as a whole: when it is noted, told, and what an annotation makes of it. */
+import { ask, at, both, doneSo, failed, living, lostOnce, old, type Row, registered, tested } from "../attended.ts";
+import { eight } from "../scenes.ts";
+
+const silent = { pulse: { at: at("07:59:00"), tasks: 5, movedAt: at("07:50:00"), silentSince: at("07:55:00") } };
+const still = { pulse: { at: at("07:45:00"), tasks: 5, movedAt: at("07:30:00") } };
+
+/** What is wrong with the run as a whole. */
+const wrong: readonly Row[] = [
+  {
+    why: "when the last executor is lost, it is noted since when, and waited for",
+    ledger: living([1]),
+    instances: 1,
+    executors: [{ id: 1, ...failed, exit: 1 }],
+    does: [
+      "tell ExecutorLost: Executor 1 (pod pi-exec-1, node node-1) was lost: failed (exit 1, an error, often at its start)",
+    ],
+    lost: { failed: 1 },
+    wakeAt: at("08:01:00"),
+    care: { goneSince: eight },
+  },
+  {
+    why: "after its time it is told",
+    ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
+    does: ["tell ExecutorsGone: no executor has been running for 1m"],
+    lost: { failed: 1 },
+    waits: /no executor has been running for 1m/,
+    care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
+  },
+  {
+    why: "once",
+    ledger: living([], {
+      ...lostOnce,
+      care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
+    }),
+    does: [],
+    lost: { failed: 1 },
+    waits: /no executor has been running for 1m/,
+    care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
+  },
+  {
+    why: "until one runs again",
+    ledger: living([], {
+      ...lostOnce,
+      care: { goneSince: at("07:59:00"), trouble: { is: "executorsGone", since: at("07:59:00") } },
+    }),
+    executors: both.slice(0, 1),
+    does: [],
+    lost: { failed: 1 },
+  },
+  {
+    why: "by annotation the run has failed",
+    annotations: { "rekindle.dev/on-executors-gone": "fail" },
+    ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
+    does: [
+      "tell ExecutorsGone: no executor has been running for 1m",
+      "delete spark-pi-driver",
+      "tell SparkDriverFailed",
+      "tell SparkApplicationFailed",
+    ],
+    phase: "FAILED",
+    lost: { failed: 1 },
+  },
+  {
+    why: "or is run again, whatever its policy says",
+    annotations: { "rekindle.dev/on-executors-gone": "restart" },
+    ledger: living([], { ...lostOnce, care: { goneSince: at("07:59:00") } }),
+    does: [
+      "tell ExecutorsGone: no executor has been running for 1m",
+      "delete spark-pi-driver",
+      "tell SparkDriverFailed",
+    ],
+    wakeAt: at("08:00:05"),
+    phase: "FAILING",
+    lost: { failed: 1 },
+  },
+  {
+    why: "a driver that answered before and does not is noted",
+    ledger: living([1, 2], { care: { pulse: { at: at("07:30:00"), tasks: 5, movedAt: at("07:30:00") } } }),
+    executors: old,
+    looks: [ask],
+    does: [],
+    wakeAt: at("08:05:00"),
+    care: { pulse: { at: eight, tasks: 5, movedAt: at("07:30:00"), silentSince: eight } },
+  },
+  {
+    why: "and told when it stays so",
+    ledger: living([1, 2], { care: silent }),
+    executors: old,
+    looks: [ask],
+    does: ["tell DriverSilent: the driver's REST API answered before, and has not for 5m"],
+    waits: /answered before/,
+    care: { pulse: silent.pulse, trouble: { is: "driverSilent", since: at("07:55:00") } },
+  },
+  {
+    why: "by annotation such a driver is ended",
+    annotations: { "rekindle.dev/on-driver-hang": "fail" },
+    ledger: living([1, 2], { care: silent }),
+    executors: old,
+    looks: [ask],
+    does: [
+      "tell DriverSilent: the driver's REST API answered before, and has not for 5m",
+      ...["delete spark-pi-driver", "delete pi-exec-1", "delete pi-exec-2"],
+      ...["tell SparkDriverFailed", "tell SparkApplicationFailed"],
+    ],
+    phase: "FAILED",
+  },
+  {
+    why: "a driver under which tasks run and none ends is told of",
+    ledger: living([1, 2], { care: still }),
+    executors: old,
+    hears: { allexecutors: registered({ 1: [true, 1, 5], 2: [true] }) },
+    looks: [ask],
+    does: ["tell DriverStalled: tasks are running, and none has ended for 30m"],
+    waits: /none has ended for 30m/,
+    care: { pulse: still.pulse, trouble: { is: "driverStalled", since: at("07:30:00") } },
+  },
+  {
+    why: "one that has nothing to do is not",
+    ledger: living([1, 2], { care: still }),
+    executors: old,
+    hears: { allexecutors: registered({ 1: [true, 0, 5], 2: [true] }) },
+    looks: [ask],
+    does: [],
+    care: doneSo(5, { idle: true }),
+  },
+];
+
+tested("a run that goes on and on", wrong);

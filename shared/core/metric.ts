@@ -2,7 +2,7 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-export type Measure = {
+export type MetricSample = {
   /** Counted: so many more. Observed: one more value of a distribution. */
   readonly do: "count" | "observe";
   readonly name: string;
@@ -12,7 +12,7 @@ export type Measure = {
 };
 
 /** Where figures go. Telling them never fails what they are about. */
-export type Meter = (measures: readonly Measure[]) => void;
+export type Meter = (measures: readonly MetricSample[]) => void;
 
 /** How a figure is kept; buckets in its own unit. */
 export type Figure = {

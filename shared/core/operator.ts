@@ -1,8 +1,8 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
 import type { Key } from "./key.ts";
-import type { Measure } from "./metric.ts";
+import type { MetricSample } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
-import type { Word } from "./outbox.ts";
+import type { StateUpdate } from "./outbox.ts";
 import type { Decision, Effect, Plan, Trouble, View } from "./plan.ts";
 import type { Recovery } from "./recovery.ts";
 
@@ -56,19 +56,23 @@ export type Operator<Memory> = {
   /** True of an object whose metadata alone tells that nothing is to be done about it: a resync passes by. */
   readonly settled?: (metadata: Metadata) => boolean;
   readonly watches: readonly Watch[];
-  /** What is watched is enough to begin with, whatever was read besides; plans that are not `swift` are decided again live. */
+  /** What is watched is enough to begin with, whatever was read besides; plans that are not `staleSafe` are decided again live. */
   readonly watchful?: true;
   readonly parse: (stored: unknown) => Parsed<Memory>;
   /** A method, so that the engine may hold operators of every kind side by side. */
   decide(key: Key, view: View<Memory>): Decision<Memory>;
   /** What a plan for this object means to a listener: told when it differs in state or attempt from what was told last. */
-  tells?(plan: Plan<Memory>, object: Stored): Word | undefined;
+  tells?(plan: Plan<Memory>, object: Stored): StateUpdate | undefined;
   /** How it comes back; without it a record that cannot be used is given up whole. */
   readonly recovery?: Recovery<Memory>;
   /** What a status write that won is counted as; `now` by the API server's clock, epoch ms. */
-  readonly measuresOf?: (object: Stored, status: Readonly<Record<string, unknown>>, now: number) => readonly Measure[];
+  readonly measuresOf?: (
+    object: Stored,
+    status: Readonly<Record<string, unknown>>,
+    now: number,
+  ) => readonly MetricSample[];
   /** What a save that won is counted as. */
-  measuresOfSave?(before: Memory | undefined, after: Memory): readonly Measure[];
+  measuresOfSave?(before: Memory | undefined, after: Memory): readonly MetricSample[];
   /** What a trouble that lasts is told as, where the kind has words of its own for what could not be done. */
   readonly troubleWord?: (trouble: Trouble) => Pick<Trouble, "reason" | "message"> | undefined;
   /** The whole status with the word of what holds the object up, where it has a place for it; gone with the next plan. */

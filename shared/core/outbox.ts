@@ -4,7 +4,7 @@
  */
 
 /** What a decision means to whoever listens. */
-export type Word = {
+export type StateUpdate = {
   readonly state: string;
   readonly attempt: number;
   /** Nothing follows by itself. */
@@ -13,7 +13,7 @@ export type Word = {
 };
 
 /** One thing to tell. `sequence` counts from 1 within its stream; `at` in epoch ms. */
-export type Update = Word & {
+export type Update = StateUpdate & {
   readonly sequence: number;
   /** UID of the object that it tells of: another of the same name goes on in the same stream. */
   readonly uid: string;
@@ -58,7 +58,7 @@ const coalesced = (entries: readonly Update[]): readonly Update[] => {
   return entries.filter((entry) => !passed.has(entry));
 };
 
-const says = (newest: Update | undefined, uid: string, { state, attempt }: Word): boolean =>
+const says = (newest: Update | undefined, uid: string, { state, attempt }: StateUpdate): boolean =>
   newest?.uid === uid && newest.state === state && newest.attempt === attempt;
 
 type Occasion = {
@@ -70,7 +70,7 @@ type Occasion = {
 };
 
 /** The outbox with this word, unless it is what was told last. */
-export const appended = (outbox: Outbox | undefined, word: Word, { uid, now, to, stream }: Occasion): Outbox => {
+export const appended = (outbox: Outbox | undefined, word: StateUpdate, { uid, now, to, stream }: Occasion): Outbox => {
   const kept = outbox ?? { stream, to, entries: [] };
   const newest = newestOf(kept);
   if (says(newest, uid, word)) return kept.to === to ? kept : { ...kept, to };

@@ -46,21 +46,21 @@ export type Query =
     };
 
 /** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */
-export type Silence = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
+export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" | "notJson" | "tooLong";
 
 /** A read of objects: what a recovery may ask for, and what a watch may answer. */
 export type Looking = Extract<Query, { do: "get" | "list" }>;
 
 /** What came back of a question. What a pod says is anybody's words: parse it before use. */
-export type Hearing =
+export type ProbeResult =
   | { readonly heard: true; readonly value: unknown }
-  | { readonly heard: false; readonly why: Silence; readonly message: string };
+  | { readonly heard: false; readonly why: ProbeFailure; readonly message: string };
 
 /** The answers so far, by `queryId`. A get that found nothing is an empty list. */
 export type Seen = ReadonlyMap<string, readonly Stored[]>;
 
 /** What was heard so far, by `queryId`: of a peek the object or undefined, of a question its JSON; or why nothing. */
-export type Heard = ReadonlyMap<string, Hearing>;
+export type ProbeResults = ReadonlyMap<string, ProbeResult>;
 
 /** The identity of a query: the same words, the same answer within a step. */
 export const queryId = (query: Query): string => JSON.stringify(query);
@@ -145,7 +145,7 @@ export type Plan<Memory> = {
    * Nothing is created by it later than this after the step has begun to look, ms, so that what died on the way is known
    * for dead the sooner. A step that has been slow to come so far looks again before it saves, and says so in `view.slow`.
    */
-  readonly promptMs?: number;
+  readonly createWithinMs?: number;
   /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
   readonly stages: readonly (readonly Effect[])[];
   /** The object's whole status as it should be; written when it differs from what our last write was answered. */
@@ -161,9 +161,9 @@ export type Plan<Memory> = {
   /** Nothing is left to remember: the record is deleted. */
   readonly forget?: boolean;
   /** Set by the engine: all is settled, and only updates that nobody has acknowledged keep the record. */
-  readonly lingers?: boolean;
+  readonly keptForUpdates?: boolean;
   /** Right also when what it was decided on is a little behind: it ends nothing but by right or what was read, and makes nothing twice. */
-  readonly swift?: boolean;
+  readonly staleSafe?: boolean;
   /**
    * Its status tells all that is to be remembered: as long as there is no record none is made for it. When it acts, its
    * status is written first, and is the lock.
@@ -193,7 +193,7 @@ export type View<Memory> = {
   readonly memory: Memory | undefined;
   readonly seen: Seen;
   /** Absent: nothing was asked. */
-  readonly heard?: Heard;
+  readonly heard?: ProbeResults;
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];

@@ -26,7 +26,7 @@ export type Returning = {
 };
 
 /** Where what belongs to a key is looked for, and by whose UIDs it is known beside the application's own. */
-export type Estate = {
+export type OwnedObjects = {
   readonly queries: readonly Looking[];
   readonly owners: readonly string[];
 };
@@ -50,7 +50,7 @@ export type Rebuilt<Memory> = {
 
 /** Methods, so that the engine may hold those of every kind side by side. */
 export type Recovery<Memory> = {
-  estate(key: Key, uid: string, memory: Memory | undefined): Estate;
+  estate(key: Key, uid: string, memory: Memory | undefined): OwnedObjects;
   /** False for what is history already, and outlives a cleanup. */
   isLive(object: Stored): boolean;
   /** What parses is kept, field by field; the rest follows from the object's status and from what is there. */

@@ -12,7 +12,7 @@ import type { Chance, Clock, Cluster } from "./ports.ts";
 import { isRefusal, troubleOf } from "./trouble.ts";
 
 /** What appliers work with: `until` is the fence on the monotonic clock, after which nothing starts. */
-export type Hands = {
+export type ApplyContext = {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly until: number;
@@ -37,7 +37,7 @@ export type Done =
 
 const done: Done = { did: "done" };
 
-type Appliers = { [D in Effect["do"]]: (hands: Hands, effect: Extract<Effect, { do: D }>) => Promise<Done> };
+type Appliers = { [D in Effect["do"]]: (hands: ApplyContext, effect: Extract<Effect, { do: D }>) => Promise<Done> };
 
 const refOf = (effect: Extract<Effect, { do: "create" }>): Ref => {
   const { name, namespace } = effect.object.metadata;
@@ -54,7 +54,7 @@ const refused = (effect: Effect, error: { status: number; reason: string; messag
 });
 
 /** The name is taken: by the same act done before (adopt), by an earlier attempt that is still going (wait), or by a stranger. */
-const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const whose = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   const ref = refOf(effect);
   const { value: there } = await hands.cluster.get(ref);
   if (there === undefined) return wait("Vanishing", `${refText(ref)} existed a moment ago and is gone`);
@@ -73,14 +73,14 @@ const whose = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): P
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
 
 /** The object with what is made by chance; it is created only where there is none, and so made once. */
-const whole = async ({ chance }: Hands, { object, fresh }: Extract<Effect, { do: "create" }>): Promise<Obj> => {
+const whole = async ({ chance }: ApplyContext, { object, fresh }: Extract<Effect, { do: "create" }>): Promise<Obj> => {
   if (fresh === undefined) return object;
   if (chance === undefined) throw new Error(`nobody here makes a ${fresh}`);
   return { ...object, data: { ...Object(object["data"]), ...(await chance(fresh)) } };
 };
 
 /** A refusal is asked for twice: one odd answer must not end an application. */
-const createTwice = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const createTwice = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   const object = await whole(hands, effect);
   const once = async (): Promise<Done> => {
     const stored = await hands.cluster.create(refOf(effect), object);
@@ -97,7 +97,7 @@ const createTwice = async (hands: Hands, effect: Extract<Effect, { do: "create" 
 
 const late: Done = wait("Late", "this invocation was held up beyond its fence; the next one decides again");
 
-const create = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const create = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   try {
     return await createTwice(hands, effect);
   } catch (cause) {
@@ -112,7 +112,7 @@ const create = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): 
 const isDenied = (cause: unknown): cause is ApiError =>
   cause instanceof ApiError && (cause.status === 403 || cause.status === 404);
 
-const tryOnce = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const tryOnce = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   try {
     const result = await create(hands, effect);
     if (result.did !== "refused") return result;
@@ -125,7 +125,7 @@ const tryOnce = async (hands: Hands, effect: Extract<Effect, { do: "create" }>):
 };
 
 /** What is optional holds nothing up for a reason that will last; of one odd answer it is not given up either. */
-const tryCreate = async (hands: Hands, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
+const tryCreate = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   const first = await tryOnce(hands, effect);
   if (first.did !== "passed" || hands.clock.monotonic() > hands.until) return first;
   const second = await tryOnce(hands, effect);
@@ -136,7 +136,7 @@ const tryCreate = async (hands: Hands, effect: Extract<Effect, { do: "create" }>
 
 /** The version to be deleted after it: still the one that was looked at, and nothing but our word on it. */
 const lastWord = async (
-  { cluster }: Hands,
+  { cluster }: ApplyContext,
   { ref, resourceVersion, lastWord: word }: Extract<Effect, { do: "delete" }>,
 ): Promise<string | undefined> => {
   if (word === undefined || resourceVersion === undefined) return resourceVersion;
@@ -149,7 +149,7 @@ const lastWord = async (
   }
 };
 
-const remove = async (hands: Hands, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
+const remove = async (hands: ApplyContext, effect: Extract<Effect, { do: "delete" }>): Promise<Done> => {
   const { uid, graceSeconds } = effect;
   const resourceVersion = await lastWord(hands, effect);
   if (hands.clock.monotonic() > hands.until) return late;
@@ -162,7 +162,7 @@ const remove = async (hands: Hands, effect: Extract<Effect, { do: "delete" }>): 
 };
 
 /** What has changed since it was looked at is decided on again: the server's 409 is a trouble like any other. */
-const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
+const patch = async (hands: ApplyContext, effect: Extract<Effect, { do: "patch" }>): Promise<Done> => {
   const { ref, uid, resourceVersion } = effect;
   try {
     await hands.cluster.patch(ref, { uid, resourceVersion }, effect.patch);
@@ -175,7 +175,7 @@ const patch = async (hands: Hands, effect: Extract<Effect, { do: "patch" }>): Pr
 };
 
 /** Telling is never in the way of doing: an event that cannot be written is not worth a second try. */
-const record = async (hands: Hands, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
+const record = async (hands: ApplyContext, effect: Extract<Effect, { do: "record" }>): Promise<Done> => {
   const { component, trace, now } = hands;
   const telling = { ...effect, about: effect.about.metadata, subject: effect.resource, component, trace };
   const event = eventOf(telling, now);
@@ -197,7 +197,7 @@ const appliers: Appliers = {
   record,
 };
 
-const run = (hands: Hands, effect: Effect): Promise<Done> => {
+const run = (hands: ApplyContext, effect: Effect): Promise<Done> => {
   switch (effect.do) {
     case "create":
       return appliers.create(hands, effect);
@@ -215,7 +215,7 @@ const run = (hands: Hands, effect: Effect): Promise<Done> => {
 const doingOf = (effect: Effect): Doing => ({ do: effect.do, kind: kindOf(effect) });
 
 /** One effect, not started after the fence (R3: a paused winner does nothing once it has been paused too long). */
-export const apply = async (hands: Hands, effect: Effect): Promise<Done> => {
+export const apply = async (hands: ApplyContext, effect: Effect): Promise<Done> => {
   if (hands.clock.monotonic() > hands.until) return late;
   try {
     return await run(hands, effect);
@@ -226,7 +226,7 @@ export const apply = async (hands: Hands, effect: Effect): Promise<Done> => {
 
 /** All effects of a stage, at most `parallel` in flight. */
 export const applyStage = async (
-  hands: Hands,
+  hands: ApplyContext,
   stage: readonly Effect[],
   parallel: number,
 ): Promise<readonly Done[]> => {

@@ -5,9 +5,9 @@
 import { dedupe, groupOf, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 import { type Envelope, merged, takeBatch } from "./batch.ts";
-import { surrender } from "./give-up.ts";
+import { giveUp } from "./give-up.ts";
 import { isNewer, readMessage } from "./message.ts";
-import { comeBack, type Desk } from "./requeue.ts";
+import { type RequeueContext, requeue } from "./requeue.ts";
 import { along, type World } from "./world.ts";
 
 /** A delivery: its text is not yet believed. `received` counts the deliveries, this one included. */
@@ -55,7 +55,7 @@ const setAside = async (world: World, messages: readonly Read[]): Promise<boolea
   const worst = messages.reduce((most, one) => (one.received > most.received ? one : most), first);
   const { message, received, id } = worst;
   const given = async (cause?: unknown): Promise<boolean> => {
-    await surrender(world, message, troubleOf(received, cause));
+    await giveUp(world, message, troubleOf(received, cause));
     return true;
   };
   try {
@@ -95,7 +95,7 @@ const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered
 
 /** When no step can even be begun, its keys come back later like any that the platform is in the way of. */
 export const postpone = async (
-  desk: Desk,
+  desk: RequeueContext,
   delivered: readonly Delivered[],
   trouble: Trouble,
 ): Promise<readonly string[]> => {
@@ -104,7 +104,7 @@ export const postpone = async (
     groupsOf(read(desk, ours)).map(async ([first, ...others]): Promise<readonly string[]> => {
       if (first === undefined) return [];
       const message = merged([first.message, ...others.map((one) => one.message)]);
-      const done = along(desk, message, () => comeBack(desk, message, trouble)).then(() => true);
+      const done = along(desk, message, () => requeue(desk, message, trouble)).then(() => true);
       return (await done.catch(() => false)) ? [] : [first, ...others].map(({ id }) => id);
     }),
   );

@@ -8,27 +8,27 @@ import type { Returning } from "../core/recovery.ts";
 import { dateAt, type Epoch } from "../core/time.ts";
 import type { Answer, CheckpointRecord, Cluster, Loaded, Version } from "./ports.ts";
 import type { Salvaged } from "./record.ts";
-import { diagnose, type Ill } from "./recovery/classify.ts";
+import { classify, type Defect } from "./recovery/classify.ts";
 import { recoveryOf } from "./settings.ts";
 import type { World } from "./world.ts";
 
 /** What is known of a key before anything is decided. */
-export type Sight = {
+export type Observation = {
   /** The object that the memory is about; undefined when it is gone (or another of its name has come). */
   readonly object: Stored | undefined;
   /** Another object now has the name: when the old one's memory is settled, it is its turn. */
   readonly successor: boolean;
   /** UID of that other object. */
-  readonly heir?: string;
+  readonly replacementUid?: string;
   readonly uid: string;
   readonly record: CheckpointRecord | undefined;
   readonly version: Version | undefined;
   /** That there is no record was only presumed: the first save, which succeeds only where none is, finds out. */
-  readonly presumed: boolean;
-  /** Object and record are those that this process remembers: see recall.ts. */
-  readonly recalled?: Epoch;
-  /** What was watched may answer looks, and only a `swift` plan is carried out. */
-  readonly leans?: true;
+  readonly assumedNew: boolean;
+  /** Object and record are those that this process remembers: see cache.ts. */
+  readonly cachedAt?: Epoch;
+  /** What was watched may answer looks, and only a `staleSafe` plan is carried out. */
+  readonly fromCache?: true;
   readonly memory: unknown;
   readonly now: number;
   /** What is missing may come back until then: the record says so, or is not there although there was something. */
@@ -36,17 +36,17 @@ export type Sight = {
 };
 
 /** A record that cannot be gone on with as it is, and the object of its name. */
-export type Patient = {
-  readonly ill: Ill;
+export type BrokenRecord = {
+  readonly ill: Defect;
   readonly version: Version | undefined;
   readonly object: Stored | undefined;
   readonly now: number;
 };
 
-export type Observed =
-  | { readonly see: "sight"; readonly sight: Sight }
+export type FirstRead =
+  | { readonly see: "observation"; readonly observation: Observation }
   | { readonly see: "nothing" }
-  | { readonly see: "ill"; readonly patient: Patient };
+  | { readonly see: "ill"; readonly brokenRecord: BrokenRecord };
 
 export const objectRef = (key: Key, operator: Operator<unknown>): Ref => ({
   resource: operator.resource,
@@ -84,12 +84,12 @@ const watchedNew = (
   { recall, clock }: World,
   key: Key,
   { watchful }: Operator<unknown>,
-): (Answer<Stored> & { readonly recalled: Epoch }) | undefined => {
+): (Answer<Stored> & { readonly cachedAt: Epoch }) | undefined => {
   const appeared = watchful === true ? recall?.appeared(key) : undefined;
   if (appeared === undefined || !seemsNew(appeared.object)) return undefined;
   const now = clock.monotonic();
   const { object, epoch } = appeared;
-  return now - epoch.at > longestCarriedMs ? undefined : { value: object, date: dateAt(epoch, now), recalled: epoch };
+  return now - epoch.at > longestCarriedMs ? undefined : { value: object, date: dateAt(epoch, now), cachedAt: epoch };
 };
 
 /** `presuming`: the record of what seems new is not asked for, one request in the life of every application. */
@@ -98,18 +98,19 @@ export const observe = async (
   key: Key,
   operator: Operator<unknown>,
   presuming = false,
-): Promise<Observed> => {
+): Promise<FirstRead> => {
   const ref = objectRef(key, operator);
   const watched = presuming ? watchedNew(world, key, operator) : undefined;
   if (watched !== undefined)
-    return unrecorded(watched, { presumed: true, recalled: watched.recalled, returning: undefined });
+    return unrecorded(watched, { assumedNew: true, cachedAt: watched.cachedAt, returning: undefined });
   const glimpse = presuming ? await world.cluster.get(ref) : undefined;
   if (glimpse?.value !== undefined && seemsNew(glimpse.value))
-    return unrecorded(glimpse, { presumed: true, returning: undefined });
+    return unrecorded(glimpse, { assumedNew: true, returning: undefined });
   // The object after the record: who decides on an object that others have gone on from, loses the save.
   const loaded = await world.checkpoints.load(key);
   const first = await world.cluster.get(ref);
-  if (loaded === undefined) return unrecorded(first, { presumed: false, returning: windowFor(world, operator, first) });
+  if (loaded === undefined)
+    return unrecorded(first, { assumedNew: false, returning: windowFor(world, operator, first) });
   return await recorded({ world, key, operator, loaded, first });
 };
 
@@ -121,35 +122,35 @@ type Found = {
   readonly first: Answer<Stored | undefined>;
 };
 
-const recorded = async ({ world, key, operator, loaded, first }: Found): Promise<Observed> => {
+const recorded = async ({ world, key, operator, loaded, first }: Found): Promise<FirstRead> => {
   const settings = recoveryOf(world);
-  const diagnosis = diagnose({ key, operator, settings, clusterUid: world.clusterUid, timing: world.timing }, loaded);
+  const diagnosis = classify({ key, operator, settings, clusterUid: world.clusterUid, timing: world.timing }, loaded);
   const { version } = loaded;
   if (diagnosis.is === "empty")
-    return unrecorded(first, { presumed: false, version, returning: windowFor(world, operator, first) });
+    return unrecorded(first, { assumedNew: false, version, returning: windowFor(world, operator, first) });
   const record = diagnosis.is === "well" ? diagnosis.record : diagnosis.ill.rest;
   const got = isOlder(first.value, record) ? await world.cluster.get(objectRef(key, operator)) : first;
   const { value: object, date: now } = got;
   if (object === undefined) await confirmAbsence(world.cluster, key, operator);
-  if (diagnosis.is === "ill") return { see: "ill", patient: { ill: diagnosis.ill, version, object, now } };
-  const sight = sightOf(diagnosis.record, { version, object, memory: diagnosis.memory, now });
-  return { see: "sight", sight };
+  if (diagnosis.is === "ill") return { see: "ill", brokenRecord: { ill: diagnosis.ill, version, object, now } };
+  const observation = observationOf(diagnosis.record, { version, object, memory: diagnosis.memory, now });
+  return { see: "observation", observation };
 };
 
 /** A sound record, and what stands under its name now. */
-export const sightOf = (
+export const observationOf = (
   record: CheckpointRecord,
-  { version, object, memory, now }: Pick<Sight, "version" | "object" | "memory" | "now">,
-): Sight => {
+  { version, object, memory, now }: Pick<Observation, "version" | "object" | "memory" | "now">,
+): Observation => {
   const same = object?.metadata.uid === record.uid;
   return {
     object: same ? object : undefined,
     successor: object !== undefined && !same,
-    ...(object === undefined || same ? {} : { heir: object.metadata.uid }),
+    ...(object === undefined || same ? {} : { replacementUid: object.metadata.uid }),
     uid: record.uid,
     record,
     version,
-    presumed: false,
+    assumedNew: false,
     memory,
     now,
     returning: record.returning,
@@ -170,12 +171,12 @@ const windowFor = (
 
 const unrecorded = (
   { value: object, date: now }: Answer<Stored | undefined>,
-  { version, ...how }: Pick<Sight, "presumed" | "returning" | "recalled"> & { readonly version?: Version },
-): Observed => {
+  { version, ...how }: Pick<Observation, "assumedNew" | "returning" | "cachedAt"> & { readonly version?: Version },
+): FirstRead => {
   if (object === undefined) return { see: "nothing" };
   const { uid } = object.metadata;
   return {
-    see: "sight",
-    sight: { object, successor: false, uid, record: undefined, version, memory: undefined, now, ...how },
+    see: "observation",
+    observation: { object, successor: false, uid, record: undefined, version, memory: undefined, now, ...how },
   };
 };

@@ -2,32 +2,32 @@
 import { textOf } from "../core/key.ts";
 import type { Effect, Trouble } from "../core/plan.ts";
 import type { Done } from "./apply.ts";
-import type { Run } from "./context.ts";
-import { tellOf } from "./requeue.ts";
+import type { StepContext } from "./context.ts";
+import { warn } from "./requeue.ts";
 import { isPatient } from "./trouble.ts";
 
 /** What an application does without is told once, and costs nothing while nothing is passed over; what kept it from being told. */
 export const passOver = async (
-  run: Run,
+  run: StepContext,
   stage: readonly Effect[],
   results: readonly Done[],
 ): Promise<Trouble | undefined> => {
-  const { world, message, sight } = run;
+  const { world, message, observation } = run;
   for (const [index, result] of results.entries()) {
     const effect = stage[index];
     if (result.did !== "passed" || effect?.do !== "create") continue;
     const { reason, message: text } = result.trouble;
     world.report("warn", "gone on without it", { key: textOf(message), reason, message: text });
-    if (sight.object === undefined) continue;
+    if (observation.object === undefined) continue;
     const occasion = `without ${effect.object.kind} ${effect.object.metadata.name}`;
-    const untold = await tellOf(run, occasion, result.trouble);
+    const untold = await warn(run, occasion, result.trouble);
     if (untold !== undefined) return untold;
   }
   return undefined;
 };
 
 /** What an application may do without is passed over when it has been in the way for long enough. */
-export const givenUp = (run: Run, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
+export const givenUp = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): readonly Done[] =>
   results.map((result, index) => {
     const effect = stage[index];
     const spared = (effect?.do === "create" || effect?.do === "patch") && effect.optional === true;
@@ -37,7 +37,7 @@ export const givenUp = (run: Run, stage: readonly Effect[], results: readonly Do
   });
 
 /** The trouble that asks for the longest wait. Events are given up when they have been in the way for long enough. */
-export const worst = (run: Run, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
+export const worst = (run: StepContext, stage: readonly Effect[], results: readonly Done[]): Trouble | undefined => {
   const troubles = results.flatMap((result, index) =>
     result.did === "troubled" && (isPatient(run.message) || stage[index]?.do !== "record") ? [result.trouble] : [],
   );

@@ -16,7 +16,7 @@ import {
 } from "../core/outbox.ts";
 import type { Plan } from "../core/plan.ts";
 import { isInstant } from "../core/time.ts";
-import type { Held, Run } from "./context.ts";
+import type { StepContext, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
 export const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
@@ -45,17 +45,22 @@ export const outboxShape = z.object({
 const longestLingerMs = 3_600_000;
 
 /** What is acknowledged is asked for only when it makes room. */
-const trimmed = async ({ world, message }: Run, outbox: Outbox): Promise<Outbox> => {
+const trimmed = async ({ world, message }: StepContext, outbox: Outbox): Promise<Outbox> => {
   if (outbox.entries.length <= capacity / 2) return outbox;
   return behind(outbox, await world.updates?.acknowledged(message));
 };
 
 /** A name of its own for every stream that is begun, so that what was acknowledged of another one says nothing of it. */
-const streamOf = ({ world, message, sight }: Run): string =>
-  digest(textOf(message), sight.uid, sight.version ?? "", `${sight.now} ${world.clock.monotonic()}`).slice(0, 16);
+const streamOf = ({ world, message, observation }: StepContext): string =>
+  digest(
+    textOf(message),
+    observation.uid,
+    observation.version ?? "",
+    `${observation.now} ${world.clock.monotonic()}`,
+  ).slice(0, 16);
 
-const departed = (run: Run, outbox: Outbox): Outbox => {
-  const { uid, now } = run.sight;
+const departed = (run: StepContext, outbox: Outbox): Outbox => {
+  const { uid, now } = run.observation;
   const newest = newestOf(outbox);
   const word = { state: "DELETED", attempt: newest?.attempt ?? 0, terminal: true, message: "the object is gone" };
   const { stream, to } = outbox;
@@ -64,22 +69,31 @@ const departed = (run: Run, outbox: Outbox): Outbox => {
 };
 
 /** The outbox to be saved with this plan; undefined where nobody listens. */
-export const outboxAfter = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Outbox | undefined> => {
-  const { world, message, operator, sight } = run;
+export const outboxAfter = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<Outbox | undefined> => {
+  const { world, message, operator, observation } = run;
   const outbox = held.record?.outbox;
   if (world.updates === undefined) return outbox;
-  if (plan.lingers === true && outbox !== undefined) return departed(run, outbox);
-  if (sight.object === undefined) return outbox;
-  const to = await world.updates.destinationOf(message, sight.object.metadata.annotations);
+  if (plan.keptForUpdates === true && outbox !== undefined) return departed(run, outbox);
+  if (observation.object === undefined) return outbox;
+  const to = await world.updates.destinationOf(message, observation.object.metadata.annotations);
   if (to === undefined) return undefined;
-  const word = operator.tells?.(plan, sight.object);
+  const word = operator.tells?.(plan, observation.object);
   if (word === undefined) return outbox;
-  const next = appended(outbox, word, { uid: sight.uid, now: sight.now, to, stream: outbox?.stream ?? streamOf(run) });
+  const next = appended(outbox, word, {
+    uid: observation.uid,
+    now: observation.now,
+    to,
+    stream: outbox?.stream ?? streamOf(run),
+  });
   return next === outbox ? outbox : await trimmed(run, next);
 };
 
 /** A resync finds what could not be asked for: telling never holds up doing. */
-const post = async ({ world }: Run, message: Message, id: string, ms?: number): Promise<void> => {
+const post = async ({ world }: StepContext, message: Message, id: string, ms?: number): Promise<void> => {
   const { queue } = world;
   const posted = ms === undefined ? queue.send(message, id) : queue.sendLater(message, id, ms);
   await posted.catch((cause: unknown) => {
@@ -93,14 +107,14 @@ const rememberedMs = 300_000;
 const soonestAgainMs = 60_000;
 
 /** Who saved the newest update may have died, or heard nothing of it, before a delivery was asked for. */
-const isDoubtful = ({ message, sight }: Run, outbox: Outbox): boolean => {
-  const ageMs = sight.now - (newestOf(outbox)?.at ?? 0);
+const isDoubtful = ({ message, observation }: StepContext, outbox: Outbox): boolean => {
+  const ageMs = observation.now - (newestOf(outbox)?.at ?? 0);
   if (ageMs >= rememberedMs) return false;
   return ageMs >= soonestAgainMs || message.reason === "retry" || message.fresh === true;
 };
 
 /** Asks for a delivery of what was saved; under the same id once more, where it is in doubt that somebody did. */
-export const ring = async (run: Run, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
+export const ring = async (run: StepContext, before: Outbox | undefined, after: Outbox | undefined): Promise<void> => {
   if (after === undefined || run.world.updates === undefined) return;
   const position = positionText(positionOf(after));
   const isOld = before?.to === after.to && positionText(positionOf(before)) === position;
@@ -112,40 +126,52 @@ export const ring = async (run: Run, before: Outbox | undefined, after: Outbox |
 const isGivenUp = ({ leftAt }: Outbox, now: number): boolean => leftAt !== undefined && now - leftAt >= longestLingerMs;
 
 /** A plan that would forget waits for what is still to be told, if nobody else has the name by now. */
-export const lingering = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Plan<unknown>> => {
-  const { world, message, sight } = run;
+export const lingering = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Plan<unknown>> => {
+  const { world, message, observation } = run;
   const outbox = held.record?.outbox;
-  if (plan.forget !== true || outbox === undefined || world.updates === undefined || sight.heir !== undefined)
+  if (
+    plan.forget !== true ||
+    outbox === undefined ||
+    world.updates === undefined ||
+    observation.replacementUid !== undefined
+  )
     return plan;
   const left = waiting(outbox, await world.updates.acknowledged(message)).length;
   if (newestOf(outbox)?.terminal === true && left === 0) return plan;
-  if (isGivenUp(outbox, sight.now)) {
+  if (isGivenUp(outbox, observation.now)) {
     world.report("warn", "updates were given up: nobody acknowledged them", { key: textOf(message), left });
     return plan;
   }
   return {
     memory: plan.memory,
     stages: plan.stages,
-    lingers: true,
-    wakeAt: (outbox.leftAt ?? sight.now) + longestLingerMs,
+    keptForUpdates: true,
+    wakeAt: (outbox.leftAt ?? observation.now) + longestLingerMs,
     waitsFor: "its updates to be acknowledged",
   };
 };
 
 /** What was not told of an object goes over to the next one of its name: nothing of that one waits for it. */
-export const inherited = (run: Run, { outbox, saves }: CheckpointRecord): CheckpointRecord | undefined => {
-  const { sight } = run;
-  if (outbox === undefined || sight.heir === undefined) return undefined;
+export const inherited = (run: StepContext, { outbox, saves }: CheckpointRecord): CheckpointRecord | undefined => {
+  const { observation } = run;
+  if (outbox === undefined || observation.replacementUid === undefined) return undefined;
   const { leftAt: _, ...left } = departed(run, outbox);
-  return { schema: 1, cluster: run.world.clusterUid, uid: sight.heir, saves: saves + 1, outbox: left, memory: null };
+  return {
+    schema: 1,
+    cluster: run.world.clusterUid,
+    uid: observation.replacementUid,
+    saves: saves + 1,
+    outbox: left,
+    memory: null,
+  };
 };
 
 /** By then a record that is being removed is, or somebody has died over it. */
 const dismissMs = 15_000;
 
 /** Delivery keeps a record of its own, and removes it when it finds none of the key: told before that one is removed. */
-export const dismiss = async (run: Run, outbox: Outbox): Promise<void> => {
+export const dismiss = async (run: StepContext, outbox: Outbox): Promise<void> => {
   const key = deliveryKey(run.message);
-  const id = dedupe.timer(key, `forgotten ${outbox.stream} ${run.sight.now}`);
+  const id = dedupe.timer(key, `forgotten ${outbox.stream} ${run.observation.now}`);
   await post(run, { ...key, reason: "forgotten" }, id, dismissMs);
 };

@@ -2,7 +2,7 @@
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
 import type { Outbox, Position } from "../core/outbox.ts";
-import type { Hearing, Query } from "../core/plan.ts";
+import type { ProbeResult, Query } from "../core/plan.ts";
 import type { PastRun, Returning } from "../core/recovery.ts";
 
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */
@@ -17,7 +17,7 @@ export type Cluster = {
   /** Quorum read of all pages. */
   list(query: Extract<Query, { do: "list" }>): Promise<Answer<readonly Stored[]>>;
   /** What a pod answers on a port of its own; rejects with nothing that comes back: a deaf pod is an answer, too. */
-  ask(query: Extract<Query, { do: "ask" }>): Promise<Hearing>;
+  ask(query: Extract<Query, { do: "ask" }>): Promise<ProbeResult>;
   create(ref: Ref, object: Obj): Promise<Stored>;
   /** Deletes only this UID (and, if given, this resourceVersion); resolves also when it is already gone. */
   remove(ref: Ref, fence: { uid: string; resourceVersion?: string; graceSeconds?: number }): Promise<void>;

@@ -1,7 +1,7 @@
 /** What a decision wants to know: looks at objects as they are, and questions that may stay without an answer. */
 import { ApiError } from "../core/errors.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import { type Hearing, type Looking, type Query, queryId } from "../core/plan.ts";
+import { type Looking, type ProbeResult, type Query, queryId } from "../core/plan.ts";
 import type { Cluster } from "./ports.ts";
 
 /** No object carries what is no label, and the server refuses to look for it. */
@@ -44,7 +44,7 @@ const look = async (cluster: Cluster, query: Looking): Promise<readonly Stored[]
  * What is hidden from us by rights is no trouble here; everything else that is no answer is. What is not there is asked for
  * again: absence ends things, so one answer is not enough for it.
  */
-const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
+const peek = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
   try {
     const value = (await cluster.get(ref)).value ?? (await cluster.get(ref)).value;
     return { heard: true, value };
@@ -54,12 +54,12 @@ const peek = async (cluster: Cluster, ref: Ref): Promise<Hearing> => {
   }
 };
 
-export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, Hearing> };
+export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, ProbeResult> };
 
 export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
 
 /** Answers what a decision wants to know into `answers`: live, but for looks that `known` has an answer to. */
-export const learn = async (
+export const answerQuery = async (
   cluster: Cluster,
   query: Query,
   { seen, heard }: Answers,

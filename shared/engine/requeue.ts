@@ -5,7 +5,7 @@ import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts"
 import { refText } from "../core/object.ts";
 import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { type Held, handsOf, type Run } from "./context.ts";
+import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
 import { objectRef } from "./observe.ts";
 import { backoffMs, internal, isPatient } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
@@ -22,36 +22,36 @@ const known = ({ fresh: _, ...message }: Message): Message => message;
 const pollAt = (now: number, pollMs: number): number => Math.ceil((now + pollMs) / pollMs) * pollMs;
 
 /** R2: nothing of the plan travels, only the key; the record's `wakeAt` is the truth. */
-export const arrange = async (run: Run, held: Held, plan: Plan<unknown>): Promise<void> => {
-  const { world, message, operator, sight } = run;
+export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<void> => {
+  const { world, message, operator, observation } = run;
   const key = keyOf(message);
   // What was enough for this step is enough for the next.
-  const watched = operator.watchful === true && plan.swift === true ? ({ watched: true } as const) : {};
-  if (plan.again === true || (plan.forget === true && sight.successor))
+  const watched = operator.watchful === true && plan.staleSafe === true ? ({ watched: true } as const) : {};
+  if (plan.again === true || (plan.forget === true && observation.successor))
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
   if (plan.forget === true) return;
-  const polls = plan.pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(sight.now, plan.pollMs);
+  const polls = plan.pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(observation.now, plan.pollMs);
   const wakeAt = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, polls);
-  const delayMs = Math.max(1_000, wakeAt - sight.now);
+  const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;
   // A timer that came before its time is armed anew, under an id that its own first sending does not swallow.
-  const early = message.reason === "timer" ? ` ${sight.now}` : "";
+  const early = message.reason === "timer" ? ` ${observation.now}` : "";
   await world.queue.sendLater({ ...key, reason: "timer" }, dedupe.timer(key, `wake ${wakeAt}${early}`), delayMs);
 };
 
 /** Somebody else took the step from the same state. What it saw may be older than what this one was called for. */
-export const raced = async (run: Run): Promise<Ending> => {
+export const requeueAfterRace = async (run: StepContext): Promise<Ending> => {
   const { world, message } = run;
-  const id = unique(run, `raced ${run.sight.record?.saves ?? 0} ${message.tries ?? 0}`);
+  const id = unique(run, `raced ${run.observation.record?.saves ?? 0} ${message.tries ?? 0}`);
   await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);
   return { did: "raced" };
 };
 
 /** Nothing but a copy of this very sending may be swallowed by the queue's five minutes. */
-const unique = ({ world, message, sight }: Run, why: string): string =>
+const unique = ({ world, message, observation }: StepContext, why: string): string =>
   dedupe.timer(
     keyOf(message),
-    `${why} ${sight.object?.metadata.resourceVersion ?? sight.uid} ${sight.now} ${world.clock.monotonic()}`,
+    `${why} ${observation.object?.metadata.resourceVersion ?? observation.uid} ${observation.now} ${world.clock.monotonic()}`,
   );
 
 /** It has been met again and again, or is not to be asked about for so long that it is told at once. */
@@ -59,33 +59,33 @@ const isLasting = ({ tries = 0 }: Message, { retryAfterMs = 0 }: Trouble): boole
   tries >= 2 || retryAfterMs >= longestRetryMs;
 
 /** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
-export const lasting = async (run: Run, held: Held, trouble: Trouble): Promise<Ending> => {
+export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {
   const told = held.record?.trouble;
   const lasts = isLasting(run.message, trouble) || told !== undefined;
-  if (lasts && run.world.shadow === undefined) await publish(run, held, trouble);
-  const lastedMs = told?.reason === trouble.reason ? run.sight.now - told.since : 0;
-  return await comeBack(run.world, run.message, trouble, { now: run.sight.now, lastedMs });
+  if (lasts && run.world.shadow === undefined) await publishTrouble(run, held, trouble);
+  const lastedMs = told?.reason === trouble.reason ? run.observation.now - told.since : 0;
+  return await requeue(run.world, run.message, trouble, { now: run.observation.now, lastedMs });
 };
 
 /** The same in other figures is not told again. */
-const isTold = ({ record }: Held, { reason, message }: Trouble): boolean => {
+const isTold = ({ record }: StoredRecord, { reason, message }: Trouble): boolean => {
   const gist = (text: string): string => text.slice(0, 1024).replaceAll(/\d+/g, "#");
   return record?.trouble?.reason === reason && gist(record.trouble.message) === gist(message);
 };
 
 /** A warning about the object, once per occasion; what was in the way of it while that is worth another try. */
-export const tellOf = async (run: Run, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
-  const { message: call, operator, sight } = run;
-  if (sight.object === undefined) return undefined;
-  const about = { do: "record", about: sight.object, resource: operator.resource } as const;
+export const warn = async (run: StepContext, occasion: string, trouble: Trouble): Promise<Trouble | undefined> => {
+  const { message: call, operator, observation } = run;
+  if (observation.object === undefined) return undefined;
+  const about = { do: "record", about: observation.object, resource: operator.resource } as const;
   const { reason, message } = operator.troubleWord?.(trouble) ?? trouble;
   const event = { ...about, occasion, type: "Warning", reason, message: message.slice(0, 1024) } as const;
-  const [told] = await applyStage(handsOf(run, Number.POSITIVE_INFINITY), [event], 1);
+  const [told] = await applyStage(applyContextOf(run, Number.POSITIVE_INFINITY), [event], 1);
   return told?.did === "troubled" && isPatient(call) ? told.trouble : undefined;
 };
 
 /** What happens to an application is told in the words of its events; how, only to those who look closer. */
-export const recount = ({ world, message }: Run, stage: readonly Effect[]): void => {
+export const logEffects = ({ world, message }: StepContext, stage: readonly Effect[]): void => {
   const key = textOf(message);
   for (const effect of stage) {
     world.witness?.(message, effect);
@@ -101,8 +101,11 @@ export const recount = ({ world, message }: Run, stage: readonly Effect[]): void
 };
 
 /** In the object's own words, where its kind has a place for them. Whoever is in between will tell it. */
-export const show = async ({ world, message, operator, sight }: Run, text: string): Promise<void> => {
-  const { object } = sight;
+export const showTrouble = async (
+  { world, message, operator, observation }: StepContext,
+  text: string,
+): Promise<void> => {
+  const { object } = observation;
   const wished = object === undefined ? undefined : operator.heldUp?.(object, text);
   if (object === undefined || wished === undefined) return;
   const patch = mergePatch(object["status"] ?? {}, wished);
@@ -114,14 +117,14 @@ export const show = async ({ world, message, operator, sight }: Run, text: strin
   }
 };
 
-export const publish = async (run: Run, held: Held, trouble: Trouble): Promise<void> => {
-  const { world, message, sight } = run;
+export const publishTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<void> => {
+  const { world, message, observation } = run;
   const text = trouble.message.slice(0, 1024);
-  if (isTold(held, trouble) || sight.object === undefined) return;
-  await tellOf(run, `trouble ${held.record?.saves ?? 0}`, trouble);
-  await show(run, text);
+  if (isTold(held, trouble) || observation.object === undefined) return;
+  await warn(run, `trouble ${held.record?.saves ?? 0}`, trouble);
+  await showTrouble(run, text);
   if (held.record === undefined) return;
-  const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? sight.now };
+  const told = { reason: trouble.reason, message: text, since: held.record.trouble?.since ?? observation.now };
   const { rests: _, ...unfinished } = held.record;
   const record = { ...unfinished, saves: held.record.saves + 1, trouble: told };
   await world.checkpoints.save(message, record, held.version);
@@ -145,9 +148,9 @@ type Wait = { readonly delayMs: number; readonly id: string };
 type Since = { readonly now: number; readonly lastedMs: number };
 
 /** All that it takes to come back: neither cluster nor checkpoints. */
-export type Desk = Pick<World, "queue" | "report" | "clock" | "within">;
+export type RequeueContext = Pick<World, "queue" | "report" | "clock" | "within">;
 
-const waitFor = (world: Desk, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
+const waitFor = (world: RequeueContext, message: Message, trouble: Trouble, { now, lastedMs }: Since): Wait => {
   const tries = message.tries ?? 0;
   const delayMs = Math.max(backoffMs(message, tries, trouble.retryAfterMs), Math.min(lastedMs, longestRetryMs));
   if (delayMs < longestRetryMs)
@@ -160,8 +163,8 @@ const waitFor = (world: Desk, message: Message, trouble: Trouble, { now, lastedM
  * The platform's trouble is not the application's: come back later, and acknowledge. What has been in the way for long
  * is not hurried because somebody new comes upon it.
  */
-export const comeBack = async (
-  world: Desk,
+export const requeue = async (
+  world: RequeueContext,
   message: Message,
   trouble: Trouble,
   since: Since = { now: world.clock.monotonic(), lastedMs: 0 },

@@ -3,7 +3,7 @@ import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
 import type { Plan } from "../core/plan.ts";
 import type { PastRun } from "../core/recovery.ts";
-import type { Held, Run } from "./context.ts";
+import type { StepContext, StoredRecord } from "./context.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
 import { madeWith } from "./recovery/compatibility.ts";
@@ -18,10 +18,14 @@ const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boo
   !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
 
 /** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
-export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Held | "raced"> => {
-  const { world, message, sight } = run;
+export const save = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<StoredRecord | "raced"> => {
+  const { world, message, observation } = run;
   // A record that was only presumed not to be there would be left standing.
-  if (plan.forget === true) return sight.presumed && held.version === undefined ? "raced" : held;
+  if (plan.forget === true) return observation.assumedNew && held.version === undefined ? "raced" : held;
   if (await needsNone(run, held, plan)) return held;
   const outbox = await outboxAfter(run, held, plan);
   const whole = { ...recordOf(run, held, plan), outbox };
@@ -33,33 +37,41 @@ export const save = async (run: Run, held: Held, plan: Plan<unknown>): Promise<H
   const version = await world.checkpoints.save(message, next, held.version);
   if (version === "raced") return "raced";
   // It may hold what was read just now, and the watch has yet to show.
-  if (sight.leans !== true) world.recall?.doubt(message);
-  world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: sight.uid });
+  if (observation.fromCache !== true) world.recall?.doubt(message);
+  world.report("debug", "saved", { key: textOf(message), saves: next.saves, uid: observation.uid });
   recount(run, held, plan);
   await ring(run, held.record?.outbox, outbox);
   return { record: next, version };
 };
 
 /** What is counted by what is remembered, is counted by whoever remembers it. */
-const recount = ({ world, operator }: Run, { record }: Held, { memory }: Plan<unknown>): void => {
+const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: Plan<unknown>): void => {
   if (world.meter === undefined || operator.measuresOfSave === undefined) return;
   const before = record === undefined ? undefined : operator.parse(record.memory);
   world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
 };
 
 /** The run that ends with this plan. */
-const overWith = ({ operator, sight }: Run, held: Held, plan: Plan<unknown>): PastRun | undefined => {
+const overWith = (
+  { operator, observation }: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): PastRun | undefined => {
   if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
   const before = operator.parse(held.record.memory);
-  return before.ok ? operator.recovery.past(before.memory, plan.memory, sight.now) : undefined;
+  return before.ok ? operator.recovery.past(before.memory, plan.memory, observation.now) : undefined;
 };
 
 /** An order to end everything holds until it is carried out, and then until somebody changes the object. */
-const cleanupAfter = ({ sight }: Run, { record }: Held, { cleaned }: Plan<unknown>): CheckpointRecord["cleanup"] => {
+const cleanupAfter = (
+  { observation }: StepContext,
+  { record }: StoredRecord,
+  { cleaned }: Plan<unknown>,
+): CheckpointRecord["cleanup"] => {
   const cleanup = record?.cleanup;
   if (cleanup === undefined) return undefined;
-  if (cleaned === true) return { ...cleanup, done: sight.now };
-  const changed = sight.object !== undefined && sight.object.metadata.generation !== record?.generation;
+  if (cleaned === true) return { ...cleanup, done: observation.now };
+  const changed = observation.object !== undefined && observation.object.metadata.generation !== record?.generation;
   return cleanup.done !== undefined && changed ? undefined : cleanup;
 };
 
@@ -67,16 +79,16 @@ const cleanupAfter = ({ sight }: Run, { record }: Held, { cleaned }: Plan<unknow
  * A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. Whatever else
  * the record holds stays as it is, also what only a later version understands.
  */
-const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord => {
-  const { world, operator, sight } = run;
+const recordOf = (run: StepContext, held: StoredRecord, plan: Plan<unknown>): CheckpointRecord => {
+  const { world, operator, observation } = run;
   const { record } = held;
-  const { object } = sight;
-  const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), sight.now, recoveryOf(world));
+  const { object } = observation;
+  const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
   return {
     ...record,
     schema: 1,
     cluster: world.clusterUid,
-    uid: sight.uid,
+    uid: observation.uid,
     saves: (record?.saves ?? 0) + 1,
     made: madeWith(world.timing),
     generation: object?.metadata.generation ?? record?.generation,
@@ -84,7 +96,7 @@ const recordOf = (run: Run, held: Held, plan: Plan<unknown>): CheckpointRecord =
     rests: plan.rests === true && record?.trouble === undefined ? true : undefined,
     wakeAt: plan.wakeAt,
     waitsFor: plan.waitsFor,
-    returning: plan.returning === true ? sight.returning : undefined,
+    returning: plan.returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,
     pruneAt: expiryOf(runs, recoveryOf(world)),

@@ -20,11 +20,11 @@ export const timing: Timing = { fenceMs: 10_000, requestTimeoutMs: 5_000, stepMs
 export const settledMs = (timing: Timing): number => timing.fenceMs + timing.requestTimeoutMs + 1_000;
 
 /** Creations that are few begin so soon after their step's first look, or are decided on again, ms. */
-const promptMs = 4_000;
+const createWithinMs = 4_000;
 
 /** The same for what begins within `fenceMs` of the first look, where that is asked for. */
 export const promptness = (timing: Timing): { readonly fenceMs: number; readonly settledMs: number } => {
-  const prompt = { ...timing, fenceMs: Math.min(timing.fenceMs, promptMs) };
+  const prompt = { ...timing, fenceMs: Math.min(timing.fenceMs, createWithinMs) };
   return { fenceMs: prompt.fenceMs, settledMs: settledMs(prompt) };
 };
 

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../core/errors.ts";
 import type { Plan } from "../core/plan.ts";
-import type { Held, Run } from "./context.ts";
+import type { StepContext, StoredRecord } from "./context.ts";
 import { objectRef } from "./observe.ts";
 import { statusPatch, writeStatus } from "./status.ts";
 
@@ -16,19 +16,23 @@ import { statusPatch, writeStatus } from "./status.ts";
 export const acts = ({ stages }: Plan<unknown>): boolean => stages.flat().some((effect) => effect.do !== "record");
 
 /** Who listens is told by what is saved. */
-const isListenedTo = async ({ world, message, sight }: Run): Promise<boolean> =>
-  (await world.updates?.destinationOf(message, sight.object?.metadata.annotations)) !== undefined;
+const isListenedTo = async ({ world, message, observation }: StepContext): Promise<boolean> =>
+  (await world.updates?.destinationOf(message, observation.object?.metadata.annotations)) !== undefined;
 
 /** There is no record, and this plan is no reason to make one. */
-export const needsNone = async (run: Run, held: Held, plan: Plan<unknown>): Promise<boolean> => {
+export const needsNone = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<boolean> => {
   if (plan.shown !== true || held.version !== undefined || plan.forget === true) return false;
   return (run.shown === plan || !acts(plan)) && !(await isListenedTo(run));
 };
 
 /** The run to go on with: as it was, or with the plan shown, where that was the lock. "raced": others have changed the object. */
-export const showFirst = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Run | "raced"> => {
-  const { world, message, operator, sight } = run;
-  const { object } = sight;
+export const showFirst = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<StepContext | "raced"> => {
+  const { world, message, operator, observation } = run;
+  const { object } = observation;
   if (plan.shown !== true || !acts(plan) || held.version !== undefined || object === undefined) return run;
   const patch = statusPatch(object, plan.status, undefined);
   if (patch === undefined || (await isListenedTo(run))) return run;
@@ -37,8 +41,8 @@ export const showFirst = async (run: Run, held: Held, plan: Plan<unknown>): Prom
       patch,
       wished: plan.status,
     });
-    world.meter?.(operator.measuresOf?.(object, plan.status ?? {}, sight.now) ?? []);
-    const shown = { ...run, sight: { ...sight, object: written.object } };
+    world.meter?.(operator.measuresOf?.(object, plan.status ?? {}, observation.now) ?? []);
+    const shown = { ...run, observation: { ...observation, object: written.object } };
     // Of what the server did not keep, nobody could go on.
     return written.memo === undefined ? { ...shown, shown: plan } : shown;
   } catch (cause) {

@@ -3,7 +3,7 @@ import { ApiError } from "../core/errors.ts";
 import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
 import type { Plan } from "../core/plan.ts";
-import type { Held, Run } from "./context.ts";
+import type { StepContext, StoredRecord } from "./context.ts";
 import { objectRef } from "./observe.ts";
 import type { CheckpointRecord, Cluster } from "./ports.ts";
 
@@ -53,15 +53,22 @@ type Written = Awaited<ReturnType<typeof writeStatus>>;
  * what is past. Asked after the object was read, this is enough: what a later record shows is written later, and then the
  * object's version is another.
  */
-const isOvertaken = async ({ world, message, sight, began }: Run, held: Held): Promise<boolean> => {
+const isOvertaken = async (
+  { world, message, observation, began }: StepContext,
+  held: StoredRecord,
+): Promise<boolean> => {
   const isLate = world.clock.monotonic() > began + world.timing.fenceMs;
-  if (held.version !== sight.version && !isLate) return false;
+  if (held.version !== observation.version && !isLate) return false;
   return (await world.checkpoints.load(message))?.version !== held.version;
 };
 
-const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Written | "raced" | undefined> => {
-  const { world, message, operator, sight } = run;
-  const { object, now } = sight;
+const writeNews = async (
+  run: StepContext,
+  held: StoredRecord,
+  plan: Plan<unknown>,
+): Promise<Written | "raced" | undefined> => {
+  const { world, message, operator, observation } = run;
+  const { object, now } = observation;
   const { status: wished } = plan;
   if (wished === undefined || object === undefined) return undefined;
   const patch = statusPatch(object, wished, held.record?.status);
@@ -73,14 +80,14 @@ const writeNews = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Wri
 };
 
 /** `object` is as the status write left it. */
-type Told = { readonly held: Held; readonly writes: number; readonly object: Stored | undefined };
+type Told = { readonly held: StoredRecord; readonly writes: number; readonly object: Stored | undefined };
 
 /** The end of a step that came through: the status, the memo of what the server made of it, no trouble any more. */
-export const tell = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Told | "raced"> => {
+export const tell = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Told | "raced"> => {
   const written = await writeNews(run, held, plan);
   if (written === "raced") return "raced";
   const writes = written === undefined ? 0 : 1;
-  const object = written?.object ?? run.sight.object;
+  const object = written?.object ?? run.observation.object;
   if (held.record === undefined || plan.forget === true) return { held, writes, object };
   const { trouble, ...record } = held.record;
   if (written?.memo === undefined && trouble === undefined) return { held, writes, object };

@@ -8,16 +8,16 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Looking, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { type First, firstLook, lookFor, remember, shownAt } from "./cache.ts";
+import { firstRead, keepInCache, type ReadMode, readAt, readModeOf } from "./cache.ts";
 import { found } from "./cluster-objects.ts";
-import { type Held, handsOf, type Run } from "./context.ts";
+import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
 import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { type Answers, learn, noAnswers } from "./query.ts";
+import { type Answers, answerQuery, noAnswers } from "./query.ts";
 import { clean, orderIn } from "./recovery/cleanup.ts";
 import { labelsOf, ready } from "./recovery/prepare.ts";
-import { arrange, comeBack, lasting, raced, recount } from "./requeue.ts";
+import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "./requeue.ts";
 import { save } from "./save.ts";
 import { tell } from "./status.ts";
 import { showFirst } from "./status-first.ts";
@@ -30,60 +30,64 @@ const rounds = 8;
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
 export const step = async (world: World, message: Message): Promise<Ending> => {
   if (world.deliver !== undefined && subjectOf(message) !== undefined)
-    return await errand(world, message, world.deliver);
+    return await takeOther(world, message, world.deliver);
   if (world.notice !== undefined && noticedKind(message) !== undefined)
-    return await errand(world, message, world.notice);
+    return await takeOther(world, message, world.notice);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
   if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
   const turn = world.turns?.();
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
-    return await taken(call, lookFor(call));
+    return await takeStep(call, readModeOf(call));
   } catch (cause) {
-    return await comeBack(world, message, understood(world, message, cause));
+    return await requeue(world, message, understood(world, message, cause));
   } finally {
     turn?.leave();
   }
 };
 
 /** Updates have a key of their own, and a dead listener no other's; so have notices. */
-const errand = async (world: World, message: Message, run: (message: Message) => Promise<Ending>): Promise<Ending> => {
+const takeOther = async (
+  world: World,
+  message: Message,
+  run: (message: Message) => Promise<Ending>,
+): Promise<Ending> => {
   try {
     return await run(message);
   } catch (cause) {
-    return await comeBack(world, message, understood(world, message, cause));
+    return await requeue(world, message, understood(world, message, cause));
   }
 };
 
-type Call = Omit<Run, "sight" | "looked">;
+type Call = Omit<StepContext, "observation" | "looked">;
 
-const taken = async (call: Call, first: First): Promise<Ending> => {
+const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   const { world, message } = call;
   const began = world.clock.monotonic();
-  const observed = await firstLook(call, first);
+  const observed = await firstRead(call, first);
   if (observed.see === "nothing") return await found(call);
   if ((await world.inCharge?.(message, labelsOf(observed))) === false)
     return { did: "nothing", why: "not ours to run" };
-  const looked = (observed.see === "sight" ? shownAt(observed.sight) : undefined) ?? began;
-  const object = observed.see === "ill" ? observed.patient.object : observed.sight.object;
+  const looked = (observed.see === "observation" ? readAt(observed.observation) : undefined) ?? began;
+  const object = observed.see === "ill" ? observed.brokenRecord.object : observed.observation.object;
   if (object?.metadata.annotations?.["rekindle.dev/paused"] === "true")
     return { did: "nothing", why: "paused by annotation" };
-  const sight = await ready({ ...call, looked }, observed);
-  return "did" in sight ? sight : await proceed({ ...call, sight, looked });
+  const observation = await ready({ ...call, looked }, observed);
+  return "did" in observation ? observation : await proceed({ ...call, observation, looked });
 };
 
 /** Until something is saved, what stands in for a read may be wrong; nothing has been touched then. */
-const isPresuming = ({ sight }: Run, held: Held): boolean =>
-  (sight.presumed || sight.recalled !== undefined) && held.version === sight.version;
+const isPresuming = ({ observation }: StepContext, held: StoredRecord): boolean =>
+  (observation.assumedNew || observation.cachedAt !== undefined) && held.version === observation.version;
 
 /** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
-const hasWaited = async ({ turn }: Run, plan: Plan<unknown>): Promise<boolean> =>
+const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
   plan.fenced === true && (await turn?.enter()) === "waited";
 
 /** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
-const isOld = async (run: Run, plan: Plan<unknown>): Promise<boolean> =>
-  (run.sight.leans === true && plan.swift !== true) || (await hasWaited(run, plan));
+const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
+  (run.observation.fromCache === true && plan.staleSafe !== true) || (await hasWaited(run, plan));
 
 const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
 
@@ -91,54 +95,55 @@ const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) 
  * Until when what a plan creates has begun, monotonic. The fence of creations counts from the first look, as `view.now` does,
  * by which others count until they can no longer arrive.
  */
-const creationsEnd = ({ world, looked }: Run, { promptMs }: Plan<unknown>): number =>
-  looked + (promptMs ?? world.timing.fenceMs);
+const creationsEnd = ({ world, looked }: StepContext, { createWithinMs }: Plan<unknown>): number =>
+  looked + (createWithinMs ?? world.timing.fenceMs);
 
 /** Half of the time in which its creations are to begin is over before it is saved. */
-const isLate = (run: Run, plan: Plan<unknown>): boolean => {
+const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
   const end = creationsEnd(run, plan);
   return run.slow !== true && plan.stages.some(creates) && run.world.clock.monotonic() > (run.looked + end) / 2;
 };
 
 /** Nothing was touched when what stood in for a read was wrong. */
-const lost = (run: Run, held: Held): Promise<Ending> => (isPresuming(run, held) ? taken(run, "live") : raced(run));
+const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =>
+  isPresuming(run, held) ? takeStep(run, "live") : requeueAfterRace(run);
 
 /** The run to carry a plan out with; or how the step ended, for it was not to be carried out, or not on what was seen. */
-const opening = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Run | Ending> => {
+const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
   if (run.world.shadow !== undefined) {
-    run.world.shadow(run.message, plan, run.sight.object);
+    run.world.shadow(run.message, plan, run.observation.object);
     return { did: "nothing", why: "shadow mode" };
   }
-  if (await isOld(run, plan)) return await taken(run, "live");
-  if (isLate(run, plan)) return await taken({ ...run, slow: true }, "live");
+  if (await isOld(run, plan)) return await takeStep(run, "live");
+  if (isLate(run, plan)) return await takeStep({ ...run, slow: true }, "live");
   const shown = await showFirst(run, held, plan);
-  return shown === "raced" ? await lost(run, held) : shown;
+  return shown === "raced" ? await retryAfterRace(run, held) : shown;
 };
 
-const proceed = async (begun: Run): Promise<Ending> => {
-  const { sight } = begun;
+const proceed = async (begun: StepContext): Promise<Ending> => {
+  const { observation } = begun;
   let run = begun;
-  let held: Held = { record: sight.record, version: sight.version };
-  let so: Far = { memory: sight.memory, refused: [], done: [], passed: [], answers: noAnswers() };
+  let held: StoredRecord = { record: observation.record, version: observation.version };
+  let so: Progress = { memory: observation.memory, refused: [], done: [], passed: [], answers: noAnswers() };
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
       const plan = await lingering(run, held, await decide(run, so, held));
-      const opened = await opening(run, held, plan);
+      const opened = await beginPlan(run, held, plan);
       if ("did" in opened) return opened;
       if (opened !== run) writes += 1;
       run = opened;
       const done = await carryOut(run, held, plan);
-      if (done.did === "raced") return await lost(run, held);
+      if (done.did === "raced") return await retryAfterRace(run, held);
       writes += done.writes;
       held = done.held;
-      if (done.did === "troubled") return await lasting(run, held, done.trouble);
-      if (done.did === "finished") return await rest(run, held, plan, writes);
+      if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble);
+      if (done.did === "finished") return await finish(run, held, plan, writes);
       so = after(so, plan, done);
     }
     throw new Error(`${textOf(run.message)}: no plan after ${rounds} refusals`);
   } catch (cause) {
-    return await lasting(run, held, understood(run.world, run.message, cause));
+    return await requeueAfterTrouble(run, held, understood(run.world, run.message, cause));
   }
 };
 
@@ -151,7 +156,7 @@ const understood = (world: World, message: Message, cause: unknown): Trouble => 
 };
 
 /** What a step knows beside what it saw at first. */
-type Far = {
+type Progress = {
   readonly memory: unknown;
   readonly refused: readonly Refusal[];
   readonly done: readonly Effect[];
@@ -161,7 +166,7 @@ type Far = {
 };
 
 /** A refusal shows that the world is not what it seemed: everything is looked at anew. */
-const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Far => {
+const after = (so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {
   if (carried.did === "refused")
     return { ...so, memory, refused: [...so.refused, ...carried.refused], answers: noAnswers() };
   const passed = [...so.passed, ...("passed" in carried ? carried.passed : [])];
@@ -172,12 +177,12 @@ const after = (so: Far, { memory, stages }: Plan<unknown>, carried: Carried): Fa
  * Asks until there is a plan; every look is live, but for those of a step that leans on what is known. While there is an
  * order to end everything, that is the plan.
  */
-const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => {
-  const { world, message, operator, sight, slow } = run;
+const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<Plan<unknown>> => {
+  const { world, message, operator, observation, slow } = run;
   const { memory, refused, done, passed, answers } = so;
-  const known = sight.leans === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
+  const known = observation.fromCache === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
   for (let round = 0; round < rounds; round++) {
-    const { object, uid, now, returning } = sight;
+    const { object, uid, now, returning } = observation;
     const view = { object, uid, memory, ...answers, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
     const order = object === undefined ? undefined : orderIn(held.record);
     const decision =
@@ -185,24 +190,29 @@ const decide = async (run: Run, so: Far, held: Held): Promise<Plan<unknown>> => 
         ? operator.decide(message, view)
         : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
     if (!("look" in decision)) return decision;
-    await Promise.all(decision.look.map((query) => learn(world.cluster, query, answers, known)));
+    await Promise.all(decision.look.map((query) => answerQuery(world.cluster, query, answers, known)));
   }
   throw new Error(`${textOf(message)}: asked to look ${rounds} times without coming to a plan`);
 };
 
 type Carried =
   | { readonly did: "raced" }
-  | { readonly did: "refused"; readonly held: Held; readonly writes: number; readonly refused: readonly Refusal[] }
-  | { readonly did: "troubled"; readonly held: Held; readonly writes: number; readonly trouble: Trouble }
+  | {
+      readonly did: "refused";
+      readonly held: StoredRecord;
+      readonly writes: number;
+      readonly refused: readonly Refusal[];
+    }
+  | { readonly did: "troubled"; readonly held: StoredRecord; readonly writes: number; readonly trouble: Trouble }
   /** `made` wants to be decided on, within this step. */
   | {
       readonly did: "made" | "finished";
-      readonly held: Held;
+      readonly held: StoredRecord;
       readonly writes: number;
       readonly passed: readonly Effect[];
     };
 
-const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carried> => {
+const carryOut = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Carried> => {
   const planned = run.world.clock.monotonic();
   const saved = await save(run, held, plan);
   if (saved === "raced") return { did: "raced" };
@@ -211,7 +221,7 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
   const passed: Effect[] = [];
   for (const stage of plan.stages) {
     const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;
-    const results = givenUp(run, stage, await applyStage(handsOf(run, until), stage, run.world.timing.parallel));
+    const results = givenUp(run, stage, await applyStage(applyContextOf(run, until), stage, run.world.timing.parallel));
     writes += results.length;
     const trouble = worst(run, stage, results);
     if (trouble !== undefined) return { did: "troubled", held: saved, writes, trouble };
@@ -220,13 +230,17 @@ const carryOut = async (run: Run, held: Held, plan: Plan<unknown>): Promise<Carr
     const refused = results.flatMap((result) => (result.did === "refused" ? [result.refusal] : []));
     if (refused.length > 0) return { did: "refused", held: saved, writes, refused };
     passed.push(...stage.filter((_, index) => results[index]?.did === "passed"));
-    recount(run, stage);
+    logEffects(run, stage);
   }
   return { did: plan.more === true ? "made" : "finished", held: saved, writes, passed };
 };
 
 /** Ends a record: it is removed, or what was not yet told goes over to the next object of the name. */
-const release = async (run: Run, { record }: Held, version: Version): Promise<Version | "removed" | "raced"> => {
+const release = async (
+  run: StepContext,
+  { record }: StoredRecord,
+  version: Version,
+): Promise<Version | "removed" | "raced"> => {
   const { world, message } = run;
   const next = record === undefined ? undefined : inherited(run, record);
   if (next !== undefined) return await world.checkpoints.save(message, next, version);
@@ -235,16 +249,16 @@ const release = async (run: Run, { record }: Held, version: Version): Promise<Ve
 };
 
 /** After the effects: the status, the end of the record, and whoever must be told to come back. */
-const rest = async (run: Run, held: Held, plan: Plan<unknown>, before: number): Promise<Ending> => {
+const finish = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>, before: number): Promise<Ending> => {
   const told = await tell(run, held, plan);
-  if (told === "raced") return await raced(run);
+  if (told === "raced") return await requeueAfterRace(run);
   let writes = before + told.writes;
   if (plan.forget === true && told.held.version !== undefined) {
     const released = await release(run, told.held, told.held.version);
-    if (released === "raced") return await raced(run);
+    if (released === "raced") return await requeueAfterRace(run);
     writes += 1;
   }
-  await arrange(run, told.held, plan);
-  remember(run, told.held, told.object, plan);
+  await scheduleNext(run, told.held, plan);
+  keepInCache(run, told.held, told.object, plan);
   return { did: "step", writes };
 };

@@ -1,17 +1,17 @@
 /** Room for so many submissions at once, in the order in which they came: nobody is overtaken, so nobody starves. */
 
 /** One step's part in it. */
-export type Turn = {
+export type SubmissionSlot = {
   /** Resolves when there is room. "waited" means that what was decided before is old now. */
   enter(): Promise<"at once" | "waited">;
   /** Makes room for the next one; nothing when it never entered. */
   leave(): void;
 };
 
-export type Turns = () => Turn;
+export type SubmissionSlots = () => SubmissionSlot;
 
 /** `room`: how many may be inside, at least 1. Those who wait hold nothing but their place. */
-export const openTurns = (room: number): Turns => {
+export const openSubmissionSlots = (room: number): SubmissionSlots => {
   let free = room;
   const waiting: (() => void)[] = [];
   const vacate = (): void => {

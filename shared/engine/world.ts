@@ -4,11 +4,11 @@ import type { Meter } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Effect, Plan } from "../core/plan.ts";
-import type { Recall } from "./cache.ts";
+import type { StepCache } from "./cache.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
-import type { Ask, Finding } from "./recovery/request.ts";
+import type { Finding, RecoveryRequest } from "./recovery/request.ts";
 import type { RecoverySettings, Timing } from "./settings.ts";
-import type { Turns } from "./submission-slots.ts";
+import type { SubmissionSlots } from "./submission-slots.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -31,7 +31,7 @@ export type World = {
   /** Absent: the defaults of `settings.ts`. */
   readonly recovery?: RecoverySettings;
   /** Somebody asks for a recovery, though the record may be sound. */
-  readonly ask?: Ask;
+  readonly ask?: RecoveryRequest;
   /** Told what a recovery found. */
   readonly found?: (key: Key, finding: Finding) => void;
   /** Told what was done. */
@@ -42,7 +42,7 @@ export type World = {
    */
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
-  readonly turns?: Turns;
+  readonly turns?: SubmissionSlots;
   /** Who listens to status updates; absent: nobody. */
   readonly updates?: Updates;
   /** Takes a key under which updates are delivered, where this process delivers any. */
@@ -50,7 +50,7 @@ export type World = {
   /** Takes a notice that a node is about to go, where this process acts on any. */
   readonly notice?: (message: Message) => Promise<Ending>;
   /** What this process knows without asking; absent: nothing. */
-  readonly recall?: Recall;
+  readonly recall?: StepCache;
   /** Shadow mode: given a plan and the object that it is about, unless that is gone: tell it instead of doing it. */
   readonly shadow?: (key: Key, plan: Plan<unknown>, object: Stored | undefined) => void;
 };

@@ -3,10 +3,10 @@ import type { HttpRequest, Transport } from "../core/http.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { collectionPath, withQuery } from "../kube/paths.ts";
 import type { Change } from "./keys.ts";
-import { type Known, openKnown } from "./object-cache.ts";
+import { type ObjectCache, openObjectCache } from "./object-cache.ts";
 import type { Pause } from "./pause.ts";
 
-export type Following = {
+export type FollowContext = {
   readonly transport: Transport;
   readonly resource: Resource;
   /** Undefined: all namespaces. */
@@ -28,8 +28,8 @@ export type Following = {
 };
 
 /** How far it has come: what is known, and where a watch goes on; without a cursor a list comes first. */
-export type Trail = {
-  readonly known: Known;
+export type WatchState = {
+  readonly known: ObjectCache;
   cursor: string | undefined;
   /** What is known: nothing yet, only what came since a cursor that was kept, or everything since a list. */
   base: "nothing" | "cursor" | "list";
@@ -40,8 +40,8 @@ export type Trail = {
 };
 
 /** The beginning of a trail; with a cursor that was kept, where it goes on. */
-export const openTrail = (trim: (object: Stored) => Stored, cursor?: string): Trail => ({
-  known: openKnown(trim),
+export const openWatchState = (trim: (object: Stored) => Stored, cursor?: string): WatchState => ({
+  known: openObjectCache(trim),
   cursor,
   base: cursor === undefined ? "nothing" : "cursor",
   moved: false,
@@ -51,7 +51,10 @@ export const openTrail = (trim: (object: Stored) => Stored, cursor?: string): Tr
 const requestMs = 30_000;
 
 /** A GET of the followed collection. */
-export const getting = (following: Following, query: Readonly<Record<string, string | undefined>>): HttpRequest => ({
+export const getting = (
+  following: FollowContext,
+  query: Readonly<Record<string, string | undefined>>,
+): HttpRequest => ({
   method: "GET",
   path: withQuery(collectionPath(following.resource, following.namespace), {
     labelSelector: following.selector,
@@ -62,6 +65,6 @@ export const getting = (following: Following, query: Readonly<Record<string, str
   timeoutMs: requestMs,
 });
 
-export const tell = (following: Following, changes: readonly Change[]): void => {
+export const tell = (following: FollowContext, changes: readonly Change[]): void => {
   for (const change of changes) following.changed(change);
 };

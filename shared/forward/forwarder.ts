@@ -7,10 +7,10 @@ import type { Transport } from "../core/http.ts";
 import type { Message } from "../core/key.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import type { Report } from "../engine/ports.ts";
-import { type Following, openTrail, type Trail } from "./follow-context.ts";
+import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
 import { type Sending, type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "./keys.ts";
 import { follow } from "./listwatch.ts";
-import type { Known } from "./object-cache.ts";
+import type { ObjectCache } from "./object-cache.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 import { openSender, type Sender } from "./sender.ts";
 
@@ -31,16 +31,16 @@ export type ForwarderSettings = {
   /** Shown every object as the server gave it, before it is trimmed. */
   readonly see?: ((object: Stored) => void) | undefined;
   /** Where to go on with a loop; undefined: from the beginning. */
-  readonly trailOf?: (loop: Loop) => Trail | undefined;
+  readonly trailOf?: (loop: Loop) => WatchState | undefined;
   /** What is known to be about objects of this loop that a list, which had nothing to compare with, did not find. */
-  readonly strays?: (loop: Loop, trail: Trail) => Promise<readonly Sending[]>;
+  readonly strays?: (loop: Loop, trail: WatchState) => Promise<readonly Sending[]>;
 };
 
 /** What the operator of a kind watches of a resource, in a namespace; of no kind: what anybody watches of it, if that is all. */
 export type Asked = { readonly kind?: string; readonly resource: Resource; readonly namespace: string };
 
 /** Also of other namespaces. `reached`: the version of the resource up to which it is known; undefined while that is in doubt. */
-export type Seen = Pick<Known, "get" | "values"> & { readonly reached: () => string | undefined };
+export type Seen = Pick<ObjectCache, "get" | "values"> & { readonly reached: () => string | undefined };
 
 /** One resource followed in one namespace, or in all. */
 export type Loop = { readonly subject: Subject; readonly namespace: string | undefined };
@@ -81,7 +81,7 @@ export const loopsOf = ({
   );
 
 /** A loop on its way. */
-type Course = { readonly loop: Loop; readonly trail: Trail; readonly searches: Set<Promise<boolean>> };
+type Course = { readonly loop: Loop; readonly trail: WatchState; readonly searches: Set<Promise<boolean>> };
 
 /** What a list could not tell to have vanished is looked for elsewhere; the cursor waits for it. */
 const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, sender: Sender): void => {
@@ -125,7 +125,7 @@ const following = (
   sender: Sender,
   signal: AbortSignal,
   listed: (objects: number) => void,
-): Following => {
+): FollowContext => {
   const { transport, report, now, random, cluster, pause = realPause } = settings;
   const { loop, trail } = course;
   const { resource, selector, field, trim } = loop.subject;
@@ -172,7 +172,7 @@ export const startForwarder = (settings: ForwarderSettings): Forwarder => {
   const stopping = new AbortController();
   const sender = openSender(settings);
   const courses = loopsOf(settings).map((loop): Course => {
-    const trail = settings.trailOf?.(loop) ?? openTrail(loop.subject.trim);
+    const trail = settings.trailOf?.(loop) ?? openWatchState(loop.subject.trim);
     return { loop, trail, searches: new Set() };
   });
   const listed = new Set<Loop>();

@@ -2,7 +2,7 @@
 import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
 import { pageOf } from "../kube/responses.ts";
-import { type Following, getting, type Trail, tell } from "./follow-context.ts";
+import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { unlessAborted } from "./pause.ts";
 
 const pageSize = "500";
@@ -12,7 +12,7 @@ const withoutVersion = (resource: Resource): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `list ${resource.plural}: no resourceVersion` });
 
 /** Lists everything; the cursor is set when all of it was taken in, and the signal not raised meanwhile. */
-export const list = async (following: Following, trail: Trail): Promise<void> => {
+export const list = async (following: FollowContext, trail: WatchState): Promise<void> => {
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const round = trail.known.begin();

@@ -7,7 +7,7 @@
  * W3. A server in trouble is not hurried: waits grow, with chance from outside, and end with the first success.
  */
 import { ApiError } from "../core/errors.ts";
-import { type Following, openTrail, type Trail } from "./follow-context.ts";
+import { type FollowContext, openWatchState, type WatchState } from "./follow-context.ts";
 import { list } from "./list.ts";
 import { watch } from "./watch.ts";
 
@@ -17,7 +17,7 @@ const longestWaitMs = 30_000;
 const briefMs = 2_000;
 
 /** One list if it is needed, and one watch. Throws for whatever should be waited upon. */
-const round = async (following: Following, trail: Trail): Promise<void> => {
+const round = async (following: FollowContext, trail: WatchState): Promise<void> => {
   if (trail.cursor === undefined) await list(following, trail);
   if (trail.cursor === undefined || following.signal.aborted) return;
   const begun = following.now();
@@ -35,7 +35,10 @@ const waitAfter = (failures: number, cause: unknown, random: number): number => 
 };
 
 /** Runs until the signal is raised. Never rejects: what goes wrong is told, waited upon and tried again. */
-export const follow = async (following: Following, trail: Trail = openTrail(following.trim)): Promise<void> => {
+export const follow = async (
+  following: FollowContext,
+  trail: WatchState = openWatchState(following.trim),
+): Promise<void> => {
   const { signal } = following;
   let failures = 0;
   while (!signal.aborted) {

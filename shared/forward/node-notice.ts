@@ -18,7 +18,7 @@ import { nodes, pods } from "../kube/resources.ts";
 import { expressionsOf } from "../kube/selector.ts";
 
 /** All that taking a notice needs. */
-export type Desk = {
+export type NoticeContext = {
   readonly cluster: Pick<Cluster, "list" | "patch">;
   readonly queue: Pick<Queue, "send">;
   readonly report: Report;
@@ -49,7 +49,7 @@ const isMachine = (node: Stored, id: string): boolean => {
 const patience = 2;
 
 /** Name of the node; who may not list nodes, however often it is tried, knows none by its machine. */
-const nodeOf = async ({ cluster, report }: Desk, message: Message): Promise<string | undefined> => {
+const nodeOf = async ({ cluster, report }: NoticeContext, message: Message): Promise<string | undefined> => {
   const { name, tries = 0 } = message;
   if (!instance.test(name)) return name;
   try {
@@ -80,7 +80,7 @@ type Standing = { readonly pod: Stored; readonly key: Key };
 
 /** Pods on the node that somebody of this kind owns and that we are in charge of. */
 const standingOn = async (
-  desk: Desk,
+  desk: NoticeContext,
   { cluster, kind }: Pick<Key, "cluster" | "kind">,
   node: string,
 ): Promise<readonly Standing[]> => {
@@ -106,7 +106,7 @@ const standingOn = async (
 };
 
 /** One that has changed since it was looked at, or is gone, is looked at again: the notice comes back. */
-const write = async ({ cluster }: Desk, { pod }: Standing, until: number): Promise<void> => {
+const write = async ({ cluster }: NoticeContext, { pod }: Standing, until: number): Promise<void> => {
   const { name, namespace = "", uid, resourceVersion } = pod.metadata;
   const annotations = { [leavingAnnotation]: timeText(until) };
   await cluster.patch({ resource: pods, namespace, name }, { uid, resourceVersion }, { metadata: { annotations } });
@@ -115,7 +115,7 @@ const write = async ({ cluster }: Desk, { pod }: Standing, until: number): Promi
 /** So many writes at once. */
 const parallel = 16;
 
-const writeAll = async (desk: Desk, standing: readonly Standing[], until: number): Promise<void> => {
+const writeAll = async (desk: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
   for (let at = 0; at < standing.length; at += parallel) {
     const some = standing.slice(at, at + parallel);
     const ends = await Promise.allSettled(some.map((one) => write(desk, one, until)));
@@ -125,7 +125,7 @@ const writeAll = async (desk: Desk, standing: readonly Standing[], until: number
 };
 
 /** Their owners' steps: a watch event brings them as well, where nothing gets lost. */
-const tellOwners = async ({ queue }: Desk, standing: readonly Standing[], until: number): Promise<void> => {
+const tellOwners = async ({ queue }: NoticeContext, standing: readonly Standing[], until: number): Promise<void> => {
   const keys = new Map(standing.map(({ key }) => [textOf(key), key]));
   await Promise.all(
     [...keys.values()].map((key) => queue.send({ ...key, reason: "notice" }, dedupe.trigger(key, `notice ${until}`))),
@@ -134,7 +134,7 @@ const tellOwners = async ({ queue }: Desk, standing: readonly Standing[], until:
 
 /** Takes notices. Throws what is in the way: it comes back later. */
 export const noticing =
-  (desk: Desk) =>
+  (desk: NoticeContext) =>
   async (message: Message): Promise<Noticed> => {
     const kind = noticedKind(message) ?? "";
     const { until } = message;

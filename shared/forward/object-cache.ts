@@ -2,7 +2,7 @@
 import type { Stored } from "../core/object.ts";
 import type { Change } from "./keys.ts";
 
-export type Known = {
+export type ObjectCache = {
   /** An object as it is now; nothing comes of one that is known exactly so. */
   seen(object: Stored): readonly Change[];
   /** An object that is gone. */
@@ -19,7 +19,7 @@ export type Known = {
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
 /** Nothing known yet. `trim` says what is kept. */
-export const openKnown = (trim: (object: Stored) => Stored): Known => {
+export const openObjectCache = (trim: (object: Stored) => Stored): ObjectCache => {
   const objects = new Map<string, Stored>();
   const seen = (object: Stored): readonly Change[] => {
     const place = placeOf(object);
@@ -40,7 +40,7 @@ export const openKnown = (trim: (object: Stored) => Stored): Known => {
     if (objects.get(place)?.metadata.uid === object.metadata.uid) objects.delete(place);
     return [{ before: trim(object), after: undefined }];
   };
-  const begin = (): ReturnType<Known["begin"]> => {
+  const begin = (): ReturnType<ObjectCache["begin"]> => {
     const places = new Set<string>();
     return {
       see: (object) => {

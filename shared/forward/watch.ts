@@ -3,7 +3,7 @@ import { ApiError } from "../core/errors.ts";
 import type { HttpStream } from "../core/http.ts";
 import { errorOf } from "../kube/responses.ts";
 import { eventOf, type WatchEvent } from "./events.ts";
-import { type Following, getting, type Trail, tell } from "./follow-context.ts";
+import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
 import { unlessAborted } from "./pause.ts";
 
 /** The server ends a watch after about this; some chance keeps many of them from ending at once. */
@@ -12,7 +12,11 @@ const watchSeconds = 300;
 const stallMs = 80_000;
 
 /** What must not go on: 410 and whatever cannot be read mean that something may have been missed. */
-const mend = (following: Following, trail: Trail, event: WatchEvent & { type: "garbled" | "error" }): "ended" => {
+const mend = (
+  following: FollowContext,
+  trail: WatchState,
+  event: WatchEvent & { type: "garbled" | "error" },
+): "ended" => {
   trail.cursor = undefined;
   if (event.type === "garbled" || event.status === 410) return "ended";
   const message = `watch ${following.resource.plural}: ${event.message}`;
@@ -20,7 +24,7 @@ const mend = (following: Following, trail: Trail, event: WatchEvent & { type: "g
 };
 
 /** Takes one event in; the cursor moves past it only then. */
-const take = (following: Following, trail: Trail, event: WatchEvent): "ended" | undefined => {
+const take = (following: FollowContext, trail: WatchState, event: WatchEvent): "ended" | undefined => {
   trail.moved ||= event.type !== "garbled" && event.type !== "error";
   trail.news ||= event.type === "changed" || event.type === "deleted";
   switch (event.type) {
@@ -41,7 +45,7 @@ const take = (following: Following, trail: Trail, event: WatchEvent): "ended" | 
 };
 
 /** Closes a stream that has fallen silent: not every broken connection says so. */
-const startGuard = (following: Following, over: AbortSignal, close: () => void) => {
+const startGuard = (following: FollowContext, over: AbortSignal, close: () => void) => {
   let last = following.now();
   const guard = async (): Promise<void> => {
     while (!over.aborted) {
@@ -64,7 +68,12 @@ const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
 };
 
 /** Reads events until the stream ends or must not go on; gives how many there were. */
-const read = async (following: Following, trail: Trail, stream: HttpStream, heard: () => void): Promise<number> => {
+const read = async (
+  following: FollowContext,
+  trail: WatchState,
+  stream: HttpStream,
+  heard: () => void,
+): Promise<number> => {
   let events = 0;
   for await (const line of stream.lines) {
     if (following.signal.aborted) return events;
@@ -76,7 +85,7 @@ const read = async (following: Following, trail: Trail, stream: HttpStream, hear
   return events;
 };
 
-const open = (following: Following, from: string): Promise<HttpStream | undefined> => {
+const open = (following: FollowContext, from: string): Promise<HttpStream | undefined> => {
   const seconds = Math.round(watchSeconds * (0.9 + 0.2 * following.random()));
   const query = { watch: "1", allowWatchBookmarks: "true", resourceVersion: from, timeoutSeconds: String(seconds) };
   const { transport, signal } = following;
@@ -84,7 +93,7 @@ const open = (following: Following, from: string): Promise<HttpStream | undefine
 };
 
 /** Watches from the cursor. Gives the number of events; the cursor is undefined afterwards when a list is needed. */
-export const watch = async (following: Following, trail: Trail, from: string): Promise<number> => {
+export const watch = async (following: FollowContext, trail: WatchState, from: string): Promise<number> => {
   const { signal, resource } = following;
   const stream = await open(following, from);
   if (stream === undefined) return 0;

@@ -7,7 +7,7 @@
  */
 import { textOf } from "../core/key.ts";
 import { type Cursors, loopKey } from "./cursors.ts";
-import { openTrail, type Trail } from "./follow-context.ts";
+import { openWatchState, type WatchState } from "./follow-context.ts";
 import { type Forwarder, type ForwarderSettings, type Loop, loopsOf, startForwarder } from "./forwarder.ts";
 import { type Pause, pause as realPause } from "./pause.ts";
 
@@ -36,7 +36,7 @@ const keepMs = 10_000;
 const quietMs = 600_000;
 
 /** Where a loop stands, for as long as this instance lives. */
-type Standing = { trail: Trail; stored: string | undefined; storedAt: number };
+type Standing = { trail: WatchState; stored: string | undefined; storedAt: number };
 
 export const openWindows = (settings: Settings): Windows => {
   const { cluster, cursors, report, now, wait = realPause } = settings;
@@ -47,7 +47,7 @@ export const openWindows = (settings: Settings): Windows => {
     const warm = standings.get(idOf(loop));
     if (warm !== undefined) return warm;
     const stored = await cursors.load(loopKey(cluster, loop));
-    const standing = { trail: openTrail(loop.subject.trim, stored), stored, storedAt: now() };
+    const standing = { trail: openWatchState(loop.subject.trim, stored), stored, storedAt: now() };
     standings.set(idOf(loop), standing);
     return standing;
   };

@@ -9,13 +9,18 @@ import { type Cause, cause, forbidden, type Refusal } from "./refusal.ts";
 import { keyOf, type Store } from "./store.ts";
 
 /** What a rule may look at beside the object. */
-export type Scene = { readonly store: Store; readonly time: string; readonly suffix: string; readonly kind: Kind };
+export type RuleContext = {
+  readonly store: Store;
+  readonly time: string;
+  readonly suffix: string;
+  readonly kind: Kind;
+};
 
 export type Rule = {
   /** The object as first stored. */
-  readonly create?: (draft: Draft, scene: Scene) => Draft;
+  readonly create?: (draft: Draft, scene: RuleContext) => Draft;
   /** Refuses an object for what stands around it. */
-  readonly admit?: (draft: Draft, scene: Scene) => Refusal | undefined;
+  readonly admit?: (draft: Draft, scene: RuleContext) => Refusal | undefined;
   /** Refuses an object for what it says. */
   readonly faults?: (draft: Draft) => readonly Cause[];
   /** A status as it is kept. */
@@ -25,7 +30,7 @@ export type Rule = {
   readonly update?: (before: Item, after: Draft) => Draft;
 };
 
-const accountMissing = (draft: Draft, { store, kind }: Scene): Refusal | undefined => {
+const accountMissing = (draft: Draft, { store, kind }: RuleContext): Refusal | undefined => {
   const account = accountOf(fieldsAt(draft, "spec"));
   const namespace = draft.metadata.namespace;
   return store.get("serviceaccounts", keyOf(namespace, account)) !== undefined
@@ -129,7 +134,7 @@ const newNamespace = (draft: Draft): Draft => ({
   status: { phase: "Active" },
 });
 
-const newCrd = (draft: Draft, { time }: Scene): Draft => established(draft, time);
+const newCrd = (draft: Draft, { time }: RuleContext): Draft => established(draft, time);
 
 const crdFaults = (draft: Draft): readonly Cause[] => {
   const wanted = `${textAt(draft, "spec", "names", "plural")}.${textAt(draft, "spec", "group")}`;

@@ -23,7 +23,7 @@ import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "
 import { parcelOf } from "./envelope.ts";
 
 /** All that a delivery is given. */
-export type Desk = {
+export type DeliveryContext = {
   readonly cluster: Pick<Cluster, "get" | "create">;
   readonly checkpoints: Checkpoints;
   readonly queue: Queue;
@@ -54,7 +54,7 @@ const fenceMs = 5_000;
 type Own = { readonly saves: number; readonly version: Version | undefined; readonly cursor: Cursor | undefined };
 
 type Scene = {
-  readonly desk: Desk;
+  readonly desk: DeliveryContext;
   readonly key: Key;
   readonly resource: Resource;
   readonly object: Stored | undefined;
@@ -67,12 +67,12 @@ type Scene = {
 const nothing = (why: string): Delivered => ({ did: "nothing", why });
 
 /** Unreadable records stop the delivery, as they stop steps: what cannot be read may have been acknowledged. */
-const stopped = ({ report }: Desk, key: Key, error: string): Delivered => {
+const stopped = ({ report }: DeliveryContext, key: Key, error: string): Delivered => {
   report("error", "updates cannot be delivered: mend the record, or delete it", { key: textOf(key), error });
   return { did: "stopped", why: error };
 };
 
-const ownOf = ({ read }: Desk, loaded: Awaited<ReturnType<Checkpoints["load"]>>): Own | string => {
+const ownOf = ({ read }: DeliveryContext, loaded: Awaited<ReturnType<Checkpoints["load"]>>): Own | string => {
   if (loaded === undefined) return { saves: 0, version: undefined, cursor: undefined };
   const found = read(loaded.record);
   if (!found.ok) return found.error;
@@ -108,7 +108,7 @@ const unrecorded = async (at: At, message: Message): Promise<Delivered> => {
 };
 
 /** Takes the delivery of the stream that the message names. Throws what the platform answers. */
-export const deliver = async (desk: Desk, message: Message): Promise<Delivered> => {
+export const deliver = async (desk: DeliveryContext, message: Message): Promise<Delivered> => {
   const key = subjectOf(message);
   const resource = key === undefined ? undefined : desk.resourceOf(key.kind);
   if (key === undefined || resource === undefined) return nothing(`no updates are delivered for ${message.kind}`);

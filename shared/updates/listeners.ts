@@ -6,7 +6,7 @@ import { deliveryKey, type Key } from "../core/key.ts";
 import { listenerAnnotation } from "../core/sink.ts";
 import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
-import type { Desk } from "./deliver.ts";
+import type { DeliveryContext } from "./deliver.ts";
 
 /** What a listener is called that may not be one: nothing is sent, and this is told. */
 const unlistened = "refused:";
@@ -16,7 +16,7 @@ type Labels = Readonly<Record<string, string>>;
 type Parts = {
   readonly cluster: Pick<Cluster, "get">;
   readonly checkpoints: Pick<Checkpoints, "load">;
-  readonly read: Desk["read"];
+  readonly read: DeliveryContext["read"];
   readonly report: Report;
   /** Where updates go that nobody has said anything about; "": nowhere. */
   readonly fallback: string;

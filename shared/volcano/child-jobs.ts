@@ -58,5 +58,5 @@ export const hasMoved = (before: Obj | undefined, after: Obj): boolean =>
   before === undefined || phaseOf(before) !== phaseOf(after) || isEnding(before) !== isEnding(after);
 
 /** The same, and what its tasks do. */
-export const hasStirred = (before: Obj | undefined, after: Obj): boolean =>
+export const hasProgressed = (before: Obj | undefined, after: Obj): boolean =>
   hasMoved(before, after) || !same(shownBy(before ?? after).taskStatusCount, shownBy(after).taskStatusCount);

@@ -3,7 +3,7 @@
  * ended jobs among it, which it drops with the job) is counted from the objects; what happened, by whose status write won.
  */
 import * as z from "zod";
-import type { Figure, Measure } from "../core/metric.ts";
+import type { Figure, MetricSample } from "../core/metric.ts";
 import type { Stored } from "../core/object.ts";
 import { instantOf } from "../core/time.ts";
 import { quantityOf } from "../kube/quantity.ts";
@@ -84,7 +84,12 @@ const read = (status: unknown): Status => shape.parse(typeof status === "object"
 const podsIn = ({ pending, running, succeeded, failed, unknown }: Status): number =>
   pending + running + succeeded + failed + unknown;
 
-const counted = (name: string, value: number, of: Measure["of"]): Measure => ({ do: "count", name, value, of });
+const counted = (name: string, value: number, of: MetricSample["of"]): MetricSample => ({
+  do: "count",
+  name,
+  value,
+  of,
+});
 
 /** Phases in which pods are made; in every other, what a new version shows is what was kept of the one before. */
 const making: readonly string[] = ["Pending", "Running"];
@@ -114,14 +119,14 @@ const areAllMade = (job: Stored, before: Status, after: Status): boolean => {
 };
 
 /** By upstream's labels, which are others than those of its other figures. */
-const durationOf = (job: Stored, { version }: Status, value: number): Measure => {
+const durationOf = (job: Stored, { version }: Status, value: number): MetricSample => {
   const { name, namespace = "", uid } = job.metadata;
   const labels = { job_name: name, queue: queueOfGroup(job), job_namespace: namespace };
   return { do: "observe", name: allMade, value, of: { ...labels, namespace, uid, version: `${version}` } };
 };
 
 /** The figures of one status write of a Job that won; `now` in epoch ms. */
-export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly Measure[] => {
+export const measuresOfJob = (job: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const [before, after] = [read(job["status"]), read(status)];
   const { namespace = "", creationTimestamp } = job.metadata;
   const { phase } = after.state;
@@ -136,7 +141,7 @@ export const measuresOfJob = (job: Stored, status: unknown, now: number): readon
       : []),
     ...Array.from(
       { length: newPods(before, after) },
-      (): Measure => ({ do: "observe", name: latency, value, of: { namespace } }),
+      (): MetricSample => ({ do: "observe", name: latency, value, of: { namespace } }),
     ),
     ...(areAllMade(job, before, after) ? [durationOf(job, after, value)] : []),
   ];
@@ -148,7 +153,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** What one Job stands for, with a place for what lasts as long as it. One that nobody has taken up is in no phase. */
-export const standingOfJob = (job: Stored): readonly Measure[] => {
+export const standingOfJob = (job: Stored): readonly MetricSample[] => {
   const { phase } = read(job["status"]).state;
   if (!isPhase(phase)) return [];
   const { name, namespace = "", uid } = job.metadata;
@@ -162,7 +167,7 @@ export const standingOfJob = (job: Stored): readonly Measure[] => {
 };
 
 /** What one PodGroup stands for: a phase of its queue, Pending while nobody has said one. */
-export const standingOfGroup = (group: Stored): readonly Measure[] => {
+export const standingOfGroup = (group: Stored): readonly MetricSample[] => {
   const { phase = "Pending" } = Object(group["status"] ?? {});
   const known = groupPhases.find((one) => one === (phase === "" ? "Pending" : phase));
   return known === undefined ? [] : [counted(groupFigure(known), 1, { queue_name: queueOfGroup(group) })];
@@ -178,7 +183,7 @@ const allocatedIn = (queue: Stored): readonly (readonly [string, number])[] => {
 };
 
 /** What one Queue stands for: its state, what is allocated in it, and an empty place for each phase of its groups. */
-export const standingOfQueue = (queue: Stored): readonly Measure[] => {
+export const standingOfQueue = (queue: Stored): readonly MetricSample[] => {
   const queue_name = queue.metadata.name;
   return [
     counted("rekindle_queues", 1, { state: shownState(queue) }),

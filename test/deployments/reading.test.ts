@@ -8,7 +8,7 @@ import type { Transport } from "../../shared/core/http.ts";
 import { apiApp } from "../../shared/deployments/api/app.ts";
 import { openDoor } from "../../shared/deployments/api/function.ts";
 import { openReader } from "../../shared/deployments/api/reader.ts";
-import { openTerritory } from "../../shared/deployments/common/namespaces.ts";
+import { openNamespaceScope } from "../../shared/deployments/common/namespaces.ts";
 import { familiesFor, openGauges, upstreamNaming } from "../../shared/deployments/host/metrics.ts";
 import { openReconcile } from "../../shared/deployments/reconcile/function.ts";
 import { wishOf } from "../../shared/simulator/gate.ts";
@@ -182,7 +182,7 @@ test("reading uses each of its rights, and needs no other", async () => {
   await openGauges({
     naming: upstreamNaming,
     transport: own,
-    territory: openTerritory({ ...whole, transport: own }),
+    territory: openNamespaceScope({ ...whole, transport: own }),
   })();
   assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
 });

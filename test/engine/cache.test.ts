@@ -8,7 +8,7 @@ import type { Plan, Query, View } from "../../shared/core/plan.ts";
 import { queryId } from "../../shared/core/plan.ts";
 import { dateAt } from "../../shared/core/time.ts";
 import { merged } from "../../shared/engine/batch.ts";
-import type { Recall, Recollection } from "../../shared/engine/cache.ts";
+import type { CachedStep, StepCache } from "../../shared/engine/cache.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";
@@ -19,7 +19,7 @@ const query: Query = { do: "list", resource: parts, namespace: "ns", labels: {} 
 type Knowing = {
   readonly world: World;
   readonly stage: Stage;
-  readonly kept: Map<string, Recollection>;
+  readonly kept: Map<string, CachedStep>;
   seen: readonly Stored[];
 };
 
@@ -29,15 +29,15 @@ const growing =
   (view: View<Toy>): { look: readonly Query[] } | Plan<Toy> => {
     if (!view.seen.has(queryId(query))) return { look: [query] };
     const count = (view.memory?.count ?? 0) + 1;
-    return { memory: { count }, stages: [[creation(`part-${count}`)]], swift: true, ...more(view) };
+    return { memory: { count }, stages: [[creation(`part-${count}`)]], staleSafe: true, ...more(view) };
   };
 
 /** A world after one live step, whose process remembers it. */
 const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
   const there = stage(growing(more));
-  const kept = new Map<string, Recollection>();
+  const kept = new Map<string, CachedStep>();
   const knows: { seen: readonly Stored[] } = { seen: [] };
-  const recall: Recall = {
+  const recall: StepCache = {
     take: (key: Key) => {
       const found = kept.get(textOf(key));
       kept.delete(textOf(key));
@@ -90,7 +90,7 @@ describe("what was watched", () => {
 describe("a plan that does not stand behind what is merely known", () => {
   test("is decided again on what is read, and nothing of the first is done", async () => {
     const removing = ({ now }: View<Toy>): Partial<Plan<Toy>> =>
-      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], swift: false } : {};
+      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], staleSafe: false } : {};
     const { world, stage: there } = await knowing(removing);
     there.time.now += 1_000;
     there.time.monotonic += 1_000;
@@ -99,7 +99,7 @@ describe("a plan that does not stand behind what is merely known", () => {
   });
 
   test("leaves nothing to go by", async () => {
-    const { kept } = await knowing(() => ({ swift: false }));
+    const { kept } = await knowing(() => ({ staleSafe: false }));
     assert.equal(kept.size, 0);
   });
 });
@@ -123,7 +123,7 @@ describe("a kind whose steps begin with what is watched", () => {
   });
 
   test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
-    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { swift: false }));
+    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { staleSafe: false }));
     await step(world, message);
     assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     there.calls.length = 0;

@@ -5,7 +5,7 @@ import { mergePatch } from "../../shared/core/json.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import type { Word } from "../../shared/core/outbox.ts";
+import type { StateUpdate } from "../../shared/core/outbox.ts";
 import type { Decision, Effect, Plan, View } from "../../shared/core/plan.ts";
 import type { CheckpointRecord, Cluster } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
@@ -70,7 +70,7 @@ export type Stage = {
   keeps: (status: unknown) => unknown;
   decide: Decide;
   /** What a plan means to whoever listens. */
-  tells: (plan: Plan<Toy>) => Word | undefined;
+  tells: (plan: Plan<Toy>) => StateUpdate | undefined;
   put(object: Obj): Stored;
   /** What a trouble is told as. */
   words: NonNullable<Operator<Toy>["troubleWord"]>;

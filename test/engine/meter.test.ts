@@ -1,12 +1,12 @@
 /** Figures are told by whoever's status write won, and by nobody else. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Measure } from "../../shared/core/metric.ts";
+import type { MetricSample } from "../../shared/core/metric.ts";
 import { step } from "../../shared/engine/step.ts";
 import { conflict, message, type Stage, stage } from "./fakes.ts";
 
-const metered = (): { world: Stage; told: Measure[]; run: () => ReturnType<typeof step> } => {
-  const told: Measure[] = [];
+const metered = (): { world: Stage; told: MetricSample[]; run: () => ReturnType<typeof step> } => {
+  const told: MetricSample[] = [];
   const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" } }));
   return { world, told, run: () => step({ ...world.world, meter: (measures) => told.push(...measures) }, message) };
 };

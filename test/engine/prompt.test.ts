@@ -4,14 +4,14 @@ import { describe, test } from "node:test";
 import { step } from "../../shared/engine/step.ts";
 import { creation, message, type Stage, stage, toy } from "./fakes.ts";
 
-const promptMs = 3_000;
+const createWithinMs = 3_000;
 
 /** A toy that wants an arm, soon after a look unless the step was slow to come so far. */
 const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)[] } => {
   const slow: (boolean | undefined)[] = [];
   const world = stage(({ slow: late }) => {
     slow.push(late);
-    return { memory: { count: 1 }, stages: [[creation("arm")]], ...(late === true ? {} : { promptMs }) };
+    return { memory: { count: 1 }, stages: [[creation("arm")]], ...(late === true ? {} : { createWithinMs }) };
   });
   world.put(toy());
   return { world, slow };

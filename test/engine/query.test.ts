@@ -1,8 +1,8 @@
 /** What a step learns: questions that may stay without an answer are evidence for the decision, never trouble for the step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Hearing, queryId } from "../../shared/core/plan.ts";
-import { learn, noAnswers } from "../../shared/engine/query.ts";
+import { type ProbeResult, queryId } from "../../shared/core/plan.ts";
+import { answerQuery, noAnswers } from "../../shared/engine/query.ts";
 import { step } from "../../shared/engine/step.ts";
 import { failing, message, parts, refOf, type Stage, stage } from "./fakes.ts";
 
@@ -10,8 +10,8 @@ const peek = { do: "peek", ref: refOf(parts, "arm") } as const;
 const ask = { do: "ask", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
 
 /** A world that wants to know both, and what it heard. */
-const curious = (): { world: Stage; heard: (Hearing | undefined)[] } => {
-  const heard: (Hearing | undefined)[] = [];
+const curious = (): { world: Stage; heard: (ProbeResult | undefined)[] } => {
+  const heard: (ProbeResult | undefined)[] = [];
   const world = stage(({ memory, heard: said }) => {
     const answers = [peek, ask].map((query) => said?.get(queryId(query)));
     if (answers.includes(undefined)) return { look: [peek, ask] };
@@ -86,7 +86,7 @@ describe("a look at a kind that clusters may do without", () => {
       if (call === "list parts" && left-- > 0) throw failing(404, "NotFound");
     };
     const answers = noAnswers();
-    await learn(world.world.cluster, spared, answers);
+    await answerQuery(world.world.cluster, spared, answers);
     return answers.seen.get(queryId(spared))?.map(({ metadata: { name } }) => name);
   };
 

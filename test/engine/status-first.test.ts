@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan, View } from "../../shared/core/plan.ts";
-import type { Recall, Recollection } from "../../shared/engine/cache.ts";
+import type { CachedStep, StepCache } from "../../shared/engine/cache.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, type Stage, stage, type Toy, toy } from "./fakes.ts";
@@ -15,7 +15,7 @@ const shown: Plan<Toy> = {
   stages: [[creation("arm")]],
   status: { phase: "new" },
   shown: true,
-  swift: true,
+  staleSafe: true,
 };
 
 /** First its arm, which its status tells of; then a leg, which is to be remembered. */
@@ -24,9 +24,9 @@ const growing = ({ object, memory }: View<Toy>): Plan<Toy> =>
     ? shown
     : { memory: { count: (memory?.count ?? 10) + 1 }, stages: [[creation("leg")]], status: { phase: "old" } };
 
-const watchful = (there: Stage, recall: Partial<Recall>): World => {
+const watchful = (there: Stage, recall: Partial<StepCache>): World => {
   const { world } = there;
-  const nothing: Recall = {
+  const nothing: StepCache = {
     take: () => undefined,
     keep: () => {},
     look: () => undefined,
@@ -123,7 +123,7 @@ describe("a record is made all the same", () => {
 
 describe("what is watched", () => {
   test("of a new object is enough to begin with, while the server's clock is known from lately", async () => {
-    const at = (there: Stage, agoMs: number): Partial<Recall> => ({
+    const at = (there: Stage, agoMs: number): Partial<StepCache> => ({
       appeared: () => ({
         object: there.objects.get("toys bear") ?? toy(),
         epoch: { date: eight, at: there.time.monotonic - agoMs },
@@ -146,12 +146,12 @@ describe("what is watched", () => {
 
   test("goes on from what was shown: the next save finds out whether there is a record", async () => {
     const there = stage(growing);
-    const kept: Recollection[] = [];
+    const kept: CachedStep[] = [];
     const world = watchful(there, { take: () => kept.pop(), keep: (_, one) => void kept.push(one) });
     await step(world, fresh);
     assert.deepEqual([kept[0]?.record, kept[0]?.object["status"]], [undefined, { phase: "new" }]);
     there.calls.length = 0;
-    there.decide = (view) => ({ ...growing(view), swift: true });
+    there.decide = (view) => ({ ...growing(view), staleSafe: true });
     await step(world, watched);
     assert.deepEqual(there.calls, ["save 1", "create parts leg", "patch toys bear"]);
     assert.deepEqual(there.record()?.memory, { count: 1 });
@@ -159,14 +159,14 @@ describe("what is watched", () => {
 });
 
 describe("what is watched is in doubt", () => {
-  const doubtful = async (call: object, kept: readonly Recollection[] = [], plan: Partial<Plan<Toy>> = {}) => {
-    const there = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], swift: true, ...plan }));
+  const doubtful = async (call: object, kept: readonly CachedStep[] = [], plan: Partial<Plan<Toy>> = {}) => {
+    const there = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], staleSafe: true, ...plan }));
     const left = [...kept];
     let doubts = 0;
     const doubt = (): void => {
       doubts += 1;
     };
-    const recall = { take: () => left.pop(), keep: (_: unknown, one: Recollection) => void left.push(one) };
+    const recall = { take: () => left.pop(), keep: (_: unknown, one: CachedStep) => void left.push(one) };
     const world = watchful(there, { ...recall, doubt });
     await step(world, { ...message, ...call });
     const first = doubts;
@@ -180,5 +180,5 @@ describe("what is watched is in doubt", () => {
   test("by whoever saves what was read", async () => assert.deepEqual(await doubtful(fresh), [0, 1]));
 
   test("by a record that was left by others, or nobody knows by whom", async () =>
-    assert.deepEqual(await doubtful({}, [], { swift: false, stages: [] }), [2, 1]));
+    assert.deepEqual(await doubtful({}, [], { staleSafe: false, stages: [] }), [2, 1]));
 });

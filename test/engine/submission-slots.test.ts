@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../shared/core/plan.ts";
 import { step } from "../../shared/engine/step.ts";
-import { openTurns } from "../../shared/engine/submission-slots.ts";
+import { openSubmissionSlots } from "../../shared/engine/submission-slots.ts";
 import { creation, message, stage, type Toy, writesIn } from "./fakes.ts";
 
 describe("turns", () => {
   test("let so many in at once, and the others after them in their order", async () => {
-    const turns = openTurns(2);
+    const turns = openSubmissionSlots(2);
     const said: string[] = [];
     const all = ["a", "b", "c", "d"].map((name) => ({ name, turn: turns() }));
     const entered = all.map(async ({ name, turn }) => said.push(`${name} ${await turn.enter()}`));
@@ -22,7 +22,7 @@ describe("turns", () => {
   });
 
   test("who is inside enters again at once; who leaves twice makes room once", async () => {
-    const turns = openTurns(1);
+    const turns = openSubmissionSlots(1);
     const [first, second, third] = [turns(), turns(), turns()];
     await first.enter();
     assert.equal(await first.enter(), "at once");
@@ -40,7 +40,7 @@ describe("turns", () => {
   });
 
   test("who never entered makes no room", async () => {
-    const turns = openTurns(1);
+    const turns = openSubmissionSlots(1);
     turns().leave();
     await turns().enter();
     let inside = false;
@@ -58,7 +58,7 @@ const submission = (name: string): Plan<Toy> => ({ memory: { count: 1 }, fenced:
 
 describe("steps that submit", () => {
   test("are bounded, and all of them come through", async () => {
-    const turns = openTurns(2);
+    const turns = openSubmissionSlots(2);
     const seen: { most: number; now: number } = { most: 0, now: 0 };
     const one = async (): Promise<string> => {
       const world = stage(() => submission("arm"));
@@ -77,7 +77,7 @@ describe("steps that submit", () => {
   });
 
   test("decide anew after they waited: what others did meanwhile counts", async () => {
-    const turns = openTurns(1);
+    const turns = openSubmissionSlots(1);
     const before = turns();
     await before.enter();
     let decisions = 0;
@@ -94,7 +94,7 @@ describe("steps that submit", () => {
   });
 
   test("make room also when they fail", async () => {
-    const turns = openTurns(1);
+    const turns = openSubmissionSlots(1);
     const world = stage(() => submission("arm"));
     world.before = (call) => {
       if (call.startsWith("create")) throw new Error("broken");
@@ -104,7 +104,7 @@ describe("steps that submit", () => {
   });
 
   test("what submits nothing waits for nobody", async () => {
-    const turns = openTurns(1);
+    const turns = openSubmissionSlots(1);
     await turns().enter();
     const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
     assert.equal((await step({ ...world.world, turns }, message)).did, "step");

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest, HttpStream, Transport } from "../../shared/core/http.ts";
 import type { Message } from "../../shared/core/key.ts";
-import { openTrail } from "../../shared/forward/follow-context.ts";
+import { openWatchState } from "../../shared/forward/follow-context.ts";
 import { type Forwarder, type Loop, startForwarder } from "../../shared/forward/forwarder.ts";
 import type { Watcher } from "../../shared/forward/keys.ts";
 
@@ -204,7 +204,7 @@ export const tryGuarantees = async (
         ids.add(id);
       },
       ...{ report: () => {}, now: () => performance.now(), random: chance, pause: () => sleep(2) },
-      trailOf: (loop: Loop) => openTrail(loop.subject.trim, cursor),
+      trailOf: (loop: Loop) => openWatchState(loop.subject.trim, cursor),
     });
   const write = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) {

@@ -5,7 +5,7 @@ import { ApiError } from "../../shared/core/errors.ts";
 import { type Message, noticedKind, noticeKey } from "../../shared/core/key.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import { noticesOf } from "../../shared/deployments/common/kinds.ts";
-import { type Desk, noticing } from "../../shared/forward/node-notice.ts";
+import { type NoticeContext, noticing } from "../../shared/forward/node-notice.ts";
 import { applicationWatcher } from "../../shared/spark/application/watches.ts";
 import { jobWatcher } from "../../shared/volcano/job/watches.ts";
 
@@ -45,7 +45,7 @@ type World = {
   readonly nodes?: readonly Stored[];
   readonly hidden?: boolean;
   readonly fails?: (name: string) => ApiError | undefined;
-  readonly desk?: Partial<Desk>;
+  readonly desk?: Partial<NoticeContext>;
 };
 
 const conflict = new ApiError({ status: 409, reason: "Conflict", message: "changed" });
@@ -54,7 +54,7 @@ const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "no"
 const stage = ({ pods = [], nodes = [], hidden = false, fails = () => undefined, desk = {} }: World) => {
   const written = new Map(pods.map((pod) => [pod.metadata.name, pod]));
   const did: string[] = [];
-  const cluster: Desk["cluster"] = {
+  const cluster: NoticeContext["cluster"] = {
     list: async ({ resource, namespace, labels, field }) => {
       did.push(`list ${resource.plural} ${[namespace, field, ...Object.entries(labels).flat()].join(" ")}`.trim());
       if (resource.plural === "nodes" && hidden) throw forbidden;

@@ -7,7 +7,7 @@ import type { Line } from "../../shared/core/annotation.ts";
 import { acts, followed } from "../../shared/spark/application/machine.ts";
 import { policyLines } from "../../shared/spark/application/policies.ts";
 import { losses, lossReasons } from "../../shared/spark/executors/losses.ts";
-import { wishLines } from "../../shared/volcano/job/annotation-policies.ts";
+import { annotationPolicyLines } from "../../shared/volcano/job/annotation-policies.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
 
@@ -44,7 +44,7 @@ const tables = [
   ["acts", table(["state", "act"], acts)],
   ["followed", table(["evidence", "next state"], followed)],
   ["policies", asked(policyLines())],
-  ["wishes", asked(wishLines())],
+  ["wishes", asked(annotationPolicyLines())],
   ["losses", lost],
 ] as const;
 

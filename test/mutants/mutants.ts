@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     file: step,
     find: "const saved = await save(run, held, plan);",
     replace:
-      "for (const stage of plan.stages) await applyStage({ cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: run.sight.now }, stage, world.timing.parallel);\n  const saved = await save(run, held, plan);",
+      "for (const stage of plan.stages) await applyStage({ cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: run.observation.now }, stage, world.timing.parallel);\n  const saved = await save(run, held, plan);",
     scenarios: ["completion"],
     fault: "crash-.*",
   },

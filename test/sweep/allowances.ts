@@ -43,7 +43,7 @@ export const allowances: readonly Allowance[] = [
   },
   {
     name: "an event of a passing phase is told in one run and not in the other",
-    reason: "a late step finds the phase passed; what was saved is told, see chronicle.ts",
+    reason: "a late step finds the phase passed; what was saved is told, see history.ts",
     allows: (difference) =>
       isOf("events", difference) && passing.some((reason) => wholeOf(difference).includes(reason)),
   },

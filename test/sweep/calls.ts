@@ -8,7 +8,7 @@ import type { Operator } from "../../shared/core/operator.ts";
 import type { Sent, Sink } from "../../shared/core/sink.ts";
 import { updatesFor } from "../../shared/deployments/common/updates.ts";
 import { deliveryBy } from "../../shared/deployments/deliver/function.ts";
-import { openRecall } from "../../shared/deployments/host/cache.ts";
+import { openStepCache } from "../../shared/deployments/host/cache.ts";
 import type { Queue, Report } from "../../shared/engine/ports.ts";
 import { recovery, timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
@@ -208,7 +208,7 @@ const recallOf = (stage: Stage, operators: ReadonlyMap<string, Operator<unknown>
   const now = stage.now();
   // It has read the server's clock just now, for somebody else.
   stage.mind.latest = { date: now - (now % 1_000), at: now };
-  return { recall: openRecall({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
+  return { recall: openStepCache({ resourceOf, known: (asked) => stage.watching.known(asked) }, stage.mind) };
 };
 
 /** Where somebody listens, a step learns of it, and a delivery reaches it. */

@@ -6,7 +6,7 @@ import type { Delivery } from "../../shared/adapters/embedded/queue.ts";
 import type { HttpRequest, HttpResponse } from "../../shared/core/http.ts";
 import { type Message, subjectOf } from "../../shared/core/key.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import { type Mind, openMind } from "../../shared/deployments/host/cache.ts";
+import { type CacheState, openCacheState } from "../../shared/deployments/host/cache.ts";
 import { resync } from "../../shared/deployments/resync/sweep.ts";
 import { take } from "../../shared/engine/batch.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
@@ -48,7 +48,7 @@ export class Stage {
   identities: Map<string, string>;
   readonly count: Count;
   nextSweep: number;
-  mind: Mind;
+  mind: CacheState;
   readonly began: number;
   down = false;
   watchingIs: "on" | "off" = "on";
@@ -192,7 +192,7 @@ export class Stage {
     this.flights.clear();
     this.down = true;
     this.watchingIs = "off";
-    this.mind = openMind();
+    this.mind = openCacheState();
     this.post = openPost(() => this.now(), visibilityMs, this.post.untaken());
     this.later(restartMs, () => this.restart());
   }

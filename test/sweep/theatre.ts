@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Message } from "../../shared/core/key.ts";
-import { openMind } from "../../shared/deployments/host/cache.ts";
+import { openCacheState } from "../../shared/deployments/host/cache.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
@@ -192,7 +192,7 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0, told: 0 },
       nextSweep: start + 300_000,
-      mind: openMind(),
+      mind: openCacheState(),
       identities,
       met: new Set(),
       armed,

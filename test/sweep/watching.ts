@@ -3,7 +3,7 @@ import type { Stored } from "../../shared/core/object.ts";
 import type { Forwarder } from "../../shared/forward/forwarder.ts";
 import type { Change as Known, Sending } from "../../shared/forward/keys.ts";
 import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../shared/forward/keys.ts";
-import { openKnown } from "../../shared/forward/object-cache.ts";
+import { openObjectCache } from "../../shared/forward/object-cache.ts";
 import { selectorOf } from "../../shared/kube/selector.ts";
 import { fieldSelector } from "../../shared/simulator/selectors.ts";
 import type { Change, Store } from "../../shared/simulator/store.ts";
@@ -31,7 +31,7 @@ export const openWatching = (cluster: string, watchers: readonly Watcher[], stor
     table: tableOf(subject),
     selects: selectorOf(subject.selector ?? "") ?? (() => false),
     shows: fieldSelector(tableOf(subject), subject.field ?? ""),
-    known: openKnown(subject.trim),
+    known: openObjectCache(subject.trim),
     /** The greatest version that it has heard of, as its server's store counts them. */
     at: { version: 0 },
   }));

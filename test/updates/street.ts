@@ -4,7 +4,7 @@
  */
 import { type EmbeddedQueue, openQueue } from "../../shared/adapters/embedded/queue.ts";
 import { deliveryKey, type Message } from "../../shared/core/key.ts";
-import type { Word } from "../../shared/core/outbox.ts";
+import type { StateUpdate } from "../../shared/core/outbox.ts";
 import type { Sent, Sink } from "../../shared/core/sink.ts";
 import { merged } from "../../shared/engine/batch.ts";
 import { readRecord } from "../../shared/engine/record.ts";
@@ -40,7 +40,7 @@ export type Street = {
   /** All messages are lost. */
   forget(): void;
   /** The application is in this state now, and its step is taken. */
-  enter(state: string, more?: Partial<Word>): Promise<void>;
+  enter(state: string, more?: Partial<StateUpdate>): Promise<void>;
   /** Lets time pass until so much later, everything due in its order. */
   pass(ms: number): Promise<void>;
   /** What a resync finds. */
@@ -53,7 +53,7 @@ export const listener = "https://listener.example/hook";
 export const acknowledged: Sent = { did: "acknowledged" };
 export const silence: Sent = { did: "failed", error: "no answer" };
 
-const memoryOf = (word: Word, count: number) => ({ count, word });
+const memoryOf = (word: StateUpdate, count: number) => ({ count, word });
 
 type Settings = {
   readonly to?: string;
@@ -67,7 +67,7 @@ export const openStreet = (settings: Settings = {}): Street => {
   const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
   let queue = anew();
   const heard: Heard[] = [];
-  let said: Word | undefined;
+  let said: StateUpdate | undefined;
   let count = 0;
   home.decide = ({ object }) =>
     object === undefined

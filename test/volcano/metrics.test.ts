@@ -1,7 +1,7 @@
 /** Volcano's figures: what a status write is counted as, once, and what stands, by upstream's names and labels. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Measure } from "../../shared/core/metric.ts";
+import type { MetricSample } from "../../shared/core/metric.ts";
 import type { Stored } from "../../shared/core/object.ts";
 import {
   measuresOfJob,
@@ -24,13 +24,13 @@ const stored = (kind: string, spec: object, status?: object): Stored => ({
   ...(status === undefined ? {} : { status }),
 });
 
-const labelled = (of: Measure["of"]): string =>
+const labelled = (of: MetricSample["of"]): string =>
   Object.entries(of)
     .filter(([label]) => label !== "namespace")
     .map(([label, value]) => `${label}=${value}`)
     .join(",");
 
-const lines = (measures: readonly Measure[]): readonly string[] =>
+const lines = (measures: readonly MetricSample[]): readonly string[] =>
   measures.map(({ name, value, of }) => `${name.replace(/^(rekindle|volcano)_/, "")}{${labelled(of)}} ${value}`);
 
 const told = (before: object | undefined, after: object): readonly string[] =>
@@ -116,7 +116,7 @@ describe("the time until all pods of a job are made", () => {
 });
 
 describe("what stands is counted as", () => {
-  const rows: readonly (readonly [string, readonly Measure[], readonly string[]])[] = [
+  const rows: readonly (readonly [string, readonly MetricSample[], readonly string[]])[] = [
     [
       "a completed job, as upstream labels it",
       standingOfJob(stored("Job", { queue: "q" }, state("Completed"))),

@@ -3,7 +3,7 @@ import { mergePatch } from "../../shared/core/json.ts";
 import type { Key } from "../../shared/core/key.ts";
 import type { Obj, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import { type Effect, type Hearing, type Plan, type Query, queryId, type Refusal } from "../../shared/core/plan.ts";
+import { type Effect, type Plan, type ProbeResult, type Query, queryId, type Refusal } from "../../shared/core/plan.ts";
 import { timeText } from "../../shared/core/time.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ export class Stage<Memory> {
   /** Events as `Reason: message`. */
   readonly told: string[] = [];
   /** What pods answer. */
-  hears: (query: Ask) => Hearing = () => ({ heard: false, why: "unreachable", message: "nobody" });
+  hears: (query: Ask) => ProbeResult = () => ({ heard: false, why: "unreachable", message: "nobody" });
   /** Answers of a server that takes no creation; undefined: it takes all. */
   refuses: ((object: Obj) => Omit<Refusal, "effect"> | undefined) | undefined;
   last: Plan<Memory> | undefined;
@@ -115,7 +115,7 @@ export class Stage<Memory> {
 
   private decided({ refused = [], done = [] }: Before): Plan<Memory> {
     const seen = new Map<string, readonly Stored[]>();
-    const heard = new Map<string, Hearing>();
+    const heard = new Map<string, ProbeResult>();
     const object = this.objects.get(`${this.operator.resource.plural}/${this.key.name}`);
     const uid = object?.metadata.uid ?? "uid-1";
     for (let round = 0; round < 8; round += 1) {

@@ -1,7 +1,7 @@
 /** A question to a pod, through the API server's pod proxy: bounded in time and bytes, and always with an answer. */
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
-import type { Hearing, Query, Silence } from "../../core/plan.ts";
+import type { ProbeFailure, ProbeResult, Query } from "../../core/plan.ts";
 import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
 
@@ -9,11 +9,15 @@ import { proxyPath } from "../../kube/paths.ts";
 const timeoutMs = 2_000;
 const limitBytes = 16 * 1_024 * 1_024;
 
-const silent = (why: Silence, message: string): Hearing => ({ heard: false, why, message: message.slice(0, 300) });
+const silent = (why: ProbeFailure, message: string): ProbeResult => ({
+  heard: false,
+  why,
+  message: message.slice(0, 300),
+});
 
-const whyOf: Readonly<Record<number, Silence>> = { 401: "forbidden", 403: "forbidden", 404: "notFound" };
+const whyOf: Readonly<Record<number, ProbeFailure>> = { 401: "forbidden", 403: "forbidden", 404: "notFound" };
 
-const parsed = (body: string): Hearing => {
+const parsed = (body: string): ProbeResult => {
   try {
     return { heard: true, value: JSON.parse(body) };
   } catch {
@@ -21,7 +25,7 @@ const parsed = (body: string): Hearing => {
   }
 };
 
-const meaningOf = ({ status, body }: HttpResponse): Hearing => {
+const meaningOf = ({ status, body }: HttpResponse): ProbeResult => {
   if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
   if (status >= 200 && status < 300) return parsed(body);
   return silent(
@@ -30,7 +34,7 @@ const meaningOf = ({ status, body }: HttpResponse): Hearing => {
   );
 };
 
-const reasons: Readonly<Record<string, Silence>> = { Timeout: "timeout", TooLong: "tooLong" };
+const reasons: Readonly<Record<string, ProbeFailure>> = { Timeout: "timeout", TooLong: "tooLong" };
 
 type Asking = Extract<Query, { do: "ask" }>;
 
@@ -46,7 +50,7 @@ const pathOf = ({ pod, port, path, query }: Asking): string =>
   `${proxyPath(pod, port, path)}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`;
 
 /** What the pod says, or why it says nothing. */
-export const ask = async (transport: Transport, asking: Asking): Promise<Hearing> => {
+export const ask = async (transport: Transport, asking: Asking): Promise<ProbeResult> => {
   try {
     const request = { method: "GET", path: pathOf(asking), headers: headersOf(asking), timeoutMs, limitBytes } as const;
     return meaningOf(await transport.send(request));

@@ -1,11 +1,11 @@
 /** Figures of a function as lines that CloudWatch turns into metrics (embedded metric format): no request, no library. */
-import type { Measure, Meter } from "../../core/metric.ts";
+import type { Meter, MetricSample } from "../../core/metric.ts";
 
 /** Values of one name that a document may have. */
 const mostValues = 100;
 
 /** A name may stand once in a document: what is counted twice is summed, what is observed twice are two values. */
-const gathered = (measures: readonly Measure[]): ReadonlyMap<string, number | readonly number[]> => {
+const gathered = (measures: readonly MetricSample[]): ReadonlyMap<string, number | readonly number[]> => {
   const byName = Map.groupBy(measures, ({ name }) => name);
   return new Map(
     [...byName].map(([name, ones]): readonly [string, number | readonly number[]] => {
@@ -25,8 +25,8 @@ const units = [
 const unitOf = (name: string): string => units.find(([form]) => form.test(name))?.[1] ?? "Count";
 
 /** As many documents as the values need. */
-const parted = (measures: readonly Measure[]): readonly (readonly Measure[])[] => {
-  const parts: Measure[][] = [[]];
+const parted = (measures: readonly MetricSample[]): readonly (readonly MetricSample[])[] => {
+  const parts: MetricSample[][] = [[]];
   const told = new Map<string, number>();
   for (const measure of measures) {
     const times = told.get(measure.name) ?? 0;
@@ -38,7 +38,7 @@ const parted = (measures: readonly Measure[]): readonly (readonly Measure[])[] =
 };
 
 /** One line per object that figures are of; `now` in epoch ms. */
-export const emfLines = (measures: readonly Measure[], now: number): readonly string[] => {
+export const emfLines = (measures: readonly MetricSample[], now: number): readonly string[] => {
   const groups = Map.groupBy(measures, ({ of }) => of["namespace"] ?? "");
   const documents = [...groups].flatMap(([namespace, all]) => parted(all).map((own) => [namespace, own] as const));
   return documents.map(([namespace, own]) => {

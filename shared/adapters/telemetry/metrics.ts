@@ -1,6 +1,6 @@
 /** Figures as Prometheus reads them, kept by prom-client; every one is there from the beginning, at 0. */
 import { Counter, Gauge, Histogram, Registry, Summary } from "prom-client";
-import type { Figure, Labels, Measure, Meter } from "../../core/metric.ts";
+import type { Figure, Labels, Meter, MetricSample } from "../../core/metric.ts";
 
 /** A figure, the labels that tell it apart, and what stands before its name. */
 export type Family = { readonly figure: Figure; readonly labels: readonly string[]; readonly prefix: string };
@@ -47,7 +47,7 @@ const valuesOf = (labels: readonly string[], of: Labels): Record<string, string>
 export type Metrics = {
   readonly meter: Meter;
   /** The gauges are what `standing` says now; everything else is what was told. */
-  render(standing: readonly Measure[]): Promise<string>;
+  render(standing: readonly MetricSample[]): Promise<string>;
   readonly contentType: string;
 };
 
@@ -64,7 +64,7 @@ export const openMetrics = (families: readonly Family[]): Metrics => {
     return one === undefined ? [] : [{ family, one }];
   });
   for (const { family, one } of all) zeroed(one, family);
-  const add = ({ name, value, of }: Measure): void => {
+  const add = ({ name, value, of }: MetricSample): void => {
     const one = kept.get(name);
     if (one !== undefined) one.add(valuesOf(one.labels, of), value);
   };

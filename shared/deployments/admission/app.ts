@@ -7,7 +7,7 @@ import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
 import { isVolcanos } from "../../volcano/admission/review.ts";
-import type { Territory } from "../common/namespaces.ts";
+import type { NamespaceScope } from "../common/namespaces.ts";
 import { type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
 
 /** The API server's own limit of an object, twice: as it was and as it is. */
@@ -43,7 +43,7 @@ export type Admits = {
   /** Labels of the objects that this deployment looks after; absent: all. Others' are let pass. */
   readonly selects?: Selects | undefined;
   /** The namespaces that it looks after; absent: all. Where that cannot be told, everything is let pass. */
-  readonly within?: Territory["within"] | undefined;
+  readonly within?: NamespaceScope["within"] | undefined;
 };
 
 const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
@@ -52,7 +52,7 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 };
 
-const everywhere: Territory["within"] = async () => () => true;
+const everywhere: NamespaceScope["within"] = async () => () => true;
 
 /** Pods are chosen by a label or an annotation; queues stand in no namespace. */
 const isOurs = async (request: AdmissionRequest, { selects = () => true, within = everywhere }: Admits) => {

@@ -35,8 +35,8 @@ const openApp = async (env: Environment): Promise<App> => {
   const { quotasOf } = await import("./quotas.ts");
   const { surroundingsOf } = await import("./queues-and-namespaces.ts");
   const transport = openAccess(endpoint, { userAgent: "rekindle-admission" });
-  const { openTerritory } = await import("../common/namespaces.ts");
-  const { within } = openTerritory({ ...chosen, transport, report: lineReport("info"), now: Date.now });
+  const { openNamespaceScope } = await import("../common/namespaces.ts");
+  const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport("info"), now: Date.now });
   const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
   return admissionApp({ ...asked, selects, within });
 };

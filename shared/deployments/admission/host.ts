@@ -3,7 +3,7 @@ import type { Reach } from "../../cli/installation/webhooks.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { openTerritory } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import type { Configuration } from "../settings/read.ts";
 import { givenCertificates, sharedCertificates } from "./certificates.ts";
 import { surroundingsOf } from "./queues-and-namespaces.ts";
@@ -42,7 +42,7 @@ export const openAdmission = (
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
-      within: openTerritory({ ...configuration, transport, report, now: Date.now }).within,
+      within: openNamespaceScope({ ...configuration, transport, report, now: Date.now }).within,
     },
     report,
     everyMs,

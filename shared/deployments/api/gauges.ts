@@ -1,6 +1,6 @@
 /** Figures of a function that only reads: what stands in the cluster, counted from its objects when somebody asks. */
 import { openAccess } from "../common/cluster-access.ts";
-import { openTerritory } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
 import type { Access } from "../settings/cluster.ts";
 import type { Place } from "../settings/record-store.ts";
@@ -13,7 +13,7 @@ const everywhere = { namespaces: [], report: () => {}, now: Date.now };
 /** Opens everything without a request. */
 export const gaugesFrom = (access: Access, kept: Place): (() => Promise<Scrape>) => {
   const transport = openAccess(access, { userAgent: "rekindle-api" });
-  const territory = openTerritory({ ...everywhere, transport });
+  const territory = openNamespaceScope({ ...everywhere, transport });
   if (kept.in === "kubernetes") return openGauges({ naming: upstreamNaming, transport, territory });
   return openGauges({ naming: upstreamNaming, transport, territory, hints: async () => [] }, ofRecords);
 };

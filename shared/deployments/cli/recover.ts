@@ -15,7 +15,7 @@ import { refText } from "../../core/object.ts";
 import { timeText } from "../../core/time.ts";
 import type { Cluster, Queue } from "../../engine/ports.ts";
 import { readRecord } from "../../engine/record.ts";
-import type { Ask, Finding } from "../../engine/recovery/request.ts";
+import type { Finding, RecoveryRequest } from "../../engine/recovery/request.ts";
 import { recovery, timing } from "../../engine/settings.ts";
 import { step } from "../../engine/step.ts";
 import type { Ending, World } from "../../engine/world.ts";
@@ -57,7 +57,7 @@ const madeBy = (stored: unknown): Partial<typeof timing> => {
   };
 };
 
-const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): Ask => ({
+const askOf = ({ mode, fresh, returnMs, graceSeconds }: RecoverHow): RecoveryRequest => ({
   mode,
   fresh,
   graceSeconds,

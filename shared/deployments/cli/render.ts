@@ -2,7 +2,7 @@
 import type { Rendered, Rendering } from "../../cli/tools.ts";
 import type { Obj } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
-import { doorsOf, guardsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
+import { postStartObjectsOf, preDriverObjectsOf, subjectOf } from "../../spark/auxiliary-objects/all.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readSpec } from "../../spark/connect/read.ts";
@@ -40,8 +40,8 @@ const submission = (application: Obj, { attempt, uid, options }: Case): Rendered
   const made = submit({ app, spec: bare.spec, attempt, submittedAt: 0, apiServer: inCluster });
   if ("refused" in made) return made;
   const subject = { ...bare, driverPodName: made.driverPodName };
-  const guards = guardsOf(subject).map(({ object }) => object);
-  const doors = doorsOf(subject).map(({ object }) => object);
+  const guards = preDriverObjectsOf(subject).map(({ object }) => object);
+  const doors = postStartObjectsOf(subject).map(({ object }) => object);
   return { objects: [...made.before, ...guards, made.driver, ...doors], notes: made.notes };
 };
 

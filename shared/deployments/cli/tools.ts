@@ -118,12 +118,12 @@ export const openTools = async ({ root, env, host, demo }: CommandLine): Promise
   runs: async () => (await forecasts()).runs,
   forecast: async (object) => (await forecasts()).forecast(object),
   policies: async () => {
-    const [{ policyLines }, { wishLines }] = await Promise.all([
+    const [{ policyLines }, { annotationPolicyLines }] = await Promise.all([
       import("../../spark/application/policies.ts"),
       import("../../volcano/job/annotation-policies.ts"),
     ]);
     const of = (kind: string, lines: readonly Line[]) => lines.map((line) => ({ kind, ...line }));
-    return [...of("SparkApplication", policyLines()), ...of("Job", wishLines())];
+    return [...of("SparkApplication", policyLines()), ...of("Job", annotationPolicyLines())];
   },
   flag: async (text, family) => (await forecasts()).flagView(text, family),
   preview,

@@ -10,7 +10,7 @@ import type { Writers } from "../../forward/writers.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
 import type { Configuration } from "../settings/read.ts";
 import { resources } from "./kinds.ts";
-import { type Chosen, openTerritory } from "./namespaces.ts";
+import { type Chosen, openNamespaceScope } from "./namespaces.ts";
 
 type Scope = Chosen & { readonly selector?: string | undefined };
 
@@ -30,7 +30,7 @@ const servedPages = async function* (
 export const oursOf = (transport: Transport, { selector, ...scope }: Scope, known: readonly Upstream[]) => {
   const groups = known.flatMap((upstream) => upstream.groups);
   const theirs = resources.filter(({ group }) => groups.includes(group));
-  const territory = openTerritory({ ...scope, transport, report: () => {}, now: Date.now });
+  const territory = openNamespaceScope({ ...scope, transport, report: () => {}, now: Date.now });
   const places = territory.watched.length === 0 ? [""] : territory.watched;
   return async function* (): AsyncIterable<readonly Stored[]> {
     const within = await territory.within();

@@ -10,7 +10,7 @@ import { namespaces as resource } from "../../kube/resources.ts";
 /** True of the namespaces that are looked after; "" stands for what is in none, and belongs to who watches all. */
 export type Within = (namespace: string) => boolean;
 
-export type Territory = {
+export type NamespaceScope = {
   /** What is to be watched and listed; empty: all namespaces. */
   readonly watched: readonly string[];
   /** As of a few seconds ago at most. Throws while nothing is known and the server cannot be asked. */
@@ -81,7 +81,7 @@ const startSurvey = (selectedNow: () => Promise<ReadonlySet<string>>, everyMs: n
   };
 };
 
-export const openTerritory = (settings: Settings): Territory => {
+export const openNamespaceScope = (settings: Settings): NamespaceScope => {
   const { namespaces, namespaceSelector = "" } = settings;
   if (namespaceSelector === "") {
     const named: Within = (namespace) => namespaces.length === 0 || namespaces.includes(namespace);

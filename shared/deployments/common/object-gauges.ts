@@ -1,7 +1,7 @@
 /** What stands in the cluster when somebody asks for figures, counted from the objects themselves. */
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
-import type { Measure } from "../../core/metric.ts";
+import type { MetricSample } from "../../core/metric.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
 import { standingOf } from "../../spark/application/metrics.ts";
@@ -9,12 +9,12 @@ import { sparkApplications } from "../../spark/application/resource.ts";
 import { standingOfGroup, standingOfJob, standingOfQueue } from "../../volcano/metrics.ts";
 import { jobs, podGroups, queues } from "../../volcano/resource.ts";
 import { hintsIn } from "../resync/sweep.ts";
-import type { Territory } from "./namespaces.ts";
+import type { NamespaceScope } from "./namespaces.ts";
 import type { Records } from "./records.ts";
 
 type Counted = {
   readonly resource: Resource;
-  readonly standing: (object: Stored) => readonly Measure[];
+  readonly standing: (object: Stored) => readonly MetricSample[];
   /** Its objects are everybody's, whatever namespaces are looked after. */
   readonly everywhere?: true;
 };
@@ -26,14 +26,14 @@ const kinds: readonly Counted[] = [
   { resource: queues, standing: standingOfQueue, everywhere: true },
 ];
 
-type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: Territory };
+type Parts = { readonly transport: Transport; readonly hints?: Records["hints"]; readonly territory: NamespaceScope };
 
 /** Whoever may not look, or where a kind is not served, sees nothing stand. */
-export const censusOf = async ({ transport, hints: known, territory }: Parts): Promise<readonly Measure[]> => {
+export const censusOf = async ({ transport, hints: known, territory }: Parts): Promise<readonly MetricSample[]> => {
   const cluster = openCluster(transport);
   const within = await territory.within().catch(() => () => false);
   const watched = territory.watched.length === 0 ? [""] : territory.watched;
-  const ofKind = async ({ resource, standing, everywhere }: Counted): Promise<readonly Measure[]> => {
+  const ofKind = async ({ resource, standing, everywhere }: Counted): Promise<readonly MetricSample[]> => {
     const places = everywhere === true ? [""] : watched;
     const lists = places.map((namespace) =>
       cluster.list({ do: "list", resource, namespace, labels: {} }).catch(() => ({ value: [] })),

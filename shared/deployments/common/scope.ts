@@ -2,7 +2,7 @@
 import type { Key } from "../../core/key.ts";
 import type { World } from "../../engine/world.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import type { Territory } from "./namespaces.ts";
+import type { NamespaceScope } from "./namespaces.ts";
 
 export type Scope = {
   /** Alias of the cluster in keys. */
@@ -13,10 +13,10 @@ export type Scope = {
   readonly selector: string | undefined;
 };
 
-type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: Territory };
+type Charge = Pick<Scope, "cluster" | "selector"> & { readonly territory: NamespaceScope };
 
 /** Labels are unknown while nobody has looked: then the key alone decides. */
-export const chargeOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
+export const scopeCheckOf = ({ cluster, selector, territory }: Charge): NonNullable<World["inCharge"]> => {
   const selects = selectorOf(selector ?? "") ?? (() => false);
   return async (key: Key, labels) =>
     key.cluster === cluster &&

@@ -1,4 +1,4 @@
-/** Status updates for those that take steps: who listens. What delivers is in delivering.ts. */
+/** Status updates for those that take steps: who listens. What delivers is in function.ts. */
 import type { Updates } from "../../engine/ports.ts";
 import { readRecord } from "../../engine/record.ts";
 import type { World } from "../../engine/world.ts";

@@ -17,11 +17,11 @@ import type { World } from "../../engine/world.ts";
 import { deliver } from "../../updates/deliver.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
-import { openTerritory } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { once } from "../common/once.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
-import { chargeOf } from "../common/scope.ts";
+import { scopeCheckOf } from "../common/scope.ts";
 import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
@@ -91,14 +91,14 @@ export const openDelivering = (env: Environment): Delivering => {
   const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-deliver" }));
   const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), Date.now);
-  const territory = openTerritory({ ...settings, transport, report, now: desk.clock.monotonic });
+  const territory = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
   const world = once(async (): Promise<World> => {
     const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
     const { checkpoints } = openRecords(settings.checkpoints, around);
     const opened = trail.ports(
       await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) }),
     );
-    const charged = { ...opened, within, meter, inCharge: chargeOf({ ...settings, territory }) };
+    const charged = { ...opened, within, meter, inCharge: scopeCheckOf({ ...settings, territory }) };
     return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
   });
   const take: Delivering["take"] = async (delivered) => {

@@ -1,6 +1,6 @@
 /** What the demo claims, each held against what was read from the API; the demo fails when one does not hold. */
 import type { Stored } from "../../core/object.ts";
-import { applicationView, type PodView, podsOf, type Scene } from "./observed-cluster.ts";
+import { applicationView, type ObservedCluster, type PodView, podsOf } from "./observed-cluster.ts";
 
 export type Claim = { readonly claim: string; readonly holds: boolean; readonly found: string };
 
@@ -12,7 +12,7 @@ export type Deeds = {
 };
 
 export type Evidence = {
-  readonly scene: Scene;
+  readonly scene: ObservedCluster;
   readonly application: Stored | undefined;
   /** States that the application was seen in, in order. */
   readonly states: readonly string[];

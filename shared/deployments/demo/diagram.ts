@@ -6,13 +6,13 @@ import {
   applications,
   applicationView,
   newestIn,
+  type ObservedCluster,
   otherKinds,
   type PodView,
   podsOf,
   podsOfKind,
   recordNamed,
   recordView,
-  type Scene,
 } from "./observed-cluster.ts";
 import { type Colour, type Piece, type Row, secondsText } from "./screen.ts";
 
@@ -59,7 +59,7 @@ const podRow = (title: string, pods: readonly PodView[], label: (pod: PodView) =
 
 const executorLabel = ({ id, exit }: PodView): string => `${id}${exit === undefined || exit === 0 ? "" : ` (${exit})`}`;
 
-const waitsFor = (scene: Scene, application: Stored): string => {
+const waitsFor = (scene: ObservedCluster, application: Stored): string => {
   const record = recordNamed(scene, checkpointName(applications.kind, application.metadata.name));
   const waits = record === undefined ? "" : (recordView(record)?.waitsFor ?? "");
   return waits === "" ? "" : `waits for ${waits}`;
@@ -73,7 +73,7 @@ type Portrait = {
   readonly pods: readonly Row[];
 };
 
-const ofApplication = (scene: Scene, application: Stored): Portrait => {
+const ofApplication = (scene: ObservedCluster, application: Stored): Portrait => {
   const { name, uid } = application.metadata;
   const all = podsOf(scene, uid);
   const ofRole = (role: PodView["role"]) => all.filter((pod) => pod.role === role);
@@ -86,7 +86,7 @@ const ofApplication = (scene: Scene, application: Stored): Portrait => {
   };
 };
 
-const ofOther = (scene: Scene, kind: Kind, object: Stored): Portrait => {
+const ofOther = (scene: ObservedCluster, kind: Kind, object: Stored): Portrait => {
   const { name } = object.metadata;
   const { state, what } = kind.standingOf(object);
   const all = podsOfKind(scene, kind, name);
@@ -95,7 +95,7 @@ const ofOther = (scene: Scene, kind: Kind, object: Stored): Portrait => {
 
 const nothing: Portrait = { name: "", state: "nothing applied yet", waits: "", pods: [podRow("pods", [], () => "")] };
 
-const portraitOf = (scene: Scene): Portrait => {
+const portraitOf = (scene: ObservedCluster): Portrait => {
   const object = newestIn(scene);
   if (object === undefined) return nothing;
   const kind = otherKinds.find(({ resource }) => resource.kind === object.kind);
@@ -103,7 +103,7 @@ const portraitOf = (scene: Scene): Portrait => {
 };
 
 /** The rows for the newest object; without one, of what is waited for. */
-export const pictureOf = (scene: Scene, figures: Figures): readonly Row[] => {
+export const pictureOf = (scene: ObservedCluster, figures: Figures): readonly Row[] => {
   const { ms, invocations, killed, requests } = figures;
   const { name, state, waits, pods } = portraitOf(scene);
   const turn = spinner[Math.floor(ms / beatMs) % spinner.length] ?? "";

@@ -3,7 +3,7 @@ import type { HttpRequest } from "../../core/http.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Notice } from "./instances.ts";
 import type { Said } from "./narration.ts";
-import { applicationView, type PodView, podsOf, type Scene } from "./observed-cluster.ts";
+import { applicationView, type ObservedCluster, type PodView, podsOf } from "./observed-cluster.ts";
 
 /** The call in the middle of which the first function dies: the driver pod is on its way, its status is not written. */
 export const createsDriver = ({ method, path, body }: HttpRequest): boolean =>
@@ -22,7 +22,7 @@ export const once = <T>(isIt: (one: T) => boolean): ((one: T) => boolean) => {
 const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`;
 
 /** What a cloud's console says, in words; `visibilityMs` is how long a dead invocation's message stays hidden. */
-export const noticeSaid = (notice: Notice, visibilityMs: number): readonly Said[] => {
+export const noticeText = (notice: Notice, visibilityMs: number): readonly Said[] => {
   switch (notice.did) {
     case "complained":
       return [{ lane: "function", tone: "bad", text: notice.message }];
@@ -41,18 +41,18 @@ export const noticeSaid = (notice: Notice, visibilityMs: number): readonly Said[
   }
 };
 
-export const stateOf = (scene: Scene, { metadata }: Stored): string => {
+export const stateOf = (scene: ObservedCluster, { metadata }: Stored): string => {
   const now = scene.seen.get(metadata.uid);
   return now === undefined ? "" : applicationView(now).state;
 };
 
-export const isOver = (scene: Scene, application: Stored): boolean =>
+export const isOver = (scene: ObservedCluster, application: Stored): boolean =>
   ["COMPLETED", "FAILED"].includes(stateOf(scene, application));
 
-export const runningExecutors = (scene: Scene, { metadata }: Stored): readonly PodView[] =>
+export const runningExecutors = (scene: ObservedCluster, { metadata }: Stored): readonly PodView[] =>
   podsOf(scene, metadata.uid).filter(({ role, phase }) => role === "executor" && phase === "Running");
 
 /** Everything that was asked for runs, and the status says so. */
-export const isUp = (scene: Scene, application: Stored): boolean =>
+export const isUp = (scene: ObservedCluster, application: Stored): boolean =>
   stateOf(scene, application) === "RUNNING" &&
   runningExecutors(scene, application).length >= applicationView(application).wants;

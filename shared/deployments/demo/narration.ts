@@ -12,12 +12,12 @@ import {
   applications,
   applicationView,
   namesIn,
+  type ObservedCluster,
   otherKinds,
   type PodView,
   podsOf,
   podView,
   recordView,
-  type Scene,
 } from "./observed-cluster.ts";
 
 export type Lane = "demo" | "application" | "checkpoint" | "driver" | "executor" | "pod" | "event" | "function";
@@ -55,9 +55,9 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
 };
 
 /** Whose it is, where there are several that it could be of. */
-const ofWhom = (scene: Scene, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
+const ofWhom = (scene: ObservedCluster, app: string): string => (namesIn(scene).length > 1 ? ` of ${app}` : "");
 
-const checkpointSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
+const checkpointSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Said[] => {
   const now = after === undefined ? undefined : recordView(after);
   if (now === undefined) return [];
   const was = before === undefined ? undefined : recordView(before);
@@ -71,7 +71,7 @@ const checkpointSaid = ({ before, after }: Change, scene: Scene): readonly Said[
 };
 
 /** Which lost executor a new one stands in for: the first ones were asked for, each later one replaces a loss. */
-const replacedBy = (scene: Scene, pod: Stored, { id, app }: PodView): number | undefined => {
+const replacedBy = (scene: ObservedCluster, pod: Stored, { id, app }: PodView): number | undefined => {
   const application = applicationNamed(scene, app);
   const wants = application === undefined ? Number.POSITIVE_INFINITY : applicationView(application).wants;
   const lost = podsOf(scene, labelOf(pod, "rekindle.dev/app-uid") ?? "")
@@ -89,7 +89,7 @@ const exitSaid = (who: string, lane: Lane, code: number): Said => {
   return { lane, tone: code === 0 ? (lane === "driver" ? "good" : "faint") : "bad", text };
 };
 
-const bornSaid = (scene: Scene, pod: Stored, view: PodView): Said => {
+const bornSaid = (scene: ObservedCluster, pod: Stored, view: PodView): Said => {
   if (view.role === "driver")
     return { lane: "driver", tone: "plain", text: `pod ${view.name} is created, for attempt ${view.attempt}` };
   if (view.role === "other") return { lane: "pod", tone: "faint", text: `${view.name} is created` };
@@ -99,7 +99,7 @@ const bornSaid = (scene: Scene, pod: Stored, view: PodView): Said => {
   return { lane: "executor", tone: lost === undefined ? "faint" : "good", text };
 };
 
-const podSaid = ({ before, after }: Change, scene: Scene): readonly Said[] => {
+const podSaid = ({ before, after }: Change, scene: ObservedCluster): readonly Said[] => {
   const pod = after ?? before;
   if (pod === undefined) return [];
   const now = podView(pod);
@@ -156,7 +156,7 @@ const eventSaid = ({ before, after }: Change): readonly Said[] => {
   return [{ lane: "event", tone: type === "Warning" ? "bad" : "faint", text: `${reason}: ${message}` }];
 };
 
-const tellers: ReadonlyMap<string, (change: Change, scene: Scene) => readonly Said[]> = new Map([
+const tellers: ReadonlyMap<string, (change: Change, scene: ObservedCluster) => readonly Said[]> = new Map([
   [applications.kind, applicationSaid],
   [checkpointResource.kind, checkpointSaid],
   ["Pod", podSaid],
@@ -165,5 +165,5 @@ const tellers: ReadonlyMap<string, (change: Change, scene: Scene) => readonly Sa
 ]);
 
 /** What there is to say about one change; often nothing. */
-export const told = (change: Change, scene: Scene): readonly Said[] =>
+export const told = (change: Change, scene: ObservedCluster): readonly Said[] =>
   tellers.get((change.after ?? change.before).kind)?.(change, scene) ?? [];

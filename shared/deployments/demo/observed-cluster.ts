@@ -24,7 +24,7 @@ export const followed: readonly Resource[] = [
   ...otherKinds.map(({ resource }) => resource),
 ];
 
-export type Scene = {
+export type ObservedCluster = {
   /** Every object ever seen, by UID, as it was last seen; in the order of their appearance. */
   readonly seen: ReadonlyMap<string, Stored>;
   /** UIDs of those that are gone. */
@@ -132,23 +132,23 @@ export const podView = (object: Obj): PodView => {
   };
 };
 
-const ofKind = ({ seen }: Scene, kind: string): readonly Stored[] =>
+const ofKind = ({ seen }: ObservedCluster, kind: string): readonly Stored[] =>
   [...seen.values()].filter((object) => object.kind === kind);
 
 /** Names of all applications ever seen; the newest last. */
-export const namesIn = (scene: Scene): readonly string[] => {
+export const namesIn = (scene: ObservedCluster): readonly string[] => {
   const names = ofKind(scene, applications.kind).map(({ metadata }) => metadata.name);
   return names.filter((name, at) => names.lastIndexOf(name) === at);
 };
 
 /** The newest object of a kind that Rekindle runs and that is still there. */
-export const newestIn = ({ seen, gone }: Scene): Stored | undefined => {
+export const newestIn = ({ seen, gone }: ObservedCluster): Stored | undefined => {
   const kinds = everyKind.map(({ resource }) => resource.kind);
   return [...seen.values()].filter(({ kind, metadata }) => kinds.includes(kind) && !gone.has(metadata.uid)).at(-1);
 };
 
 /** Pods of an object of another kind, by the labels that its kind gives them; gone ones too. */
-export const podsOfKind = (scene: Scene, kind: Kind, name: string): readonly PodView[] => {
+export const podsOfKind = (scene: ObservedCluster, kind: Kind, name: string): readonly PodView[] => {
   const labels = Object.entries(kind.podLabels(name));
   return ofKind(scene, pods.kind)
     .filter((pod) => labels.every(([label, value]) => labelOf(pod, label) === value))
@@ -156,18 +156,18 @@ export const podsOfKind = (scene: Scene, kind: Kind, name: string): readonly Pod
 };
 
 /** The application of this name as it is; of several in a row the newest. */
-export const applicationNamed = (scene: Scene, name: string): Stored | undefined =>
+export const applicationNamed = (scene: ObservedCluster, name: string): Stored | undefined =>
   ofKind(scene, applications.kind)
     .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
     .at(-1);
 
-export const recordNamed = (scene: Scene, name: string): Stored | undefined =>
+export const recordNamed = (scene: ObservedCluster, name: string): Stored | undefined =>
   ofKind(scene, checkpointResource.kind)
     .filter(({ metadata }) => metadata.name === name && !scene.gone.has(metadata.uid))
     .at(-1);
 
 /** All pods of one application object that were ever seen, gone ones too. */
-export const podsOf = (scene: Scene, uid: string): readonly PodView[] =>
+export const podsOf = (scene: ObservedCluster, uid: string): readonly PodView[] =>
   ofKind(scene, pods.kind)
     .filter((pod) => labelOf(pod, "rekindle.dev/app-uid") === uid)
     .map(podView);

@@ -4,15 +4,15 @@ import type { Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
 import { follow } from "../../forward/listwatch.ts";
 import { pause } from "../../forward/pause.ts";
-import { followed, type Scene } from "./observed-cluster.ts";
+import { followed, type ObservedCluster } from "./observed-cluster.ts";
 
 export type Reader = {
   /** What is known now: the same object, which grows. */
-  readonly scene: Scene;
+  readonly scene: ObservedCluster;
   /** Resolves once everything has been listed. */
   readonly listed: Promise<void>;
   /** Resolves true as soon as the scene is so, false when the signal is raised first. */
-  until(isSo: (scene: Scene) => boolean, signal: AbortSignal): Promise<boolean>;
+  until(isSo: (scene: ObservedCluster) => boolean, signal: AbortSignal): Promise<boolean>;
   stop(): Promise<void>;
 };
 
@@ -20,15 +20,15 @@ export type ReaderSettings = {
   readonly transport: Transport;
   readonly namespace: string;
   /** Every change, in the order in which the API told it; the scene holds it already. */
-  readonly changed: (change: Change, scene: Scene) => void;
+  readonly changed: (change: Change, scene: ObservedCluster) => void;
 };
 
-type Waiter = { readonly isSo: (scene: Scene) => boolean; readonly done: (isSo: boolean) => void };
+type Waiter = { readonly isSo: (scene: ObservedCluster) => boolean; readonly done: (isSo: boolean) => void };
 
 export const startReader = ({ transport, namespace, changed }: ReaderSettings): Reader => {
   const seen = new Map<string, Stored>();
   const gone = new Set<string>();
-  const scene: Scene = { seen, gone };
+  const scene: ObservedCluster = { seen, gone };
   const waiters = new Set<Waiter>();
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -10,16 +10,16 @@ import { applyText, logOf } from "./apply.ts";
 import { type Claim, claimsOf, type Deeds, piIn } from "./claims.ts";
 import type { DemoCluster } from "./cluster.ts";
 import type { Figures } from "./diagram.ts";
-import { createsDriver, isOver, isUp, noticeSaid, once, runningExecutors, stateOf } from "./faults.ts";
+import { createsDriver, isOver, isUp, noticeText, once, runningExecutors, stateOf } from "./faults.ts";
 import { type FunctionSettings, type Functions, startFunctions } from "./functions.ts";
 import type { Notice } from "./instances.ts";
 import { exampleFile, type Manifests } from "./manifests.ts";
 import { type Said, told } from "./narration.ts";
-import { applications, applicationView, podsOf, type Scene } from "./observed-cluster.ts";
+import { applications, applicationView, type ObservedCluster, podsOf } from "./observed-cluster.ts";
 import { type Reader, startReader } from "./reader.ts";
 import type { Tempo } from "./timing.ts";
 
-export type Stage = {
+export type ScenarioContext = {
   readonly cluster: DemoCluster;
   readonly manifests: Manifests;
   readonly tempo: Tempo;
@@ -32,8 +32,8 @@ export type Stage = {
   readonly engine?: (settings: FunctionSettings) => Functions;
 };
 
-export type Play = {
-  readonly scene: Scene;
+export type DemoScenario = {
+  readonly scene: ObservedCluster;
   figures(): Omit<Figures, "ms">;
   /** Resolves once everything is there and nothing is applied yet. */
   ready(): Promise<void>;
@@ -46,7 +46,7 @@ const demo = (text: string): Said => ({ lane: "demo", tone: "plain", text });
 
 const rest = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-const furnish = async ({ manifests, say }: Stage, door: Transport): Promise<void> => {
+const furnish = async ({ manifests, say }: ScenarioContext, door: Transport): Promise<void> => {
   const crds: Stored[] = [];
   for (const text of manifests.crds) crds.push(await applyText(door, text));
   for (const text of manifests.beside) await applyText(door, text);
@@ -54,7 +54,11 @@ const furnish = async ({ manifests, say }: Stage, door: Transport): Promise<void
 };
 
 /** Counts the drivers as soon as the status speaks of one. */
-const tellDrivers = async ({ say, signal }: Stage, { scene, until }: Reader, application: Stored): Promise<void> => {
+const tellDrivers = async (
+  { say, signal }: ScenarioContext,
+  { scene, until }: Reader,
+  application: Stored,
+): Promise<void> => {
   if (!(await until(() => stateOf(scene, application) !== "", signal))) return;
   const drivers = podsOf(scene, application.metadata.uid).filter(({ role }) => role === "driver");
   const [driver] = drivers;
@@ -64,9 +68,13 @@ const tellDrivers = async ({ say, signal }: Stage, { scene, until }: Reader, app
 };
 
 /** Waits for the executors, lets them work for a moment, and ends the first. Gives its name. */
-const killExecutor = async (stage: Stage, reader: Reader, application: Stored): Promise<string | undefined> => {
+const killExecutor = async (
+  stage: ScenarioContext,
+  reader: Reader,
+  application: Stored,
+): Promise<string | undefined> => {
   const { cluster, tempo, signal, say } = stage;
-  const eitherWay = (scene: Scene): boolean => isUp(scene, application) || isOver(scene, application);
+  const eitherWay = (scene: ObservedCluster): boolean => isUp(scene, application) || isOver(scene, application);
   if (!(await reader.until(eitherWay, signal))) return undefined;
   await rest(tempo.calmMs, signal);
   const [victim] = runningExecutors(reader.scene, application);
@@ -90,14 +98,14 @@ const openStates = () => {
 };
 
 /** The functions with a death in store, and what is known of them from outside. */
-const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Stage) => {
+const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: ScenarioContext) => {
   const { visibilityMs } = tempo;
   let requests = 0;
   let deeds: Omit<Deeds, "killedExecutor"> = { killedInvocation: undefined, tookOver: undefined };
   const notice = (news: Notice): void => {
     if (news.did === "killed") deeds = { ...deeds, killedInvocation: news.invocation };
     if (news.did === "took over") deeds = { ...deeds, tookOver: news.invocation };
-    for (const said of noticeSaid(news, visibilityMs)) say(said);
+    for (const said of noticeText(news, visibilityMs)) say(said);
   };
   const transport = cluster.door(() => {
     requests += 1;
@@ -112,12 +120,12 @@ const deploy = ({ cluster, tempo, say, kills, engine = startFunctions }: Stage) 
 };
 
 /** Opens cluster, reader and functions; nothing is applied yet but what an installation brings. */
-export const openPlay = async (stage: Stage): Promise<Play> => {
+export const openScenario = async (stage: ScenarioContext): Promise<DemoScenario> => {
   const { cluster, say, signal, manifests } = stage;
   const { states, hear } = openStates();
   const door = cluster.door();
   await furnish(stage, door);
-  const changed = (change: Change, scene: Scene): void => {
+  const changed = (change: Change, scene: ObservedCluster): void => {
     hear(change);
     for (const said of told(change, scene)) say(said);
   };

@@ -8,7 +8,7 @@ import { type DemoCluster, openDemoCluster } from "./cluster.ts";
 import { type Figures, pictureOf } from "./diagram.ts";
 import { exampleFile, readManifests } from "./manifests.ts";
 import type { Said } from "./narration.ts";
-import { openPlay, type Play, type Stage } from "./scenario.ts";
+import { type DemoScenario, openScenario, type ScenarioContext } from "./scenario.ts";
 import { type Output, openScreen, type Row, type Screen, timelineRows } from "./screen.ts";
 import type { Served } from "./serve.ts";
 import { type Tempo, tempo as usual } from "./timing.ts";
@@ -23,7 +23,7 @@ export type Demo = {
   /** Raised when the person has seen enough. */
   readonly interrupted: AbortSignal;
   readonly tempo?: Tempo;
-  readonly engine?: Stage["engine"];
+  readonly engine?: ScenarioContext["engine"];
 };
 
 const help = `rekindle demo [--serve] [--port N] [--kubeconfig FILE] [--skip-story] [--json FILE]
@@ -128,7 +128,7 @@ type Entry = Said & { readonly ms: number };
 const beatMs = 100;
 
 /** Draws the picture again and again; called, it stops. */
-const animate = (screen: Screen, play: Play, figures: () => Figures): (() => void) => {
+const animate = (screen: Screen, play: DemoScenario, figures: () => Figures): (() => void) => {
   const draw = (): void => screen.picture(pictureOf(play.scene, figures()));
   const timer = setInterval(draw, beatMs);
   return () => {
@@ -153,7 +153,7 @@ const placeIn =
   };
 
 /** What was played, as rows and as data; gives the exit code. */
-const tell = async (demo: Demo, play: Play, figures: () => Figures, shown: Told): Promise<number> => {
+const tell = async (demo: Demo, play: DemoScenario, figures: () => Figures, shown: Told): Promise<number> => {
   const { print, timeline, json } = shown;
   const claims = await play.perform();
   if (demo.interrupted.aborted) return 130;
@@ -184,7 +184,7 @@ const show = async (demo: Demo, { cluster, screen, served, asked }: Show): Promi
   const manifests = await readManifests(demo.root);
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(tempo.limitMs)]);
   const stage = { cluster, tempo, say, manifests, signal, kills: !asked.skipStory };
-  const play = await openPlay({ ...stage, ...(engine === undefined ? {} : { engine }) });
+  const play = await openScenario({ ...stage, ...(engine === undefined ? {} : { engine }) });
   const figures = (): Figures => ({ ms: performance.now() - began, ...play.figures() });
   const still = animate(screen, play, figures);
   try {

@@ -5,7 +5,7 @@ import type { Transport } from "../../core/http.ts";
 import { dedupe } from "../../core/key.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import { openCursors } from "../../forward/cursors.ts";
-import type { Trail } from "../../forward/follow-context.ts";
+import type { WatchState } from "../../forward/follow-context.ts";
 import type { ForwarderSettings, Loop } from "../../forward/forwarder.ts";
 import type { Sending, Watcher } from "../../forward/keys.ts";
 import { openSightings } from "../../forward/sightings.ts";
@@ -15,7 +15,7 @@ import { runs } from "../../kube/families.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { sightingKey, startSighting } from "../common/controller-sightings.ts";
 import { openLines } from "../common/function-log.ts";
-import { openTerritory } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords, type Records } from "../common/records.ts";
 import type { Scope } from "../common/scope.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
@@ -36,7 +36,7 @@ export type ForwardParts = Scope & {
 /** Keys with a record and no object: what vanished while nobody watched. Children's records are their owners'. */
 const straysIn =
   ({ transport, cluster, operators, records }: ForwardParts) =>
-  async ({ subject, namespace }: Loop, { known, cursor = "" }: Trail): Promise<readonly Sending[]> => {
+  async ({ subject, namespace }: Loop, { known, cursor = "" }: WatchState): Promise<readonly Sending[]> => {
     const kinds = operators.filter(({ resource: { group, plural } }) => {
       const { resource } = subject;
       return group === resource.group && plural === resource.plural;
@@ -74,7 +74,7 @@ export const openForwarding = async (env: Environment) => {
   const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
   const trail = openLines();
   const { report } = trail;
-  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
   const sender = sendingTo({ fifo }, trail);
   const send: Queue["send"] = async (message, id) => {
     if (!(await within())(message.namespace)) return;

@@ -7,7 +7,7 @@ import { forgetOldest } from "../../core/bounded-map.ts";
 import type { Resource } from "../../core/object.ts";
 
 /** By key, of each resource the version of the first object that was made since there was a doubt. */
-export type Firm = Map<string, ReadonlyMap<string, string>>;
+export type CacheFreshness = Map<string, ReadonlyMap<string, string>>;
 
 /** So many keys; the others are in doubt. */
 const most = 2_000;
@@ -15,7 +15,7 @@ const most = 2_000;
 /** A resource, whatever its version. */
 export const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`;
 
-export const affirm = (firm: Firm, key: string, resource: Resource, version: string): void => {
+export const markCurrent = (firm: CacheFreshness, key: string, resource: Resource, version: string): void => {
   const before = firm.get(key);
   if (before?.has(idOf(resource)) === true) return;
   firm.set(key, new Map([...(before ?? []), [idOf(resource), version]]));
@@ -31,7 +31,12 @@ export const isFrom = (version: string, least: string): boolean | undefined => {
 };
 
 /** `reached`: the version up to which the resource is watched. */
-export const isFirm = (firm: Firm, key: string, resource: Resource, reached: string | undefined): boolean => {
+export const isUpToDate = (
+  firm: CacheFreshness,
+  key: string,
+  resource: Resource,
+  reached: string | undefined,
+): boolean => {
   const least = firm.get(key)?.get(idOf(resource));
   return least !== undefined && reached !== undefined && isFrom(reached, least) === true;
 };

@@ -9,11 +9,11 @@ import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/plan.ts";
 import type { Epoch } from "../../core/time.ts";
-import type { Recall, Recollection } from "../../engine/cache.ts";
+import type { CachedStep, StepCache } from "../../engine/cache.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { trim, wholeOf } from "../../kube/trim.ts";
-import { affirm, type Firm, isFirm } from "./cache-freshness.ts";
+import { type CacheFreshness, isUpToDate, markCurrent } from "./cache-freshness.ts";
 import { beyond, type Made, note } from "./created-objects.ts";
 
 type Known = Forwarder["known"];
@@ -36,16 +36,21 @@ const saidIn = ({ metadata }: Stored): unknown => {
 type Listing = Extract<Looking, { do: "list" }>;
 
 /** What lasts from step to step. */
-export type Mind = {
+export type CacheState = {
   /** What is remembered of each key, by its text. */
-  readonly kept: Map<string, Recollection>;
+  readonly kept: Map<string, CachedStep>;
   readonly made: Made;
-  readonly firm: Firm;
+  readonly firm: CacheFreshness;
   /** The last that was read of the server's clock. */
   latest: Epoch | undefined;
 };
 
-export const openMind = (): Mind => ({ kept: new Map(), made: new Map(), firm: new Map(), latest: undefined });
+export const openCacheState = (): CacheState => ({
+  kept: new Map(),
+  made: new Map(),
+  firm: new Map(),
+  latest: undefined,
+});
 
 type Looks = { readonly known: Known; readonly made: Made };
 
@@ -81,14 +86,14 @@ const oneOf = (
   return found === undefined ? undefined : [found];
 };
 
-export const openRecall = ({ known, resourceOf }: Settings, mind: Mind = openMind()): Recall => {
+export const openStepCache = ({ known, resourceOf }: Settings, mind: CacheState = openCacheState()): StepCache => {
   const { kept, made } = mind;
   const looks = { known, made };
   const watchedOf = ({ kind, namespace, name }: Key): Stored | undefined => {
     const resource = resourceOf(kind);
     return resource === undefined ? undefined : known({ kind, resource, namespace })?.get(namespace, name);
   };
-  const isCurrent = (key: Key, { object }: Recollection): boolean => {
+  const isCurrent = (key: Key, { object }: CachedStep): boolean => {
     const watched = watchedOf(key);
     return watched !== undefined && same(saidIn(watched), saidIn(trim(object)));
   };
@@ -116,13 +121,13 @@ export const openRecall = ({ known, resourceOf }: Settings, mind: Mind = openMin
       const { namespace = "", resourceVersion } = object.metadata;
       if (known({ kind: key.kind, resource, namespace }) === undefined) return;
       note(made, resource, object);
-      affirm(mind.firm, textOf(key), resource, resourceVersion);
+      markCurrent(mind.firm, textOf(key), resource, resourceVersion);
     },
     look: (key, query) => {
       if (query.do === "list") return allOf(looks, key, query);
       const { resource, namespace = "" } = query.ref;
       const reached = known({ kind: key.kind, resource, namespace })?.reached();
-      if (query.known === "firm" && !isFirm(mind.firm, textOf(key), resource, reached)) return undefined;
+      if (query.known === "firm" && !isUpToDate(mind.firm, textOf(key), resource, reached)) return undefined;
       return oneOf(looks, key, query.ref);
     },
   };

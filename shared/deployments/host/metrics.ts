@@ -4,12 +4,12 @@ import { type Family, openMetrics } from "../../adapters/telemetry/metrics.ts";
 import { openProcessMetrics } from "../../adapters/telemetry/process.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { Message } from "../../core/key.ts";
-import { type Measure, type Meter, ownFigures, ownLabels } from "../../core/metric.ts";
+import { type Meter, type MetricSample, ownFigures, ownLabels } from "../../core/metric.ts";
 import type { Queue } from "../../engine/ports.ts";
 import type { Ending } from "../../engine/world.ts";
 import { sparkFigures } from "../../spark/application/metrics.ts";
 import { volcanoFigures } from "../../volcano/metrics.ts";
-import type { Territory } from "../common/namespaces.ts";
+import type { NamespaceScope } from "../common/namespaces.ts";
 import { censusOf } from "../common/object-gauges.ts";
 import type { Records } from "../common/records.ts";
 import { openLasting } from "./lasting-gauges.ts";
@@ -72,11 +72,16 @@ type Parts = {
   readonly naming: Naming;
   readonly transport: Transport;
   readonly hints?: Records["hints"];
-  readonly territory: Territory;
+  readonly territory: NamespaceScope;
   readonly now: () => number;
 };
 
-const own = (act: Measure["do"], name: (typeof ownFigures)[number]["name"], value: number, of = {}): Measure => ({
+const own = (
+  act: MetricSample["do"],
+  name: (typeof ownFigures)[number]["name"],
+  value: number,
+  of = {},
+): MetricSample => ({
   do: act,
   name,
   value,

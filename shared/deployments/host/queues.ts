@@ -11,7 +11,7 @@ import { apart } from "../common/separate-queues.ts";
 /** Each for two seconds at most. */
 const deliveriesAtOnce = 8;
 
-export type Mail = {
+export type HostQueues = {
   /** Takes steps and deliveries. */
   readonly queue: Queue;
   readonly depth: EmbeddedQueue["depth"];
@@ -23,7 +23,7 @@ export type Mail = {
 const now = (): number => performance.now();
 
 /** `timed`: the queue of steps as those who send to it see it. */
-export const openMail = (visibilityMs: number, timed: (queue: Queue) => Queue): Mail => {
+export const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue): HostQueues => {
   const steps = openQueue({ now, visibilityMs });
   const deliveries = openQueue({ now, visibilityMs });
   return {

@@ -8,7 +8,7 @@ import type { Operator } from "../../core/operator.ts";
 import { take } from "../../engine/batch.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { RecoverySettings, Timing } from "../../engine/settings.ts";
-import { openTurns } from "../../engine/submission-slots.ts";
+import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import type { World } from "../../engine/world.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
 import { noticing } from "../../forward/node-notice.ts";
@@ -17,18 +17,18 @@ import type { Family } from "../../kube/families.ts";
 import type { Options } from "../../spark/auxiliary-objects/options.ts";
 import type { GangMode } from "../../volcano/gang/scheduler.ts";
 import { noticesOf } from "../common/kinds.ts";
-import { openTerritory, type Territory } from "../common/namespaces.ts";
+import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
-import { chargeOf } from "../common/scope.ts";
+import { scopeCheckOf } from "../common/scope.ts";
 import { openWorld } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening } from "../deliver/function.ts";
 import { resync } from "../resync/sweep.ts";
 import type { Place } from "../settings/record-store.ts";
-import { openRecall } from "./cache.ts";
+import { openStepCache } from "./cache.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { openMail } from "./queues.ts";
+import { openHostQueues } from "./queues.ts";
 import { startSweeping } from "./resync-loop.ts";
 
 export type HostSettings = {
@@ -120,7 +120,7 @@ const stepping =
   };
 
 /** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
-const openStore = (settings: HostSettings, territory: Territory, trail: Trail) => {
+const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Trail) => {
   const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
   const around = { transport: settings.transport, cluster, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
@@ -134,19 +134,19 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const trail = openTrail({ report: settings.report, level: "debug" });
   const report = calm(trail.report, Date.now);
-  const territory = openTerritory({ ...settings, report, now: Date.now });
+  const territory = openNamespaceScope({ ...settings, report, now: Date.now });
   const { watched: namespaces, within } = territory;
   await within();
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
-  const mail = openMail(settings.visibilityMs, metering.timed);
+  const mail = openHostQueues(settings.visibilityMs, metering.timed);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings.gang, settings.families);
   const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
-  const turns = openTurns(settings.maxSubmissions);
-  const inCharge = chargeOf({ cluster, selector, territory });
+  const turns = openSubmissionSlots(settings.maxSubmissions);
+  const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
-  const recall = openRecall({ resourceOf, known: (asked) => forwarder.known(asked) });
+  const recall = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
   const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };

@@ -8,7 +8,7 @@ import { openAccess } from "../common/cluster-access.ts";
 import { openSighter, sightingKey } from "../common/controller-sightings.ts";
 import { openLines } from "../common/function-log.ts";
 import { type FunctionStanding, openStanding } from "../common/function-standby.ts";
-import { openTerritory } from "../common/namespaces.ts";
+import { openNamespaceScope } from "../common/namespaces.ts";
 import { openRecords } from "../common/records.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
@@ -58,7 +58,7 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const { checkpoints, ...hinting } = openRecords(settings.checkpoints, { transport, cluster, home });
   const cursors = openCursors({ checkpoints, clusterUid, report });
   const operators = watchers.filter(runs(settings.families));
-  const { watched: namespaces, within } = openTerritory({ ...settings, transport, report, now: Date.now });
+  const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings, trail) };
   const updates = settings.updates !== undefined;
   const groups = operators.map(({ resource }) => resource.group);

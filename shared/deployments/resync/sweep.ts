@@ -9,7 +9,7 @@ import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { type Due, dueOf, type Hint, place } from "../../forward/resync.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
-import type { Territory } from "../common/namespaces.ts";
+import type { NamespaceScope } from "../common/namespaces.ts";
 import type { Records } from "../common/records.ts";
 import type { Scope } from "../common/scope.ts";
 
@@ -26,7 +26,7 @@ export type ResyncScope = Scope & {
     readonly watches?: readonly Watch[];
   })[];
   /** Narrows `namespaces`; absent: not. */
-  readonly within?: Territory["within"];
+  readonly within?: NamespaceScope["within"];
   /** Somebody delivers status updates: those that wait are sent for, too. */
   readonly updates?: boolean;
   /** Epoch ms; absent: this machine's. */

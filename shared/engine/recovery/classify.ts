@@ -7,7 +7,7 @@ import type { RecoverySettings } from "../settings.ts";
 import type { World } from "../world.ts";
 import { incompatibility, madeWith } from "./compatibility.ts";
 
-export type Ill = {
+export type Defect = {
   readonly is: "damaged" | "newer" | "incompatible" | "sound";
   /** It was made in another cluster: no UID in it means anything here. */
   readonly elsewhere: boolean;
@@ -20,11 +20,11 @@ export type Ill = {
   readonly stored: unknown;
 };
 
-export type Diagnosis =
+export type Classification =
   | { readonly is: "well"; readonly record: CheckpointRecord; readonly memory: unknown }
   /** Nothing was ever written into it: as good as missing, and never an error. */
   | { readonly is: "empty" }
-  | { readonly is: "ill"; readonly ill: Ill };
+  | { readonly is: "ill"; readonly ill: Defect };
 
 export type Judge = Pick<World, "clusterUid" | "timing"> & {
   readonly key: Key;
@@ -50,7 +50,7 @@ const isElsewhere = (stored: unknown, clusterUid: string): boolean => {
   return typeof home === "string" && home !== "" && home !== clusterUid;
 };
 
-type Complaint = Pick<Ill, "is" | "why" | "problems" | "rest">;
+type Complaint = Pick<Defect, "is" | "why" | "problems" | "rest">;
 
 const tooNew = (number: number, key: Key): Complaint => ({
   is: "newer",
@@ -91,7 +91,7 @@ const complaintOf = (judge: Judge, { record: stored, edited }: Loaded): Complain
 };
 
 /** Judges what was loaded. Nothing is written, and nothing but the operator's parser asked. */
-export const diagnose = (judge: Judge, loaded: Loaded): Diagnosis => {
+export const classify = (judge: Judge, loaded: Loaded): Classification => {
   const { record: stored } = loaded;
   if (isEmpty(stored)) return { is: "empty" };
   const elsewhere = isElsewhere(stored, judge.clusterUid);

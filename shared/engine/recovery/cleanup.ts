@@ -10,9 +10,9 @@ import { queryId, untold } from "../../core/plan.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type StatusMemo, statusPatch } from "../status.ts";
-import { type Piece, piecesIn } from "./owned-objects.ts";
+import { type OwnedObject, ownedIn } from "./owned-objects.ts";
 
-export type Cleaning = {
+export type CleanupContext = {
   readonly key: Key;
   readonly operator: Operator<unknown>;
   readonly cleanup: Cleanup;
@@ -30,7 +30,11 @@ export const orderIn = (record: CheckpointRecord | undefined): Cleanup | undefin
 export const cleanedUp = "everything it owned was ended by rekindle recover --mode cleanup";
 
 /** What has been asked to go with grace is asked again only by force. */
-const removalOf = ({ ref, object }: Piece, { graceSeconds, forceAt }: Cleanup, now: number): readonly Effect[] => {
+const removalOf = (
+  { ref, object }: OwnedObject,
+  { graceSeconds, forceAt }: Cleanup,
+  now: number,
+): readonly Effect[] => {
   const { uid, deletionTimestamp } = object.metadata;
   if (now >= forceAt) return [{ do: "delete", ref, uid, graceSeconds: 0 }];
   return deletionTimestamp === undefined ? [{ do: "delete", ref, uid, graceSeconds }] : [];
@@ -44,7 +48,7 @@ const toldOf = ({ resource }: Operator<unknown>, about: Stored, { since }: Clean
 
 /** What is still to be shown or told of an object whose parts have all ended: before that is recorded, for nothing is after it. */
 const farewell = (
-  { operator, cleanup, memo }: Cleaning,
+  { operator, cleanup, memo }: CleanupContext,
   object: Stored,
   { memory, now, done = [] }: View<unknown>,
 ): Plan<unknown> | undefined => {
@@ -55,7 +59,7 @@ const farewell = (
   return news.length > 0 ? { memory, stages: [news], more: true } : undefined;
 };
 
-const finished = (cleaning: Cleaning, view: View<unknown>): Plan<unknown> => {
+const finished = (cleaning: CleanupContext, view: View<unknown>): Plan<unknown> => {
   const { object, memory, now } = view;
   const left = object === undefined ? undefined : farewell(cleaning, object, view);
   const { recovery } = cleaning.operator;
@@ -65,14 +69,17 @@ const finished = (cleaning: Cleaning, view: View<unknown>): Plan<unknown> => {
 };
 
 /** A plan, or a look at what there is. */
-export const clean = (cleaning: Cleaning, view: View<unknown>): { readonly look: readonly Query[] } | Plan<unknown> => {
+export const clean = (
+  cleaning: CleanupContext,
+  view: View<unknown>,
+): { readonly look: readonly Query[] } | Plan<unknown> => {
   const { key, operator, cleanup, timing } = cleaning;
   const { uid, memory, seen, now } = view;
   const { recovery } = operator;
   const estate = recovery?.estate(key, uid, memory) ?? { queries: [], owners: [] };
   const unseen = estate.queries.filter((query) => !seen.has(queryId(query)));
   if (unseen.length > 0) return { look: unseen };
-  const left = piecesIn(estate, seen).filter(({ object }) => recovery?.isLive(object) === true);
+  const left = ownedIn(estate, seen).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));

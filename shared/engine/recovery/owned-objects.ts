@@ -3,17 +3,17 @@ import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { queryId, type Seen } from "../../core/plan.ts";
-import type { Estate } from "../../core/recovery.ts";
+import type { OwnedObjects } from "../../core/recovery.ts";
 import type { Cluster } from "../ports.ts";
-import { learn, noAnswers } from "../query.ts";
+import { answerQuery, noAnswers } from "../query.ts";
 
-export type Piece = { readonly ref: Ref; readonly object: Stored };
+export type OwnedObject = { readonly ref: Ref; readonly object: Stored };
 
-export type Survey = { readonly seen: Seen; readonly pieces: readonly Piece[] };
+export type Survey = { readonly seen: Seen; readonly pieces: readonly OwnedObject[] };
 
 const nothing: Survey = { seen: new Map(), pieces: [] };
 
-type Query = Estate["queries"][number];
+type Query = OwnedObjects["queries"][number];
 
 const resourceOf = (query: Query): Ref["resource"] => (query.do === "get" ? query.ref.resource : query.resource);
 
@@ -23,13 +23,13 @@ const refOf = (query: Query, { metadata: { name, namespace } }: Stored): Ref => 
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-const isOwned = ({ object }: Piece, owners: ReadonlySet<string>): boolean =>
+const isOwned = ({ object }: OwnedObject, owners: ReadonlySet<string>): boolean =>
   object.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) ?? false;
 
 /** Whatever an owner owns, and what that owns in turn. */
-export const piecesIn = ({ queries, owners }: Estate, seen: Seen): readonly Piece[] => {
+export const ownedIn = ({ queries, owners }: OwnedObjects, seen: Seen): readonly OwnedObject[] => {
   const all = queries.flatMap((query) =>
-    (seen.get(queryId(query)) ?? []).map((object): Piece => ({ ref: refOf(query, object), object })),
+    (seen.get(queryId(query)) ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
   );
   const known = new Set(owners);
   for (let before = -1; before < known.size; ) {
@@ -42,14 +42,14 @@ export const piecesIn = ({ queries, owners }: Estate, seen: Seen): readonly Piec
 export type About = { readonly key: Key; readonly uid: string; readonly memory: unknown };
 
 /** Looks at all that a kind says may belong to this UID. */
-export const survey = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
+export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, about: About): Promise<Survey> => {
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
   const estate = recovery.estate(about.key, about.uid, about.memory);
   const answers = noAnswers();
-  await Promise.all(estate.queries.map((query) => learn(cluster, query, answers)));
+  await Promise.all(estate.queries.map((query) => answerQuery(cluster, query, answers)));
   const { seen } = answers;
-  return { seen, pieces: piecesIn(estate, seen) };
+  return { seen, pieces: ownedIn(estate, seen) };
 };
 
 /** Those that live, and whose end nobody has begun. */

@@ -9,17 +9,17 @@ import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Trouble } from "../../core/plan.ts";
 import type { PastRun, Rebuilt } from "../../core/recovery.ts";
-import type { Run } from "../context.ts";
-import { type Patient, returnMsOf, type Sight, sightOf } from "../observe.ts";
+import type { StepContext } from "../context.ts";
+import { type BrokenRecord, type Observation, observationOf, returnMsOf } from "../observe.ts";
 import type { CheckpointRecord, Recovered } from "../ports.ts";
-import { comeBack, raced, show, tellOf } from "../requeue.ts";
+import { requeue, requeueAfterRace, showTrouble, warn } from "../requeue.ts";
 import { recoveryOf } from "../settings.ts";
 import type { Ending } from "../world.ts";
-import type { Ill } from "./classify.ts";
+import type { Defect } from "./classify.ts";
 import { madeWith } from "./compatibility.ts";
-import { livingIn, type Survey, survey } from "./owned-objects.ts";
+import { findOwned, livingIn, type Survey } from "./owned-objects.ts";
 import { expiryOf, keptRuns } from "./past-runs.ts";
-import type { Ask, Finding } from "./request.ts";
+import type { Finding, RecoveryRequest } from "./request.ts";
 
 type Treatment = "stop" | "salvage" | "void" | "fresh";
 type Row = { readonly strict: Treatment; readonly lenient: Treatment };
@@ -27,7 +27,7 @@ type Row = { readonly strict: Treatment; readonly lenient: Treatment };
 const always = (treatment: Treatment): Row => ({ strict: treatment, lenient: treatment });
 
 /** what is the matter × where the record was made → what is done about it. */
-export const treatments: Readonly<Record<Ill["is"], Readonly<Record<"here" | "elsewhere", Row>>>> = {
+export const treatments: Readonly<Record<Defect["is"], Readonly<Record<"here" | "elsewhere", Row>>>> = {
   damaged: { here: { strict: "stop", lenient: "salvage" }, elsewhere: { strict: "stop", lenient: "salvage" } },
   newer: { here: always("stop"), elsewhere: always("fresh") },
   incompatible: { here: always("stop"), elsewhere: always("fresh") },
@@ -40,10 +40,10 @@ const hows: Readonly<Record<Exclude<Treatment, "stop">, Recovered["how"] & Findi
   fresh: "fresh",
 };
 
-export type Case = Omit<Run, "sight">;
+export type Case = Omit<StepContext, "observation">;
 
 /** A record that somebody gives up, whatever stands in it. */
-export const givenUp = ({ record, version, object, now }: Sight): Patient => {
+export const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
   const why = record === undefined ? "there is no record" : "given up by rekindle recover --fresh";
   return {
     ill: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
@@ -61,62 +61,67 @@ const archived = (stored: unknown): Pick<Recovered, "was"> => {
 };
 
 /** A step's way to tell about a key whose record it could not follow. */
-const runOf = (call: Case, { version, object, now, ill }: Patient): Run => {
+const runOf = (call: Case, { version, object, now, ill }: BrokenRecord): StepContext => {
   const uid = object?.metadata.uid ?? ill.rest.uid ?? "";
-  const blank = { successor: false, record: undefined, presumed: false, memory: undefined, returning: undefined };
-  return { ...call, sight: { ...blank, object, uid, version, now } };
+  const blank = { successor: false, record: undefined, assumedNew: false, memory: undefined, returning: undefined };
+  return { ...call, observation: { ...blank, object, uid, version, now } };
 };
 
-const tellFound = ({ world, message }: Case, { ill }: Patient, more: Omit<Finding, "record" | "why">): void =>
+const tellFound = ({ world, message }: Case, { ill }: BrokenRecord, more: Omit<Finding, "record" | "why">): void =>
   world.found?.(message, {
     record: ill.elsewhere && ill.is === "sound" ? "elsewhere" : recordWord(ill),
     why: ill.why,
     ...more,
   });
 
-const recordWord = ({ is }: Ill): Finding["record"] => is;
+const recordWord = ({ is }: Defect): Finding["record"] => is;
 
 type Said = Pick<Trouble, "reason" | "message">;
 
 /** One event for what is the matter, however often it is come upon, and by however many; an ending if it met trouble. */
-const tell = async (run: Run, { ill, now }: Patient, said: Said): Promise<Ending | undefined> => {
+const tell = async (run: StepContext, { ill, now }: BrokenRecord, said: Said): Promise<Ending | undefined> => {
   if (run.world.shadow !== undefined) return undefined;
-  const untold = await tellOf(run, `recovery ${ill.why}`, said);
-  return untold === undefined ? undefined : await comeBack(run.world, run.message, untold, { now, lastedMs: 0 });
+  const untold = await warn(run, `recovery ${ill.why}`, said);
+  return untold === undefined ? undefined : await requeue(run.world, run.message, untold, { now, lastedMs: 0 });
 };
 
 const unusable = "the checkpoint cannot be used, so nothing is written for this key";
 
-const stop = async (call: Case, patient: Patient): Promise<Ending> => {
+const stop = async (call: Case, brokenRecord: BrokenRecord): Promise<Ending> => {
   const { world, message } = call;
-  const { why, problems } = patient.ill;
+  const { why, problems } = brokenRecord.ill;
   const value = Math.max(1, problems.length);
   world.report("error", unusable, { key: textOf(message), error: why });
   world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value, of: {} }]);
-  tellFound(call, patient, { kept: [], problems, adopted: [], did: "refused" });
-  const run = runOf(call, patient);
-  const untold = await tell(run, patient, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
-  if (world.shadow === undefined) await show(run, `RecoveryFailed: ${why}`);
+  tellFound(call, brokenRecord, { kept: [], problems, adopted: [], did: "refused" });
+  const run = runOf(call, brokenRecord);
+  const untold = await tell(run, brokenRecord, { reason: "RecoveryFailed", message: `RecoveryFailed: ${why}` });
+  if (world.shadow === undefined) await showTrouble(run, `RecoveryFailed: ${why}`);
   if (untold !== undefined) return untold;
   // The version that knows it shall have the message, whoever of two takes it next.
-  if (patient.ill.is === "newer" && world.shadow === undefined)
-    await comeBack(world, message, { reason: "NewerRecord", message: why }, { now: patient.now, lastedMs: 0 });
+  if (brokenRecord.ill.is === "newer" && world.shadow === undefined)
+    await requeue(world, message, { reason: "NewerRecord", message: why }, { now: brokenRecord.now, lastedMs: 0 });
   return { did: "stopped", why };
 };
 
 type Mended = Pick<Rebuilt<unknown>, "memory" | "kept" | "problems"> & { readonly survey: Survey | undefined };
 
 /** What is remembered from now on; a memory of undefined is seeded by the kind, as of a new application. */
-const mended = async (call: Case, patient: Patient, object: Stored, treatment: Treatment): Promise<Mended> => {
+const mended = async (
+  call: Case,
+  brokenRecord: BrokenRecord,
+  object: Stored,
+  treatment: Treatment,
+): Promise<Mended> => {
   const { world, message: key, operator } = call;
   const { recovery } = operator;
-  const { ill, now } = patient;
+  const { ill, now } = brokenRecord;
   const parsed = operator.parse(ill.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
   if (recovery === undefined) return { memory: undefined, kept: [], problems: ill.problems, survey: undefined };
   if (treatment === "void")
     return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
-  const found = await survey(world.cluster, operator, { key, uid: object.metadata.uid, memory });
+  const found = await findOwned(world.cluster, operator, { key, uid: object.metadata.uid, memory });
   const stored = treatment === "fresh" ? undefined : ill.rest.memory;
   const rebuilt = recovery.rebuild({ key, object, seen: found.seen, now, stored });
   const whole = ill.elsewhere ? { ...rebuilt, memory: recovery.voided(rebuilt.memory) } : rebuilt;
@@ -129,7 +134,7 @@ const mended = async (call: Case, patient: Patient, object: Stored, treatment: T
   return { ...whole, problems: treatment === "fresh" ? ill.problems : problems, survey: found };
 };
 
-const runsAfter = ({ world, operator }: Case, { ill, now }: Patient, memory: unknown): readonly PastRun[] => {
+const runsAfter = ({ world, operator }: Case, { ill, now }: BrokenRecord, memory: unknown): readonly PastRun[] => {
   const before = operator.parse(ill.rest.memory);
   const over = ill.elsewhere && before.ok ? operator.recovery?.past?.(before.memory, memory, now) : undefined;
   return keptRuns(
@@ -142,12 +147,16 @@ const runsAfter = ({ world, operator }: Case, { ill, now }: Patient, memory: unk
 
 type Treated = { readonly treatment: Exclude<Treatment, "stop">; readonly object: Stored; readonly memory: unknown };
 
-const recordAfter = (call: Case, patient: Patient, { treatment, object, memory }: Treated): CheckpointRecord => {
+const recordAfter = (
+  call: Case,
+  brokenRecord: BrokenRecord,
+  { treatment, object, memory }: Treated,
+): CheckpointRecord => {
   const { world, operator } = call;
-  const { ill, now } = patient;
+  const { ill, now } = brokenRecord;
   const { trouble: _, status: __, wakeAt: ___, rests: ____, ...rest } = ill.rest;
   const until = now + (world.ask?.returnMs ?? returnMsOf(world, operator, object));
-  const runs = runsAfter(call, patient, memory);
+  const runs = runsAfter(call, brokenRecord, memory);
   const recovered: Recovered = {
     at: now,
     how: hows[treatment],
@@ -171,45 +180,50 @@ const recordAfter = (call: Case, patient: Patient, { treatment, object, memory }
 };
 
 /** About an object that is gone, or whose name another has: what it left is ended by what can still be read. */
-const orphaned = ({ operator }: Case, { ill, version, object, now }: Patient): Sight => {
+const orphaned = ({ operator }: Case, { ill, version, object, now }: BrokenRecord): Observation => {
   const parsed = operator.parse(ill.rest.memory);
   const memory = parsed.ok ? parsed.memory : undefined;
-  const base = { presumed: false, returning: undefined, object: undefined, record: undefined };
+  const base = { assumedNew: false, returning: undefined, object: undefined, record: undefined };
   return { ...base, successor: object !== undefined, uid: ill.rest.uid ?? "unknown", version, memory, now };
 };
 
-const isAbout = ({ uid }: Stored["metadata"], { elsewhere, rest }: Ill, treatment: Treatment): boolean =>
+const isAbout = ({ uid }: Stored["metadata"], { elsewhere, rest }: Defect, treatment: Treatment): boolean =>
   elsewhere || treatment === "fresh" || rest.uid === undefined || rest.uid === uid;
 
-const treat = async (call: Case, patient: Patient, treatment: Exclude<Treatment, "stop">): Promise<Sight | Ending> => {
+const treat = async (
+  call: Case,
+  brokenRecord: BrokenRecord,
+  treatment: Exclude<Treatment, "stop">,
+): Promise<Observation | Ending> => {
   const { world, message, operator } = call;
-  const { object, version, now, ill } = patient;
-  if (object === undefined || !isAbout(object.metadata, ill, treatment)) return orphaned(call, patient);
-  const { memory, kept, problems, survey: found } = await mended(call, patient, object, treatment);
+  const { object, version, now, ill } = brokenRecord;
+  if (object === undefined || !isAbout(object.metadata, ill, treatment)) return orphaned(call, brokenRecord);
+  const { memory, kept, problems, survey: found } = await mended(call, brokenRecord, object, treatment);
   const did = hows[treatment];
-  const run = runOf(call, patient);
+  const run = runOf(call, brokenRecord);
   // Before the save: after it nobody would know that there is anything to tell.
-  const untold = await tell(run, patient, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
+  const untold = await tell(run, brokenRecord, { reason: "RekindleRecovered", message: `${did}: ${ill.why}` });
   if (untold !== undefined) return untold;
-  if (memory === undefined) return { ...orphaned(call, patient), object, successor: false, uid: object.metadata.uid };
-  const record = recordAfter(call, patient, { treatment, object, memory });
+  if (memory === undefined)
+    return { ...orphaned(call, brokenRecord), object, successor: false, uid: object.metadata.uid };
+  const record = recordAfter(call, brokenRecord, { treatment, object, memory });
   const adopted = found === undefined || ill.elsewhere ? [] : livingIn(found, operator);
-  tellFound(call, patient, { kept, problems, adopted, did, returning: record.returning });
-  if (world.shadow !== undefined) return sightOf(record, { version, object, memory, now });
+  tellFound(call, brokenRecord, { kept, problems, adopted, did, returning: record.returning });
+  if (world.shadow !== undefined) return observationOf(record, { version, object, memory, now });
   const saved = await world.checkpoints.save(message, record, version);
-  if (saved === "raced") return await raced(run);
+  if (saved === "raced") return await requeueAfterRace(run);
   world.report("warn", "recovered", { key: textOf(message), how: did, why: ill.why, problems });
   if (problems.length > 0)
     world.meter?.([{ do: "count", name: "rekindle_recovery_errors_total", value: problems.length, of: {} }]);
-  return sightOf(record, { version: saved, object, memory, now });
+  return observationOf(record, { version: saved, object, memory, now });
 };
 
-const treatmentFor = ({ is, elsewhere }: Ill, strict: boolean, ask: Ask | undefined): Treatment =>
+const treatmentFor = ({ is, elsewhere }: Defect, strict: boolean, ask: RecoveryRequest | undefined): Treatment =>
   ask?.fresh === true ? "fresh" : treatments[is][elsewhere ? "elsewhere" : "here"][strict ? "strict" : "lenient"];
 
 /** What the step goes on with, or how it ends. */
-export const recover = async (call: Case, patient: Patient): Promise<Sight | Ending> => {
+export const recover = async (call: Case, brokenRecord: BrokenRecord): Promise<Observation | Ending> => {
   const { world } = call;
-  const treatment = treatmentFor(patient.ill, recoveryOf(world).strict, world.ask);
-  return treatment === "stop" ? await stop(call, patient) : await treat(call, patient, treatment);
+  const treatment = treatmentFor(brokenRecord.ill, recoveryOf(world).strict, world.ask);
+  return treatment === "stop" ? await stop(call, brokenRecord) : await treat(call, brokenRecord, treatment);
 };

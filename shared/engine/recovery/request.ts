@@ -2,7 +2,7 @@
 import type { Ref } from "../../core/object.ts";
 import type { Returning } from "../../core/recovery.ts";
 
-export type Ask = {
+export type RecoveryRequest = {
   /** Adopt what lives and wait for what does not come back at once; or end everything that the key owns. */
   readonly mode: "reconnect" | "cleanup";
   /** The record is given up, whatever stands in it. */

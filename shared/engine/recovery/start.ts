@@ -1,29 +1,36 @@
 /** A recovery that somebody asks for, of a key whose record is sound or missing: said in the record first, then begun. */
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Run } from "../context.ts";
-import { returnMsOf, type Sight, sightOf } from "../observe.ts";
+import type { StepContext } from "../context.ts";
+import { type Observation, observationOf, returnMsOf } from "../observe.ts";
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
-import { comeBack, raced, tellOf } from "../requeue.ts";
+import { requeue, requeueAfterRace, warn } from "../requeue.ts";
 import type { Ending } from "../world.ts";
 import { orderIn } from "./cleanup.ts";
-import { livingIn, survey } from "./owned-objects.ts";
-import type { Ask, Finding } from "./request.ts";
+import { findOwned, livingIn } from "./owned-objects.ts";
+import type { Finding, RecoveryRequest } from "./request.ts";
 
 /** The order, or the one that is under way already: nobody gets more time by asking again. */
-const cleanupFor = ({ graceSeconds }: Ask, record: CheckpointRecord | undefined, now: number): Cleanup =>
+const cleanupFor = ({ graceSeconds }: RecoveryRequest, record: CheckpointRecord | undefined, now: number): Cleanup =>
   orderIn(record) ?? { since: now, graceSeconds, forceAt: now + graceSeconds * 1_000 };
 
-const words: Readonly<Record<Ask["mode"], { readonly did: Finding["did"]; readonly how: Recovered["how"] }>> = {
+const words: Readonly<
+  Record<RecoveryRequest["mode"], { readonly did: Finding["did"]; readonly how: Recovered["how"] }>
+> = {
   reconnect: { did: "reconnecting", how: "reconnected" },
   cleanup: { did: "cleaning", how: "cleaned" },
 };
 
-type Base = { readonly run: Run; readonly ask: Ask; readonly object: Stored; readonly memory: unknown };
+type Base = {
+  readonly run: StepContext;
+  readonly ask: RecoveryRequest;
+  readonly object: Stored;
+  readonly memory: unknown;
+};
 
 const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
-  const { world, operator, sight } = run;
-  const { record, now, uid } = sight;
+  const { world, operator, observation } = run;
+  const { record, now, uid } = observation;
   const { rests: _, cleanup: __, returning: ___, ...kept } = record ?? {};
   const until = now + (ask.returnMs ?? returnMsOf(world, operator, object));
   const recovered: Recovered = { at: now, how: words[ask.mode].how, why: "asked for" };
@@ -43,36 +50,39 @@ const recordFor = ({ run, ask, object, memory }: Base): CheckpointRecord => {
 };
 
 /** Before the save, that whoever meets trouble begins again; the ending, if it did. */
-const tell = async (run: Run, ask: Ask): Promise<Ending | undefined> => {
-  const { world, message: key, sight } = run;
+const tell = async (run: StepContext, ask: RecoveryRequest): Promise<Ending | undefined> => {
+  const { world, message: key, observation } = run;
   if (world.shadow !== undefined) return undefined;
   const message = `${words[ask.mode].did}: asked for by rekindle recover`;
-  const untold = await tellOf(run, `recovery ${sight.version ?? "none"}`, { reason: "RekindleRecovering", message });
-  return untold === undefined ? undefined : await comeBack(world, key, untold, { now: sight.now, lastedMs: 0 });
+  const untold = await warn(run, `recovery ${observation.version ?? "none"}`, {
+    reason: "RekindleRecovering",
+    message,
+  });
+  return untold === undefined ? undefined : await requeue(world, key, untold, { now: observation.now, lastedMs: 0 });
 };
 
 /** What the step goes on with. An object that is gone needs no order: what it left is ended anyhow. */
-export const begin = async (run: Run, ask: Ask): Promise<Sight | Ending> => {
-  const { world, message: key, operator, sight } = run;
-  const { object, uid, now } = sight;
+export const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Observation | Ending> => {
+  const { world, message: key, operator, observation } = run;
+  const { object, uid, now } = observation;
   const { recovery } = operator;
-  if (object === undefined || recovery === undefined) return sight;
-  const found = await survey(world.cluster, operator, { key, uid, memory: sight.memory });
+  if (object === undefined || recovery === undefined) return observation;
+  const found = await findOwned(world.cluster, operator, { key, uid, memory: observation.memory });
   const remains = { key, object, seen: found.seen, now, stored: undefined };
-  const memory = sight.memory ?? recovery.rebuild(remains).memory;
+  const memory = observation.memory ?? recovery.rebuild(remains).memory;
   const record = recordFor({ run, ask, object, memory });
-  const finding = findingOf(sight, { did: words[ask.mode].did, returning: record.returning });
+  const finding = findingOf(observation, { did: words[ask.mode].did, returning: record.returning });
   const untold = await tell(run, ask);
   if (untold !== undefined) return untold;
   world.found?.(key, { ...finding, adopted: ask.mode === "cleanup" ? [] : livingIn(found, operator) });
-  if (world.shadow !== undefined) return sightOf(record, { version: sight.version, object, memory, now });
-  const version = await world.checkpoints.save(key, record, sight.version);
-  if (version === "raced") return await raced(run);
+  if (world.shadow !== undefined) return observationOf(record, { version: observation.version, object, memory, now });
+  const version = await world.checkpoints.save(key, record, observation.version);
+  if (version === "raced") return await requeueAfterRace(run);
   world.report("info", "recovering", { key: textOf(key), mode: ask.mode });
-  return sightOf(record, { version, object, memory, now });
+  return observationOf(record, { version, object, memory, now });
 };
 
-const findingOf = ({ record }: Sight, more: Pick<Finding, "did" | "returning">): Omit<Finding, "adopted"> => ({
+const findingOf = ({ record }: Observation, more: Pick<Finding, "did" | "returning">): Omit<Finding, "adopted"> => ({
   record: record === undefined ? "missing" : "sound",
   why: record === undefined ? "there is no record" : "the record can be gone on with",
   kept: record === undefined ? [] : Object.keys(record),

@@ -3,19 +3,29 @@ import type { Effect, Query } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { services } from "../../kube/resources.ts";
-import { doorsOf, endsWithRun, type RareKind, rareIn, rareKinds, subjectOf } from "../auxiliary-objects/all.ts";
-import type { Companion } from "../auxiliary-objects/object.ts";
+import {
+  endsWithRun,
+  postStartObjectsOf,
+  type RareKind,
+  rareIn,
+  rareKinds,
+  subjectOf,
+} from "../auxiliary-objects/all.ts";
+import type { AuxiliaryObject } from "../auxiliary-objects/object.ts";
 import { uiInfo, uiServiceName } from "../auxiliary-objects/ui.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
-import { rareOf, removal, type Scene } from "./context.ts";
+import { type ApplicationContext, rareOf, removal } from "./context.ts";
 import type { Memory } from "./memory.ts";
 import { shownInfo, showsBegun } from "./status.ts";
 
 /** The application at one attempt of it. */
-export const attemptOf = ({ key, view, settings: { options } }: Scene, spec: SparkApplicationSpec, attempt: number) =>
-  subjectOf({ name: key.name, namespace: key.namespace, uid: view.uid, spec, options }, attempt);
+export const attemptOf = (
+  { key, view, settings: { options } }: ApplicationContext,
+  spec: SparkApplicationSpec,
+  attempt: number,
+) => subjectOf({ name: key.name, namespace: key.namespace, uid: view.uid, spec, options }, attempt);
 
-export const accompaniment = ({ resource, object, optional }: Companion, owner: string): Effect => ({
+export const accompaniment = ({ resource, object, optional }: AuxiliaryObject, owner: string): Effect => ({
   do: "create",
   object,
   resource,
@@ -24,7 +34,7 @@ export const accompaniment = ({ resource, object, optional }: Companion, owner: 
 });
 
 /** What is made is known before it is: it is looked for when the run is cleared away. */
-export const withRare = (memory: Memory, companions: readonly Companion[]): Memory => {
+export const withRare = (memory: Memory, companions: readonly AuxiliaryObject[]): Memory => {
   const rare: readonly RareKind[] = [...new Set([...(memory.rare ?? []), ...rareIn(companions)])].sort();
   return rare.length === 0 ? memory : { ...memory, rare: [...rare] };
 };
@@ -39,14 +49,14 @@ type Exposure =
  * server is slow to give, are in no driver's way. Then what the status tells of the UI, asked for until it is told, for
  * the server gives its address.
  */
-export const exposureOf = (scene: Scene): Exposure => {
+export const exposureOf = (scene: ApplicationContext): Exposure => {
   const { key, view, memory, read, object, settings } = scene;
   const { driver } = memory;
   if (!read.ok || driver === undefined) return { info: {} };
   const { attempt, submissionId, podName: driverPodName } = driver;
   const own = attemptOf(scene, read.spec, attempt);
   const subject = { ...own, submissionId, applicationId: driver.applicationId ?? own.applicationId, driverPodName };
-  const doors = showsBegun(object, driver) ? [] : doorsOf(subject);
+  const doors = showsBegun(object, driver) ? [] : postStartObjectsOf(subject);
   const made = (view.done ?? []).some(({ do: act }) => act === "create");
   if (doors.length > 0 && !made) {
     const make = doors.map((door) => accompaniment(door, view.uid));
@@ -66,7 +76,7 @@ type Ended =
   | { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
 
 /** What must not outlive the run is removed by UID; when none is left, nobody asks for it again. */
-export const endCompanions = (scene: Scene): Ended => {
+export const endAuxiliaryObjects = (scene: ApplicationContext): Ended => {
   const { view, memory } = scene;
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
   const asked = ending.map((name) => ({ name, query: rareOf(scene, name) }));

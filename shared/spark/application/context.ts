@@ -13,7 +13,7 @@ import { alive, type Pods, sortOut } from "./driver/evidence.ts";
 import { judged } from "./driver/failure-causes.ts";
 import type { RestartPolicy } from "./driver/retry.ts";
 import { trackedUpTo, uselessAfter } from "./executors/retention.ts";
-import { chronicled, events, executorEvents } from "./history.ts";
+import { events, executorEvents, withHistory } from "./history.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Policies } from "./policies.ts";
 import { made } from "./resource.ts";
@@ -31,7 +31,7 @@ export type Settings = {
   readonly options: Options;
 };
 
-export type Scene = {
+export type ApplicationContext = {
   readonly key: Key;
   readonly view: View<Memory>;
   readonly object: Stored;
@@ -45,7 +45,8 @@ export type Scene = {
   readonly policies: Policies;
 };
 
-export const policyOf = (scene: Scene): RestartPolicy => (scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {});
+export const policyOf = (scene: ApplicationContext): RestartPolicy =>
+  scene.read.ok ? (scene.read.spec.restartPolicy ?? {}) : {};
 
 type Listing = Extract<Query, { do: "list" }>;
 
@@ -73,7 +74,7 @@ export const bodyOf = (key: Key, driver: Driver): Query => ({
 });
 
 /** Whose leftovers are looked for. */
-type Maker = Pick<Scene, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
+type Maker = Pick<ApplicationContext, "key"> & { readonly view: Pick<View<Memory>, "uid"> };
 
 const madeOf = ({ key, view }: Maker, resource: Ref["resource"]): Listing => ({
   do: "list",
@@ -87,10 +88,10 @@ export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare
   [...made, ...(scene.memory.rare ?? []).map((name) => rareKinds[name])].map((resource) => madeOf(scene, resource));
 
 /** Companions of one rare kind. */
-export const rareOf = (scene: Scene, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
+export const rareOf = (scene: ApplicationContext, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
 
 /** The pods told apart, or undefined while nobody has looked. */
-export const seenPods = (scene: Scene): Pods | undefined => {
+export const seenPods = (scene: ApplicationContext): Pods | undefined => {
   const seen = scene.view.seen.get(queryId(podsOf(scene.key)));
   return seen === undefined ? undefined : sortOut(seen, scene.view.uid, scene.memory.driver);
 };
@@ -123,14 +124,17 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
 };
 
 /** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
-export const endAll = (scene: Scene, found: Pods): { readonly stage: readonly Effect[]; readonly until?: number } => {
+export const endAll = (
+  scene: ApplicationContext,
+  found: Pods,
+): { readonly stage: readonly Effect[]; readonly until?: number } => {
   const { useless, until } = uselessAfter(scene, found.executors);
   const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
   return { stage, ...(until === undefined ? {} : { until }) };
 };
 
 /** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
-export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings">): number =>
+export const settledAt = ({ memory, settings }: Pick<ApplicationContext, "memory" | "settings">): number =>
   Math.max(
     (memory.plannedAt ?? 0) + settings.settledMs,
     ...(memory.allotment?.underway ?? []).map((round) => settlesAt(round, settings.settledMs)),
@@ -140,7 +144,7 @@ export const settledAt = ({ memory, settings }: Pick<Scene, "memory" | "settings
  * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
  * last of its executors is known to have ended: the event that tells of it may get lost.
  */
-export const resting = (scene: Scene, found: Pods, waitsFor?: string): Plan<Memory> => {
+export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: string): Plan<Memory> => {
   const settled = settledAt(scene);
   const { stage, until } = endAll(scene, found);
   const goesOn = membersOf(found.executors).some(isLiving);
@@ -157,13 +161,13 @@ type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
 
 /** The plan of an act: its effects, then the event of the phase, then the status. */
 export const planOf = (
-  scene: Scene,
+  scene: ApplicationContext,
   memory: Memory,
   found: Pods | undefined,
   { stages: given = [], ...extras }: Extras,
 ): Plan<Memory> => {
   const { object, settings, info } = scene;
-  const next = chronicled(scene, scene.memory.state.phase, memory);
+  const next = withHistory(scene, scene.memory.state.phase, memory);
   const limit = trackedUpTo({ settings, memory: next });
   const status = projected(object, next, { pods: found, info, limit });
   const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});

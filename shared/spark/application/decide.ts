@@ -7,8 +7,9 @@ import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { adopted, blank, mayHideDriver } from "./adoption.ts";
-import { endCompanions } from "./auxiliary-objects.ts";
+import { endAuxiliaryObjects } from "./auxiliary-objects.ts";
 import {
+  type ApplicationContext,
   endAll,
   endOver,
   endStrays,
@@ -16,17 +17,16 @@ import {
   podsOf,
   policyOf,
   resting,
-  type Scene,
   type Settings,
   seenPods,
   settledAt,
 } from "./context.ts";
-import { clear, windDown } from "./driver/cleanup.ts";
+import { clearAttempt, windDown } from "./driver/cleanup.ts";
 import type { Pods } from "./driver/evidence.ts";
-import { follow } from "./driver/monitor.ts";
+import { monitorDriver } from "./driver/monitor.ts";
 import { submitNext, withdrawn } from "./driver/submit.ts";
 import * as closing from "./executors/final-account.ts";
-import { chronicled } from "./history.ts";
+import { withHistory } from "./history.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
 import { policiesOf } from "./policies.ts";
@@ -39,7 +39,7 @@ import { shownState } from "./status.ts";
 const suspends = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspend"] === true;
 
 /** Takes in what the object says now: a changed spec invalidates the run, a suspension interrupts it. */
-const interrupted = (scene: Scene): Memory => {
+const interrupted = (scene: ApplicationContext): Memory => {
   const memory = rebased(scene);
   const suspend = suspends(scene.object);
   const { phase } = memory.state;
@@ -49,7 +49,7 @@ const interrupted = (scene: Scene): Memory => {
 };
 
 /** Same generation: nothing is compared. Another version of the normaliser: taken in as it is, restarting nobody. */
-const rebased = ({ memory, object }: Scene): Memory => {
+const rebased = ({ memory, object }: ApplicationContext): Memory => {
   const generation = object.metadata.generation ?? 0;
   if (memory.generation === generation && memory.normaliser === normaliser) return memory;
   const spec = relevant(object, isOwnRun(memory));
@@ -63,40 +63,40 @@ const rebased = ({ memory, object }: Scene): Memory => {
 };
 
 /** Ends a run, and is at once what an ended application does. */
-const enter = (scene: Scene, state: State): Decision<Memory> =>
-  rest({ ...scene, memory: chronicled(scene, scene.memory.state.phase, { ...scene.memory, state }) });
+const enter = (scene: ApplicationContext, state: State): Decision<Memory> =>
+  rest({ ...scene, memory: withHistory(scene, scene.memory.state.phase, { ...scene.memory, state }) });
 
 /** Enters a phase in which no driver is known any more. */
-const enterBare = (scene: Scene, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
+const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
   const { driver: _, ...memory } = scene.memory;
   return planOf(scene, { ...memory, state: { phase } }, undefined, { again: true });
 };
 
 /** The next driver keeps its distance from the newest save that planned one. */
-const resubmit = (scene: Scene): Decision<Memory> =>
-  clear(scene, () => {
+const resubmit = (scene: ApplicationContext): Decision<Memory> =>
+  clearAttempt(scene, () => {
     const settled = settledAt(scene);
     if (scene.view.now >= settled) return submitNext(scene);
     return planOf(scene, scene.memory, undefined, { wakeAt: settled, waitsFor: "the last submission to settle" });
   });
 
 /** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
-const clearEnded = (scene: Scene, from: number, waitsFor: string): Decision<Memory> => {
+const clearEnded = (scene: ApplicationContext, from: number, waitsFor: string): Decision<Memory> => {
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(scene.key)] };
   const due = Math.max(from, settledAt(scene));
-  if (scene.view.now >= due) return clear(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  if (scene.view.now >= due) return clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
   return planOf(scene, scene.memory, found, { stages: [endOver(scene.memory, found)], wakeAt: due, waitsFor });
 };
 
-const succeed = (scene: Scene): Decision<Memory> => {
+const succeed = (scene: ApplicationContext): Decision<Memory> => {
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
   if (policyOf(scene).type === "Always") return clearEnded(scene, endedAt, "its next run");
   return enter(scene, { phase: "COMPLETED", endedAt });
 };
 
-const fail = (scene: Scene): Decision<Memory> => {
+const fail = (scene: ApplicationContext): Decision<Memory> => {
   const { state } = scene.memory;
   if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
   const { endedAt, error, retryAt, cause } = state;
@@ -111,10 +111,10 @@ const fail = (scene: Scene): Decision<Memory> => {
 };
 
 /** Finished: the executors' last states, strays, what must not outlive the run, and the end of its time to live. */
-const rest = (scene: Scene): Decision<Memory> => {
+const rest = (scene: ApplicationContext): Decision<Memory> => {
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(scene.key)] };
-  const companions = endCompanions(scene);
+  const companions = endAuxiliaryObjects(scene);
   if ("look" in companions) return companions;
   const { stage, left, memory } = companions;
   if (left > 0) {
@@ -125,13 +125,13 @@ const rest = (scene: Scene): Decision<Memory> => {
 };
 
 /** The application's own, else the deployment's; only a deployment's 0 means none. */
-const timeToLive = ({ read, settings }: Scene): number | undefined => {
+const timeToLive = ({ read, settings }: ApplicationContext): number | undefined => {
   const own = read.ok ? read.spec.timeToLiveSeconds : undefined;
   return own ?? (settings.options.defaultTimeToLiveSeconds > 0 ? settings.options.defaultTimeToLiveSeconds : undefined);
 };
 
 /** Not before all is settled, or a slow creation of a schedule's run could bring it again. */
-const expire = (scene: Scene, found: Pods): Decision<Memory> => {
+const expire = (scene: ApplicationContext, found: Pods): Decision<Memory> => {
   const { key, memory, object, view } = scene;
   const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
@@ -151,13 +151,13 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
   resourceVersion,
 });
 
-const wait = (scene: Scene): Decision<Memory> => {
+const wait = (scene: ApplicationContext): Decision<Memory> => {
   const found = seenPods(scene);
   if (found === undefined) return { look: [podsOf(scene.key)] };
   return resting(scene, found, "spec.suspend to become false");
 };
 
-const clearing = (scene: Scene): Decision<Memory> => {
+const clearing = (scene: ApplicationContext): Decision<Memory> => {
   const { phase } = scene.memory.state;
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
   const found = seenPods(scene);
@@ -165,12 +165,12 @@ const clearing = (scene: Scene): Decision<Memory> => {
   if (account !== undefined && untold(scene.view, account.first).length > 0)
     return { memory: scene.view.memory ?? scene.memory, stages: [account.first], more: true };
   const { memory } = account ?? scene;
-  return clear({ ...scene, memory }, (cleared) => enterBare(cleared, after));
+  return clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
 };
 
-const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {
+const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memory>>> = {
   submit: submitNext,
-  follow: (scene) => follow(scene, act),
+  follow: (scene) => monitorDriver(scene, act),
   succeed,
   fail,
   clear: clearing,
@@ -179,7 +179,7 @@ const acting: Readonly<Record<Act, (scene: Scene) => Decision<Memory>>> = {
   rest,
 };
 
-const act = (scene: Scene): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
+const act = (scene: ApplicationContext): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
 
 /** One step's decision for a SparkApplication. */
 export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
@@ -191,9 +191,17 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const pods = view.seen.get(queryId(podsOf(key)));
   if (view.memory === undefined && pods === undefined && mayHideDriver(object)) return { look: [podsOf(key)] };
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
-  const scene: Scene = { key, view, object, memory, read, settings, policies: policiesOf(object).policies };
+  const scene: ApplicationContext = {
+    key,
+    view,
+    object,
+    memory,
+    read,
+    settings,
+    policies: policiesOf(object).policies,
+  };
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  return startingUp(key, view, object, act({ ...scene, memory: chronicled(scene, from, interrupted(scene)) }));
+  return startingUp(key, view, object, act({ ...scene, memory: withHistory(scene, from, interrupted(scene)) }));
 };

@@ -5,7 +5,7 @@
  */
 import type { Stored } from "../../core/object.ts";
 import type { Effect } from "../../core/plan.ts";
-import type { Scene } from "./context.ts";
+import type { ApplicationContext } from "./context.ts";
 import { type Told, told, toldOfCause } from "./machine.ts";
 import type { Memory, Untold } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
@@ -38,14 +38,14 @@ const untoldOf = (name: string, memory: Memory): readonly Untold[] => {
 };
 
 /** Events that may not have been told: all that this decision adds, and the record's if the status is behind it. */
-const pending = ({ view, object }: Scene, { untold = [] }: Memory): readonly Untold[] => {
+const pending = ({ view, object }: ApplicationContext, { untold = [] }: Memory): readonly Untold[] => {
   const known = view.memory?.untold ?? [];
   const isTold = view.memory !== undefined && shownState(object) === view.memory.state.phase;
   return isTold ? untold.filter((one) => !known.includes(one)) : untold;
 };
 
 /** The memory that comes from another phase, with what it now has gone through; every change of phase passes here. */
-export const chronicled = (scene: Scene, from: string, memory: Memory): Memory => {
+export const withHistory = (scene: ApplicationContext, from: string, memory: Memory): Memory => {
   const { phase } = memory.state;
   if (phase === from) return memory;
   const { untold: _, ...rest } = memory;

@@ -52,7 +52,7 @@ const state = z.discriminatedUnion("phase", [
   }),
 ]);
 
-/** An event that may not have been told; see chronicle.ts. */
+/** An event that may not have been told; see history.ts. */
 const untold = z.object({
   type: z.enum(["Normal", "Warning"]),
   reason: z.string(),

@@ -3,7 +3,7 @@
  * by whoever's write won: no restart counts anything twice. What runs is counted from the objects when it is asked for.
  */
 import * as z from "zod";
-import type { Figure, Labels, Measure } from "../../core/metric.ts";
+import type { Figure, Labels, MetricSample } from "../../core/metric.ts";
 import type { Stored } from "../../core/object.ts";
 import { instantOf } from "../../core/time.ts";
 import { lossReasons } from "../executors/losses.ts";
@@ -126,7 +126,7 @@ const executors = ({ before, after }: Change): Told => {
 };
 
 /** The figures of one status write that won. */
-export const measuresOf = (object: Stored, status: unknown, now: number): readonly Measure[] => {
+export const measuresOf = (object: Stored, status: unknown, now: number): readonly MetricSample[] => {
   const change = { object, before: read(object["status"]), after: read(status), now };
   const first: Told = change.before.submissionAttempts === undefined ? [["count", `${app}_count`, 1]] : [];
   const told = [...first, ...submitted(change), ...refused(change), ...entered(change), ...executors(change)];
@@ -135,7 +135,7 @@ export const measuresOf = (object: Stored, status: unknown, now: number): readon
 };
 
 /** How much of each gauge one object stands for. */
-export const standingOf = (object: Stored): readonly Measure[] => {
+export const standingOf = (object: Stored): readonly MetricSample[] => {
   const status = read(object["status"]);
   const running = Object.values(status.executorState ?? {}).filter((state) => state === "RUNNING").length;
   const of = labelsOf(object);
@@ -146,10 +146,10 @@ export const standingOf = (object: Stored): readonly Measure[] => {
 };
 
 /** Losses are counted when they are recorded, which happens once to each. */
-export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly Measure[] => {
+export const measuresOfSave = (before: Memory | undefined, after: Memory): readonly MetricSample[] => {
   const { executors: now } = after;
   const then = before?.executors?.attempt === now?.attempt ? before?.executors : undefined;
-  return lossReasons.flatMap((reason): readonly Measure[] => {
+  return lossReasons.flatMap((reason): readonly MetricSample[] => {
     const more = (now?.lost?.[reason] ?? 0) - (then?.lost?.[reason] ?? 0);
     return more > 0 ? [{ do: "count", name: "rekindle_executor_losses_total", value: more, of: { reason } }] : [];
   });

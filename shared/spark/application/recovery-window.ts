@@ -4,7 +4,7 @@ import type { Effect, Plan } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
-import { endStrays, removal, type Scene } from "./context.ts";
+import { type ApplicationContext, endStrays, removal } from "./context.ts";
 import { alive, type Pods } from "./driver/evidence.ts";
 import type { Evidence } from "./machine.ts";
 import type { Memory } from "./memory.ts";
@@ -13,7 +13,7 @@ import type { Memory } from "./memory.ts";
  * `awaited`: nothing is decided on before the driver has had its time. `open`: executors may still come up. `over`: what
  * has not come up is ended.
  */
-export type Comeback = {
+export type RecoveryWindow = {
   readonly is: "awaited" | "open" | "over";
   readonly until?: number;
   readonly ends: readonly Effect[];
@@ -27,7 +27,11 @@ const pendingIn = ({ executors }: Pods): readonly Stored[] =>
   alive(executors).filter((pod) => !["Running", "Succeeded", "Failed"].includes(podStatus(pod).phase ?? ""));
 
 /** What the window means for a run whose driver shows this evidence. */
-export const comeback = (scene: Scene, found: Pods, { see }: { readonly see: Evidence }): Comeback => {
+export const recoveryWindow = (
+  scene: ApplicationContext,
+  found: Pods,
+  { see }: { readonly see: Evidence },
+): RecoveryWindow => {
   const { now, returning } = scene.view;
   if (returning === undefined) return { is: "over", ends: [] };
   const { until, ends = false } = returning;

@@ -5,7 +5,7 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
-import type { Estate, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { beyond } from "../executors/allotment.ts";
 import type { Ledger } from "../executors/ledger.ts";
@@ -18,7 +18,7 @@ import { type Driver, type Memory, type Phase, type State, salvageMemory } from 
 import { policiesOf } from "./policies.ts";
 import { shownSubmission } from "./status.ts";
 
-const estate = (key: Key, uid: string, memory: Memory | undefined): Estate => ({
+const estate = (key: Key, uid: string, memory: Memory | undefined): OwnedObjects => ({
   queries: [podsOf(key), ...leftoversOf({ key, view: { uid }, memory: { rare: memory?.rare } })],
   owners: [uid, ...(memory?.driver?.uid === undefined ? [] : [memory.driver.uid])],
 });

@@ -1,5 +1,5 @@
 /** What a plan for a SparkApplication means to whoever listens. */
-import type { Word } from "../../core/outbox.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Memory, Phase } from "./memory.ts";
 
@@ -7,7 +7,7 @@ import type { Memory, Phase } from "./memory.ts";
 const ends: ReadonlySet<Phase> = new Set(["COMPLETED", "FAILED"]);
 
 /** Nothing before the first phase is entered. */
-export const tells = ({ memory: { state, attempt } }: Plan<Memory>): Word | undefined => {
+export const tells = ({ memory: { state, attempt } }: Plan<Memory>): StateUpdate | undefined => {
   if (state.phase === "") return undefined;
   const message = "error" in state ? { message: state.error } : {};
   return { state: state.phase, attempt, terminal: ends.has(state.phase), ...message };

@@ -4,11 +4,11 @@ import { ingresses, podDisruptionBudgets } from "../../kube/resources.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { withDefaults } from "../schema/defaults.ts";
 import { identityFor } from "../submission/submit.ts";
-import { arranged, coschedulingPodGroups, gangCompanions, volcanoPodGroups } from "./batch-scheduler.ts";
-import { budgetCompanions } from "./disruption-budget.ts";
-import { portCompanions } from "./driver-ports.ts";
-import type { Companion, Subject } from "./object.ts";
-import { uiCompanions, withProxy } from "./ui.ts";
+import { arranged, batchSchedulerObjects, coschedulingPodGroups, volcanoPodGroups } from "./batch-scheduler.ts";
+import { disruptionBudgetObjects } from "./disruption-budget.ts";
+import { driverPortObjects } from "./driver-ports.ts";
+import type { AuxiliaryObject, Subject } from "./object.ts";
+import { uiObjects, withProxy } from "./ui.ts";
 
 /** Kinds that only some applications have made: they are looked for only where they were made. */
 export const rareKinds = {
@@ -48,17 +48,17 @@ export const prepared = (subject: Omit<Subject, "driverPodName">): SparkApplicat
 };
 
 /** What must be there before the driver is. `subject.spec` is the prepared one, here and below. */
-export const guardsOf = (subject: Subject): readonly Companion[] => [
-  ...budgetCompanions(subject),
-  ...gangCompanions(subject),
+export const preDriverObjectsOf = (subject: Subject): readonly AuxiliaryObject[] => [
+  ...disruptionBudgetObjects(subject),
+  ...batchSchedulerObjects(subject),
 ];
 
 /** The ways to a driver that has begun. */
-export const doorsOf = (subject: Subject): readonly Companion[] => [
-  ...uiCompanions(subject),
-  ...portCompanions(subject),
+export const postStartObjectsOf = (subject: Subject): readonly AuxiliaryObject[] => [
+  ...uiObjects(subject),
+  ...driverPortObjects(subject),
 ];
 
 /** Which rare kinds are among them. */
-export const rareIn = (companions: readonly Companion[]): readonly RareKind[] =>
+export const rareIn = (companions: readonly AuxiliaryObject[]): readonly RareKind[] =>
   rareNames.filter((name) => companions.some(({ resource }) => resource === rareKinds[name]));

@@ -3,7 +3,7 @@ import type { Resource } from "../../core/object.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import type { SparkPodSpec } from "../schema/pod.ts";
 import { driverAmounts, executorAmounts, firstExecutors, totalAmounts } from "./amounts.ts";
-import { type Companion, metadataOf, objectOf, type Subject } from "./object.ts";
+import { type AuxiliaryObject, metadataOf, objectOf, type Subject } from "./object.ts";
 import type { Options } from "./options.ts";
 
 export const volcanoPodGroups: Resource = {
@@ -26,7 +26,7 @@ type Scheduler = {
   /** What the pods are told. */
   readonly arranged: (named: Named) => SparkApplicationSpec;
   /** What is made for them. */
-  readonly companions: (subject: Subject) => readonly Companion[];
+  readonly companions: (subject: Subject) => readonly AuxiliaryObject[];
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -138,5 +138,5 @@ export const arranged = (named: Named): SparkApplicationSpec => {
   return { ...scheduler.arranged(named), batchScheduler: nameOf(spec, options) };
 };
 
-export const gangCompanions = (subject: Subject): readonly Companion[] =>
+export const batchSchedulerObjects = (subject: Subject): readonly AuxiliaryObject[] =>
   schedulerOf(subject.spec, subject.options)?.companions(subject) ?? [];

@@ -1,9 +1,9 @@
 /** The driver's PodDisruptionBudget: a node that is drained waits for the driver to end. */
 import { podDisruptionBudgets } from "../../kube/resources.ts";
-import { type Companion, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
+import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 
 /** Only where both the deployment and the application want it; named after the driver pod, as upstream's. */
-export const budgetCompanions = (subject: Subject): readonly Companion[] => {
+export const disruptionBudgetObjects = (subject: Subject): readonly AuxiliaryObject[] => {
   const { name, spec, options, driverPodName } = subject;
   if (!options.driverPdb || spec.driverPodDisruptionBudget !== true) return [];
   const labels = { "sparkoperator.k8s.io/launched-by-spark-operator": "true" };

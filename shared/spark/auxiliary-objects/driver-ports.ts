@@ -1,12 +1,12 @@
 /** `spec.driverIngressOptions`: further ports of the driver, each with a service and, if it says where, an ingress. */
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { addressOf } from "./address.ts";
-import type { Companion, Subject } from "./object.ts";
+import type { AuxiliaryObject, Subject } from "./object.ts";
 import { ingressOf, ingressWords, serviceOf } from "./service-and-ingress.ts";
 
 type Entry = NonNullable<SparkApplicationSpec["driverIngressOptions"]>[number];
 
-const companionsOfPort = (subject: Subject, entry: Entry): readonly Companion[] => {
+const companionsOfPort = (subject: Subject, entry: Entry): readonly AuxiliaryObject[] => {
   const { name, spec } = subject;
   const { servicePort: port, ingressURLFormat: format = "" } = entry;
   const service = { name: `${name}-driver-${port}`, port };
@@ -17,5 +17,5 @@ const companionsOfPort = (subject: Subject, entry: Entry): readonly Companion[] 
   return [served, ingressOf(subject, { name: `${name}-ing-${port}`, address, service, ...words })];
 };
 
-export const portCompanions = (subject: Subject): readonly Companion[] =>
+export const driverPortObjects = (subject: Subject): readonly AuxiliaryObject[] =>
   (subject.spec.driverIngressOptions ?? []).flatMap((entry) => companionsOfPort(subject, entry));

@@ -16,7 +16,7 @@ export type Subject = {
   readonly options: Options;
 };
 
-export type Companion = {
+export type AuxiliaryObject = {
   readonly resource: Resource;
   readonly object: Obj;
   /** The driver runs as well without it: a refusal is told and passed over. */

@@ -3,7 +3,7 @@
 import { ingresses, services } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
 import { type Address, isRoot } from "./address.ts";
-import { type Companion, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
+import { type AuxiliaryObject, driverSelector, metadataOf, objectOf, type Subject } from "./object.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -15,7 +15,7 @@ export type Served = {
 
 export type Port = { readonly name: string; readonly port: number; readonly targetPort: number };
 
-export const serviceOf = (subject: Subject, name: string, port: Port, served: Served): Companion => ({
+export const serviceOf = (subject: Subject, name: string, port: Port, served: Served): AuxiliaryObject => ({
   resource: services,
   optional: true,
   object: objectOf(
@@ -36,7 +36,7 @@ type Ingress = {
 /** Below a path the UI must think that it is at the root: nginx takes the path away. */
 const rewrite = { "nginx.ingress.kubernetes.io/rewrite-target": "/$2" };
 
-export const ingressOf = (subject: Subject, { name, address, service, annotations, tls }: Ingress): Companion => {
+export const ingressOf = (subject: Subject, { name, address, service, annotations, tls }: Ingress): AuxiliaryObject => {
   const root = isRoot(address);
   const path = {
     backend: { service: { name: service.name, port: { number: service.port } } },

@@ -4,7 +4,7 @@ import type { Stored } from "../../core/object.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { SparkApplicationSpec } from "../schema/application.ts";
 import { addressOf, isRoot } from "./address.ts";
-import type { Companion, Subject } from "./object.ts";
+import type { AuxiliaryObject, Subject } from "./object.ts";
 import { ingressOf, ingressWords, type Port, serviceOf } from "./service-and-ingress.ts";
 
 const uiPort = 4_040;
@@ -34,7 +34,7 @@ const portOf = (spec: SparkApplicationSpec): Port => {
   };
 };
 
-const ingressOfUi = (subject: Subject): Companion[] => {
+const ingressOfUi = (subject: Subject): AuxiliaryObject[] => {
   const { name, spec, options } = subject;
   if (options.ingressUrlFormat === "") return [];
   const service = { name: uiServiceName(name), port: portOf(spec).port };
@@ -43,7 +43,7 @@ const ingressOfUi = (subject: Subject): Companion[] => {
   return [ingressOf(subject, { name: named(name, "ui-ingress"), address, service, ...words })];
 };
 
-export const uiCompanions = (subject: Subject): readonly Companion[] => {
+export const uiObjects = (subject: Subject): readonly AuxiliaryObject[] => {
   const { name, spec, options } = subject;
   if (!options.uiService) return [];
   return [serviceOf(subject, uiServiceName(name), portOf(spec), spec.sparkUIOptions ?? {}), ...ingressOfUi(subject)];

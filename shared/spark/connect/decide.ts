@@ -184,22 +184,23 @@ const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
   };
 };
 
-const planOf = (scene: Scene, sight: Sight): Plan<Memory> => {
+const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
   const { object, server, now, view } = scene;
-  const turn = turnOf(scene, sight.pod);
+  const turn = turnOf(scene, observation.pod);
   const refused = view.refused[0]?.message;
   const kubernetes = [
-    ...kept(scene, configMaps, sight.map, configMap(object, server)),
-    ...kept(scene, services, sight.service, service(object, server)),
+    ...kept(scene, configMaps, observation.map, configMap(object, server)),
+    ...kept(scene, services, observation.service, service(object, server)),
   ];
-  const ready = sight.pod !== undefined && turn.memory.ends === 0 && isReady(sight.pod) && !isEnding(sight.pod);
+  const ready =
+    observation.pod !== undefined && turn.memory.ends === 0 && isReady(observation.pod) && !isEnding(observation.pod);
   const shown: Shown = {
     state: ready && refused === undefined ? "Ready" : "NotReady",
     message: (refused ?? turn.message).slice(0, 1_024),
     podName: serverName(server.name),
     serviceName: serviceName(server),
-    pod: sight.pod,
-    executors: sight.current,
+    pod: observation.pod,
+    executors: observation.current,
   };
   const status = projected(object, shown, now);
   if (refused !== undefined)
@@ -210,7 +211,7 @@ const planOf = (scene: Scene, sight: Sight): Plan<Memory> => {
       pollMs: slowPollMs,
       waitsFor: `what is refused to be mended: ${refused}`,
     };
-  const stages = [kubernetes, [...turn.effects, ...endingsOf(sight)], turn.events ?? []].filter(
+  const stages = [kubernetes, [...turn.effects, ...endingsOf(observation)], turn.events ?? []].filter(
     (stage) => stage.length > 0,
   );
   return { memory: turn.memory, stages, status, ...turn.waits };
@@ -235,6 +236,6 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const labels = object.metadata.labels ?? {};
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
   const scene: Scene = { object, memory, server, images: read.images, now, view };
-  const sight = sightOf(scene);
-  return "look" in sight ? sight : planOf(scene, sight);
+  const observation = sightOf(scene);
+  return "look" in observation ? observation : planOf(scene, observation);
 };

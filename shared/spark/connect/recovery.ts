@@ -1,7 +1,7 @@
 /** How a SparkConnect comes back: all that is remembered of it is how often its server has ended. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Estate, Recovery } from "../../core/recovery.ts";
+import type { OwnedObjects, Recovery } from "../../core/recovery.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { type Memory, salvageMemory } from "./memory.ts";
 import { configMapName, connectLabel, launchedLabel, serverName } from "./resource.ts";
@@ -9,7 +9,7 @@ import { projected } from "./status.ts";
 
 const labels = (name: string): Readonly<Record<string, string>> => ({ [launchedLabel]: "true", [connectLabel]: name });
 
-const estate = ({ namespace, name }: Key, uid: string): Estate => {
+const estate = ({ namespace, name }: Key, uid: string): OwnedObjects => {
   const list = (resource: Resource, of: Readonly<Record<string, string>>) =>
     ({ do: "list", resource, namespace, labels: of }) as const;
   const map: Ref = { resource: configMaps, namespace, name: configMapName(name) };

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../core/object.ts";
-import type { Hearing, Query } from "../../core/plan.ts";
+import type { ProbeResult, Query } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf } from "../../kube/disruption.ts";
 import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";
@@ -32,7 +32,7 @@ const shape = z.looseObject({
 });
 
 /** What a look at a node says; times are the cluster's own. */
-export const nodeStateOf = (hearing: Hearing): NodeState => {
+export const nodeStateOf = (hearing: ProbeResult): NodeState => {
   if (!hearing.heard) return { is: "hidden" };
   if (hearing.value === undefined) return { is: "gone" };
   const parsed = shape.safeParse(hearing.value);

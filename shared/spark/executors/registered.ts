@@ -1,7 +1,7 @@
 /** Which executors the driver knows, by its own REST API: asked through the API server's pod proxy, read at the door. */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
-import type { Hearing, Query } from "../../core/plan.ts";
+import type { ProbeResult, Query } from "../../core/plan.ts";
 
 const entry = z.looseObject({
   id: z.string(),
@@ -45,7 +45,7 @@ const sum = (entries: readonly Entry[], of: (one: Entry) => number | undefined):
   entries.reduce((total, one) => total + (of(one) ?? 0), 0);
 
 /** Undefined when the driver did not answer, or said something else: then nothing is known of registrations. */
-export const registeredIn = (hearing: Hearing): Registered | undefined => {
+export const registeredIn = (hearing: ProbeResult): Registered | undefined => {
   const parsed = hearing.heard ? z.array(entry).safeParse(hearing.value) : undefined;
   if (parsed?.success !== true) return undefined;
   const entries = parsed.data;

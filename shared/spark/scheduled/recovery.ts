@@ -1,12 +1,12 @@
 /** How a schedule comes back: its runs have names that are made of their times, so none is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import { queryId } from "../../core/plan.ts";
-import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { adopted, type Memory, salvageMemory } from "./memory.ts";
 import { timingOf } from "./read.ts";
 import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 
-const estate = (key: Key, uid: string): Estate => ({ queries: [runsOf(key)], owners: [uid] });
+const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
 
 /** The newest run that is there tells of a time that was taken, if nothing else does. */
 const newest = ({ key, object, seen }: Remains): Pick<Memory, "lastRun"> => {

@@ -149,7 +149,7 @@ const isElastic = ({ dynamicAllocation, sparkConf }: SparkApplicationSpec): bool
 
 /**
  * Spark adds up failed executors over a driver's whole life, and ends it: crash loops should end one, years should not.
- * Executors of lost nodes are among them (`mending.ts`), so that it forgives twice as many as Spark's own 3 or two for
+ * Executors of lost nodes are among them (`repair.ts`), so that it forgives twice as many as Spark's own 3 or two for
  * every executor, at least 12.
  */
 const failuresPassed = (spec: SparkApplicationSpec): readonly Pair[] => {

@@ -2,7 +2,7 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
-import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { isFinished } from "../child-jobs.ts";
 import { tickOf } from "./job.ts";
 import { jobsOf, sortOut } from "./jobs.ts";
@@ -10,7 +10,7 @@ import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { timingOf } from "./read.ts";
 import { projected } from "./status.ts";
 
-const estate = (key: Key, uid: string): Estate => ({ queries: [jobsOf(key)], owners: [uid] });
+const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** The latest time whose job is there, epoch ms; 0 when none is. */
 const latestIn = ({ key, object, seen }: Remains): number => {

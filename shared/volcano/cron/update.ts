@@ -1,11 +1,11 @@
 /** What a plan for a CronJob means to a listener: no state of it is its last one. Its jobs tell of themselves. */
 import type { Stored } from "../../core/object.ts";
-import type { Word } from "../../core/outbox.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import type { Memory } from "./memory.ts";
 import { readSpec } from "./read.ts";
 
-const word = (state: string, message?: string): Word => ({
+const word = (state: string, message?: string): StateUpdate => ({
   ...{ state, attempt: 0, terminal: false },
   ...(message === undefined ? {} : { message }),
 });
@@ -16,7 +16,7 @@ const isActive = ({ status }: Plan<Memory>): boolean => {
 };
 
 /** The first that holds: InvalidSpec, Suspended, JobRefused, Active, Scheduled. */
-export const tells = (plan: Plan<Memory>, object: Stored): Word | undefined => {
+export const tells = (plan: Plan<Memory>, object: Stored): StateUpdate | undefined => {
   const read = readSpec(object);
   if (!read.ok) return word("InvalidSpec", read.message);
   if (read.asked.suspended) return word("Suspended");

@@ -1,14 +1,14 @@
 /** How a JobFlow comes back: its jobs have names that are made of its templates, so none is made twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import { queryId } from "../../core/plan.ts";
-import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { isFinished, phaseOf } from "../child-jobs.ts";
 import { isOver } from "./machine.ts";
 import { type Memory, salvageMemory, seeded } from "./memory.ts";
 import { jobsOf } from "./read.ts";
 
-const estate = (key: Key, uid: string): Estate => ({ queries: [jobsOf(key)], owners: [uid] });
+const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** Names of its own jobs that are there and complete. */
 const completeIn = ({ key, object, seen }: Remains): readonly string[] =>

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Word } from "../../core/outbox.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Decision, Plan, Query, View } from "../../core/plan.ts";
 import { queryId } from "../../core/plan.ts";
 import type { Recovery } from "../../core/recovery.ts";
@@ -41,7 +41,7 @@ const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
 };
 
 /** A template shows nothing but the jobs that were made from it. */
-const tells = ({ status }: Plan<Memory>, object: Stored): Word => {
+const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {
   const { jobDependsOnList } = Object(object["status"]);
   const isUsed = status !== undefined || (Array.isArray(jobDependsOnList) && jobDependsOnList.length > 0);
   return { state: isUsed ? "Used" : "Unused", attempt: 0, terminal: false };

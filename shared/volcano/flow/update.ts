@@ -1,12 +1,12 @@
 /** What a plan for a JobFlow means to a listener: its phase, or that its spec cannot be followed. Its jobs tell of themselves. */
 import type { Stored } from "../../core/object.ts";
-import type { Word } from "../../core/outbox.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import { isOver } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { readSpec } from "./read.ts";
 
-export const tells = ({ memory: { phase, warned } }: Plan<Memory>, object: Stored): Word => {
+export const tells = ({ memory: { phase, warned } }: Plan<Memory>, object: Stored): StateUpdate => {
   const over = isOver(phase);
   const read = readSpec(object);
   if (!over && !read.ok) return { state: "InvalidSpec", attempt: 0, terminal: false, message: read.message };

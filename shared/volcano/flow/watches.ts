@@ -3,7 +3,7 @@ import type { Obj } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { changed } from "../../kube/relevant-change.ts";
-import { hasStirred, ownerNamed, trimJob } from "../child-jobs.ts";
+import { hasProgressed, ownerNamed, trimJob } from "../child-jobs.ts";
 import { jobFlows, jobs, jobTemplates, keys } from "../resource.ts";
 
 const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watch => ({
@@ -16,7 +16,7 @@ const jobsFor = (ownerName: Watch["ownerName"], matters: Watch["matters"]): Watc
 
 const flowWatches: readonly Watch[] = [
   { resource: jobFlows, ownerName: (object) => object.metadata.name, matters: changed },
-  jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasStirred),
+  jobsFor((job) => ownerNamed(job, jobFlows.kind, jobFlows.group), hasProgressed),
 ];
 
 /** A label names namespace and template. */

@@ -7,7 +7,7 @@ import type { QueueMemory } from "../queue/memory.ts";
 import { specOf } from "../queue/tree.ts";
 import { podGroups } from "../resource.ts";
 import { type Hall, isWaiting, type Verdict, verdictsOf } from "./admission.ts";
-import { lettingIn, mostAtOnce } from "./admit.ts";
+import { admissionEffects, mostAtOnce } from "./admit.ts";
 import { type Found, find, type GangMode, isSchedulers } from "./scheduler.ts";
 
 /** Every group of every namespace. */
@@ -36,7 +36,7 @@ const prioritiesIn = (view: Looked, names: readonly string[]): ReadonlyMap<strin
     }),
   );
 
-export type Turn = {
+export type AdmissionRound = {
   readonly found: Found;
   readonly effects: readonly Effect[];
   readonly rest: Pick<Plan<unknown>, "again" | "pollMs" | "waitsFor" | "rests">;
@@ -52,7 +52,7 @@ const restOf = (
   { admits, saying, silent, doubtful }: Found,
   verdicts: readonly Verdict[],
   waits: number,
-): Turn["rest"] => {
+): AdmissionRound["rest"] => {
   if (waits === 0) return { rests: true };
   if (admits === "scheduler")
     return {
@@ -64,7 +64,11 @@ const restOf = (
 };
 
 /** What to look at before the turn can be taken, or what it comes to. */
-export const turnOf = (mode: GangMode, queues: readonly Stored[], view: Looked): Turn | readonly Query[] => {
+export const admissionRoundOf = (
+  mode: GangMode,
+  queues: readonly Stored[],
+  view: Looked,
+): AdmissionRound | readonly Query[] => {
   const groups = answerTo(view, allGroups);
   const who = find(mode, { ...view, queues, groups: groups ?? [] });
   if (groups === undefined) return "admits" in who ? [allGroups] : [...new Set([...who, allGroups])];
@@ -77,7 +81,7 @@ export const turnOf = (mode: GangMode, queues: readonly Stored[], view: Looked):
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, view.now)));
   const hall: Hall = { queues, groups: ours, priorities: prioritiesIn(view, names) };
   const verdicts = verdictsOf(hall);
-  const all = lettingIn(verdicts, view.now);
+  const all = admissionEffects(verdicts, view.now);
   const effects = all.slice(0, mostAtOnce);
   const more = all.length > effects.length ? { again: true } : {};
   return { found: who, effects, rest: { ...restOf(who, verdicts, waits), ...more } };

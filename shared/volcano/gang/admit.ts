@@ -49,7 +49,7 @@ const waiting = (group: Stored, why: string, now: number): Effect => {
 };
 
 /** The writes that verdicts come to; none for who was told already. */
-export const lettingIn = (verdicts: readonly Verdict[], now: number): readonly Effect[] =>
+export const admissionEffects = (verdicts: readonly Verdict[], now: number): readonly Effect[] =>
   verdicts.flatMap((verdict) => {
     if (verdict.enters) return [entering(verdict.group)];
     return isTold(verdict.group, verdict.why) ? [] : [waiting(verdict.group, verdict.why, now)];

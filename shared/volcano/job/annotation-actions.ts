@@ -2,13 +2,13 @@
 import { spanText } from "../../core/annotation.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { Target } from "./annotations.ts";
-import { type Scene, tallied } from "./context.ts";
+import { type JobContext, tallied } from "./context.ts";
 import { isWorking } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { isDone } from "./pods.ts";
-import type { Chosen } from "./select-action.ts";
+import type { SelectedAction } from "./select-action.ts";
 
-type Wished = (scene: Scene, memory: Memory) => Chosen | undefined;
+type Wished = (scene: JobContext, memory: Memory) => SelectedAction | undefined;
 
 const job = { task: "" } as const;
 
@@ -24,7 +24,10 @@ const suspension: Wished = ({ wishes: { suspend } }, memory) => {
 };
 
 /** When a job has worked for too long, epoch ms; undefined while it does not work, or may for ever. */
-export const deadlineOf = ({ wishes: { deadlineMs }, memory }: Pick<Scene, "wishes" | "memory">): number | undefined =>
+export const deadlineOf = ({
+  wishes: { deadlineMs },
+  memory,
+}: Pick<JobContext, "wishes" | "memory">): number | undefined =>
   deadlineMs === undefined || memory.activeSince === undefined || !isWorking(memory.phase)
     ? undefined
     : memory.activeSince + deadlineMs;
@@ -42,7 +45,7 @@ const deadline: Wished = (scene, memory) => {
 };
 
 const isMet =
-  (scene: Scene) =>
+  (scene: JobContext) =>
   ({ task, count }: Target): boolean => {
     const one = tasksOf(scene.spec).find((each) => nameOf(each) === task);
     if (one === undefined) return false;
@@ -50,7 +53,7 @@ const isMet =
   };
 
 /** A pod that has succeeded and will be asked again; those that somebody has removed since need not be. */
-const witnessOf = (scene: Scene, targets: readonly Target[]): Pick<Chosen, "witness"> => {
+const witnessOf = (scene: JobContext, targets: readonly Target[]): Pick<SelectedAction, "witness"> => {
   const member = scene.members.find(
     (one) => targets.some(({ task }) => task === one.task) && isDone(one, scene.memory),
   );
@@ -69,7 +72,7 @@ const success: Wished = (scene, memory) => {
 const wishes: readonly Wished[] = [suspension, deadline, success];
 
 /** The first that has something to ask for. */
-export const wishedOf: Wished = (scene, memory) => {
+export const annotationActionOf: Wished = (scene, memory) => {
   for (const wished of wishes) {
     const choice = wished(scene, memory);
     if (choice !== undefined) return choice;

@@ -6,7 +6,7 @@ import { type CodeRule, choices, grammars, spans, type Target } from "./annotati
 
 type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
 
-export type Wishes = {
+export type AnnotationPolicies = {
   readonly backoffMs: number | undefined;
   readonly backoffMaxMs: number;
   readonly goodRunMs: number;
@@ -27,13 +27,13 @@ const countOf = (spec: JobSpec, { task, count }: Target): number | undefined => 
   return count ?? replicasOf(one);
 };
 
-type Reading = { readonly wishes: Wishes; readonly problems: readonly string[] };
+type Reading = { readonly wishes: AnnotationPolicies; readonly problems: readonly string[] };
 
 /** Targets that the job has; one that it has not takes all of them back, for nobody can mean that. */
 const fitting = (
   spec: JobSpec,
   success: readonly (readonly Target[])[] = [],
-): { readonly success: Wishes["success"]; readonly problems: readonly string[] } => {
+): { readonly success: AnnotationPolicies["success"]; readonly problems: readonly string[] } => {
   const odd = success.flat().find((target) => countOf(spec, target) === undefined);
   if (odd === undefined) return { success, problems: [] };
   const wanted = odd.count === undefined ? "" : ` of ${odd.count} pods`;
@@ -42,10 +42,13 @@ const fitting = (
 };
 
 /** What is out of range is told, and the default holds. */
-export const wishesOf = ({ metadata: { annotations = {} } }: Pick<Stored, "metadata">, spec: JobSpec): Reading => {
+export const annotationPoliciesOf = (
+  { metadata: { annotations = {} } }: Pick<Stored, "metadata">,
+  spec: JobSpec,
+): Reading => {
   const { span, fixed, choice, grammar, problems } = reader(annotations);
   const { success, problems: unfit } = fitting(spec, grammar(grammars.success));
-  const wishes: Wishes = {
+  const wishes: AnnotationPolicies = {
     backoffMs: span(spans.backoffMs),
     backoffMaxMs: fixed(spans.backoffMaxMs),
     goodRunMs: fixed(spans.goodRunMs),
@@ -61,5 +64,5 @@ export const wishesOf = ({ metadata: { annotations = {} } }: Pick<Stored, "metad
 };
 
 /** The table as people read it. */
-export const wishLines = (): readonly Line[] =>
+export const annotationPolicyLines = (): readonly Line[] =>
   [...Object.values(spans), ...Object.values(choices), ...Object.values(grammars)].map(lineOf);

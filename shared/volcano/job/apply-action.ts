@@ -3,20 +3,20 @@ import { timeText } from "../../core/time.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, tasksOf } from "../schema/spec.ts";
 import { backoffAfter, heldUntil } from "./backoff.ts";
-import { isHeld, type Scene, tallied } from "./context.ts";
+import { isHeld, type JobContext, tallied } from "./context.ts";
 import { superseded, type Target } from "./delays.ts";
 import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
 import { entered, type Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./phase-rules.ts";
 import type { Member } from "./pods.ts";
-import type { Chosen } from "./select-action.ts";
+import type { SelectedAction } from "./select-action.ts";
 
 type Place = Pick<Member, "task" | "index">;
 
-type Reaches = (scene: Scene, place: Place, target: Target) => boolean;
+type Reaches = (scene: JobContext, place: Place, target: Target) => boolean;
 
-const partitionIn = ({ spec }: Scene, { task, index }: Place): string | undefined => {
+const partitionIn = ({ spec }: JobContext, { task, index }: Place): string | undefined => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   return one === undefined ? undefined : partitionOf(one, index);
 };
@@ -39,7 +39,7 @@ const without = (sets: Memory["seen"], members: readonly Member[]): Memory["seen
 };
 
 /** The pods of one target are doomed, and their going is no eviction. */
-const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory => {
+const aimed = (scene: JobContext, memory: Memory, move: Move, target: Target): Memory => {
   const reaches = targets[move.pods];
   if (reaches === undefined) return memory;
   const hit = scene.members.filter((member) => reaches(scene, member, target));
@@ -56,7 +56,7 @@ const aimed = (scene: Scene, memory: Memory, move: Move, target: Target): Memory
 };
 
 /** All pods are of an earlier version now, and the group is another's. As upstream, the last retry leaves what has finished. */
-const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => {
+const renewed = ({ group, spec }: JobContext, memory: Memory, move: Move): Memory => {
   const { kept: _, unknown: __, ...rest } = memory;
   const keeps = move.pods === "killUnfinished" || memory.retryCount >= (spec.maxRetry ?? 0) - 1;
   return {
@@ -77,20 +77,20 @@ const renewed = ({ group, spec }: Scene, memory: Memory, move: Move): Memory => 
 export const endsAll = ({ pods, when }: Move): boolean =>
   pods === "killAll" || (pods === "killUnfinished" && when === "now");
 
-const toldOf = ({ event, exitCodes }: NonNullable<Chosen["because"]>, { task, index }: Target): string => {
+const toldOf = ({ event, exitCodes }: NonNullable<SelectedAction["because"]>, { task, index }: Target): string => {
   const where = task === "" ? "" : ` of ${index === undefined ? `task ${task}` : `pod ${task}-${index}`}`;
   const codes = exitCodes.length === 0 ? "" : ` (exit code ${exitCodes.join(", ")})`;
   return `${event}${where}${codes}`;
 };
 
 /** What spends no retry, because the job asks for that. */
-const isFree = ({ wishes }: Scene, { action, because, memory }: Chosen): boolean =>
+const isFree = ({ wishes }: JobContext, { action, because, memory }: SelectedAction): boolean =>
   action === "ResumeJob"
     ? wishes.resumes === "free" || memory.suspended === true
     : wishes.evictions === "free" && because?.disrupted === true;
 
 /** A resumed job begins anew: it waits for nothing, and its time begins when it runs. */
-const restarted = (scene: Scene, memory: Memory, choice: Chosen): Memory => {
+const restarted = (scene: JobContext, memory: Memory, choice: SelectedAction): Memory => {
   const retryCount = memory.retryCount + (isFree(scene, choice) ? 0 : 1);
   const { backoff: before, suspended: _, ...rest } = memory;
   if (choice.action === "ResumeJob") return { ...rest, retryCount };
@@ -109,7 +109,7 @@ const activeIn = ({ activeSince, ...memory }: Memory, now: number): Memory => {
 };
 
 /** The memory after the action; `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
-export const taken = (scene: Scene, choice: Chosen, told: boolean): Memory => {
+export const applyAction = (scene: JobContext, choice: SelectedAction, told: boolean): Memory => {
   const { action, target, because } = choice;
   const before = choice.memory;
   const move = moveFor(before.phase, action);

@@ -1,6 +1,6 @@
 /** Waits between restarts, where a job asks for them: doubling up to a longest, and from the first again after a good run. */
 
-import type { Wishes } from "./annotation-policies.ts";
+import type { AnnotationPolicies } from "./annotation-policies.ts";
 import type { Memory } from "./memory.ts";
 
 type Backoff = NonNullable<Memory["backoff"]>;
@@ -8,7 +8,7 @@ type Backoff = NonNullable<Memory["backoff"]>;
 /** The wait that a restart begins; `now` in epoch ms. Undefined where none is asked for. */
 export const backoffAfter = (
   before: Backoff | undefined,
-  { backoffMs, backoffMaxMs, goodRunMs }: Pick<Wishes, "backoffMs" | "backoffMaxMs" | "goodRunMs">,
+  { backoffMs, backoffMaxMs, goodRunMs }: Pick<AnnotationPolicies, "backoffMs" | "backoffMaxMs" | "goodRunMs">,
   now: number,
 ): Backoff | undefined => {
   if (backoffMs === undefined) return undefined;

@@ -10,7 +10,7 @@ import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
 import { type JobSpec, nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import type { Wishes } from "./annotation-policies.ts";
+import type { AnnotationPolicies } from "./annotation-policies.ts";
 import { heldUntil } from "./backoff.ts";
 import { removedIn } from "./completed-pods.ts";
 import { moveFor } from "./machine.ts";
@@ -19,7 +19,7 @@ import { type Counting, type Tally, tallyOf } from "./pod-counts.ts";
 import { countingOf, isOver, type Member } from "./pods.ts";
 import type { Word } from "./status.ts";
 
-export type Scene = {
+export type JobContext = {
   readonly key: Key;
   readonly view: View<Memory>;
   readonly object: Stored;
@@ -34,22 +34,22 @@ export type Scene = {
   /** Commands for it, the oldest first, those that were taken already among them. */
   readonly orders: readonly Order[];
   /** What its annotations ask for. */
-  readonly wishes: Wishes;
+  readonly wishes: AnnotationPolicies;
   /** Annotations that cannot be read and flags of plugins that are unknown, which are passed over. */
   readonly problems: readonly Word[];
 };
 
 /** It is not to have its group and its pods yet, or no more. */
-export const isHeld = ({ wishes, memory, view }: Pick<Scene, "wishes" | "memory" | "view">): boolean =>
+export const isHeld = ({ wishes, memory, view }: Pick<JobContext, "wishes" | "memory" | "view">): boolean =>
   wishes.suspend === "true" || heldUntil(memory, view.now) !== undefined;
 
-export const ownerOf = ({ object, key }: Pick<Scene, "object" | "key">): Owner => ({
+export const ownerOf = ({ object, key }: Pick<JobContext, "object" | "key">): Owner => ({
   name: object.metadata.name,
   namespace: key.namespace,
   uid: object.metadata.uid,
 });
 
-export const makingOf = (scene: Scene): Making => {
+export const makingOf = (scene: JobContext): Making => {
   const { object, spec, memory, group } = scene;
   const { labels = {}, annotations = {} } = object.metadata;
   const placer = group?.metadata.annotations?.[letIn];
@@ -92,7 +92,7 @@ export const groupsOf = (key: Key, uid: string): readonly Looking[] => [
 ];
 
 /** The second look for a group that one answer says is not there. */
-export const groupAgain = ({ key, view }: Pick<Scene, "key" | "view">): Query => ({
+export const groupAgain = ({ key, view }: Pick<JobContext, "key" | "view">): Query => ({
   do: "list",
   resource: podGroups,
   namespace: key.namespace,
@@ -116,26 +116,27 @@ export const removal = (resource: Resource, object: Stored): Effect => ({
 });
 
 /** Of a task that the job has no more, or beyond the size of one that it has. */
-export const isExcess = ({ spec }: Pick<Scene, "spec">, { task, index }: Member): boolean => {
+export const isExcess = ({ spec }: Pick<JobContext, "spec">, { task, index }: Member): boolean => {
   const one = tasksOf(spec).find((each) => nameOf(each) === task);
   return one === undefined || index >= replicasOf(one);
 };
 
 /** Pods are kept as the spec says; in other phases, what has finished stays as it is. */
-export const isKept = ({ memory }: Pick<Scene, "memory">): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+export const isKept = ({ memory }: Pick<JobContext, "memory">): boolean =>
+  moveFor(memory.phase, "SyncJob").pods === "sync";
 
-const countedIn = (scene: Pick<Scene, "memory" | "spec">, member: Member): Counting => {
+const countedIn = (scene: Pick<JobContext, "memory" | "spec">, member: Member): Counting => {
   const counting = countingOf(member, scene.memory);
   return isKept(scene) && isExcess(scene, member) ? { ...counting, terminating: true } : counting;
 };
 
 /** What the job is judged by: pods that are to go count as terminating, and those that are too many as long as they are ended. */
-export const tallied = (scene: Pick<Scene, "members" | "memory" | "spec">): Tally =>
+export const tallied = (scene: Pick<JobContext, "members" | "memory" | "spec">): Tally =>
   tallyOf(
     [...removedIn(scene), ...scene.members.map((member) => countedIn(scene, member))],
     scene.spec.minAvailable ?? 0,
   );
 
 /** Pods to end that nobody has asked to end yet. */
-export const overdue = ({ members, memory }: Pick<Scene, "members" | "memory">): readonly Member[] =>
+export const overdue = ({ members, memory }: Pick<JobContext, "members" | "memory">): readonly Member[] =>
   members.filter((member) => !member.ending && isOver(member, memory));

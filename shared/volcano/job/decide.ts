@@ -13,19 +13,19 @@ import { foundedFor } from "../queue/default-queues.ts";
 import { jobs, keys, queues } from "../resource.ts";
 import { specIn } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
-import { wishesOf } from "./annotation-policies.ts";
-import { endsAll, taken } from "./apply-action.ts";
+import { annotationPoliciesOf } from "./annotation-policies.ts";
+import { applyAction, endsAll } from "./apply-action.ts";
 import { againOf } from "./completed-pods.ts";
-import { answerTo, got, groupAgain, groupsOf, ownerOf, podsOf, refOf, type Scene } from "./context.ts";
+import { answerTo, got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
 import { owed } from "./events.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, seeded, shownPhase } from "./memory.ts";
-import { witnessed } from "./observed-pods.ts";
+import { withObservedPods } from "./observed-pods.ts";
 import { held, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
-import { crewOf } from "./pods.ts";
+import { membersOf } from "./pods.ts";
 import { classesOf, prioritiesOf } from "./priorities.ts";
 import { awaiting } from "./recovery-window.ts";
-import { type Chosen, chosen, isToEnd } from "./select-action.ts";
+import { isToEnd, type SelectedAction, selectAction } from "./select-action.ts";
 import { startingUp } from "./startup.ts";
 
 /** Claims by the names that they are made under. */
@@ -46,7 +46,7 @@ const lacksNames = ({ volumes = [] }: JobSpec): boolean =>
  * What upstream writes into the job before anything is made of it: the names of its claims, and that its queue sends
  * its pods to other clusters. Undefined when it stands there.
  */
-const lacking = ({ object, spec, memory }: Scene, stored: JobSpec): Json | undefined => {
+const lacking = ({ object, spec, memory }: JobContext, stored: JobSpec): Json | undefined => {
   const names = lacksNames(stored) ? { spec: { volumes: spec.volumes } } : {};
   const shown = object.metadata.annotations?.[keys.forwarding] === "true";
   const forwarding = memory.forwarding && !shown ? { metadata: { annotations: { [keys.forwarding]: "true" } } } : {};
@@ -54,7 +54,7 @@ const lacking = ({ object, spec, memory }: Scene, stored: JobSpec): Json | undef
   return Object.keys(patch).length === 0 ? undefined : patch;
 };
 
-const writing = ({ object, memory }: Scene, patch: Json): Decision<Memory> => {
+const writing = ({ object, memory }: JobContext, patch: Json): Decision<Memory> => {
   const { uid, resourceVersion } = object.metadata;
   const effect: Effect = { do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch };
   return { memory, stages: [[effect]], again: true };
@@ -90,11 +90,11 @@ const groupIn = (key: Key, view: View<Memory>): Stored | undefined =>
     .find((group) => ownedBy(group, view.uid));
 
 /** A group of an earlier upstream's name is looked for again as long as the job stands in it. */
-const namedAlike = ({ key, group }: Scene): Pick<Memory, "legacy"> =>
+const namedAlike = ({ key, group }: JobContext): Pick<Memory, "legacy"> =>
   group?.metadata.name === key.name ? { legacy: true } : {};
 
 /** A look is not always of the newest state: what an action rests on is asked for once more, by itself. */
-const confirmed = (scene: Scene, { witness, because }: Chosen): "yes" | "no" | Query => {
+const confirmed = (scene: JobContext, { witness, because }: SelectedAction): "yes" | "no" | Query => {
   if (witness === undefined) return "yes";
   // Who has failed stays so: a look that is not behind what is remembered is enough.
   const firm = because?.event === "PodFailed" ? ({ known: "firm" } as const) : {};
@@ -106,10 +106,11 @@ const confirmed = (scene: Scene, { witness, because }: Chosen): "yes" | "no" | Q
 };
 
 /** The job's end is not shown yet, and its group goes with it. */
-const isNewEnd = ({ object }: Scene, { phase }: Memory): boolean => isFinished(phase) && shownPhase(object) !== phase;
+const isNewEnd = ({ object }: JobContext, { phase }: Memory): boolean =>
+  isFinished(phase) && shownPhase(object) !== phase;
 
 /** What stays behind is remembered or goes now, so one answer that it is not there is not enough. */
-const left = (scene: Scene, choice: Chosen, after: Memory): Scene | Query => {
+const left = (scene: JobContext, choice: SelectedAction, after: Memory): JobContext | Query => {
   if (scene.group !== undefined) return scene;
   if (!endsAll(moveFor(scene.memory.phase, choice.action)) && !isNewEnd(scene, after)) return scene;
   const found = answerTo(scene.view, groupAgain(scene));
@@ -117,22 +118,22 @@ const left = (scene: Scene, choice: Chosen, after: Memory): Scene | Query => {
   return { ...scene, group: found.find((group) => ownedBy(group, scene.view.uid)) };
 };
 
-const act = (before: Scene): Decision<Memory> => {
+const act = (before: JobContext): Decision<Memory> => {
   const told = shownPhase(before.object) === before.memory.phase;
-  const choice = chosen(before, told);
+  const choice = selectAction(before, told);
   const witness = confirmed(before, choice);
   if (witness === "no") return { memory: before.memory, stages: [], pollMs: 1_000 };
   if (witness !== "yes") return { look: [witness] };
-  const after = taken(before, choice, told);
+  const after = applyAction(before, choice, told);
   const scene = left(before, choice, after);
   if ("do" in scene) return { look: [scene] };
-  const { untold: _, ...memory } = scene === before ? after : taken(scene, choice, told);
+  const { untold: _, ...memory } = scene === before ? after : applyAction(scene, choice, told);
   const next = { ...scene, memory };
   const acted = choice.because !== undefined;
   const opens = acted || !told || memory.phase !== scene.memory.phase;
   const asked = {
     sure: !acted || choice.witness !== undefined,
-    more: opens && chosen(next, true).because !== undefined,
+    more: opens && selectAction(next, true).because !== undefined,
     settled: !acted,
     prioritiesOf: prioritiesOf(scene),
     ...(choice.wakeAt === undefined ? {} : { wakeAt: choice.wakeAt }),
@@ -142,8 +143,8 @@ const act = (before: Scene): Decision<Memory> => {
 };
 
 /** What the job's annotations ask for, and what of them and of its plugins' flags is passed over. */
-const askedBy = (object: Stored, spec: JobSpec): Pick<Scene, "wishes" | "problems"> => {
-  const { wishes, problems } = wishesOf(object, spec);
+const askedBy = (object: Stored, spec: JobSpec): Pick<JobContext, "wishes" | "problems"> => {
+  const { wishes, problems } = annotationPoliciesOf(object, spec);
   const unread = problems.map((message) => ({ reason: "RekindleAnnotationIgnored", message }));
   const unknown = misread(spec.plugins).map((message) => ({ reason: "PluginFlagIgnored", message }));
   return { wishes, problems: [...unread, ...unknown] };
@@ -168,10 +169,10 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
   if (unseen.length > 0) return { look: unseen };
   const spec = claimed(read.spec, key, view.uid);
   const queue = queueIn(view, read.spec);
-  const crew = crewOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
+  const crew = membersOf({ name: key.name, uid: view.uid }, answerTo(view, podsOf(key)) ?? []);
   const again = againOf(crew, memory);
   const orders = ordersFor(object, jobs, answerTo(view, commandsIn(key.namespace)) ?? []);
-  const bare: Scene = {
+  const bare: JobContext = {
     key,
     view,
     object,
@@ -184,7 +185,7 @@ export const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
     ...askedBy(object, spec),
   };
   const forwarding = queue === undefined ? memory.forwarding : forwards(queue[0]);
-  const scene: Scene = { ...bare, memory: { ...witnessed(bare), forwarding, ...namedAlike(bare) } };
+  const scene: JobContext = { ...bare, memory: { ...withObservedPods(bare), forwarding, ...namedAlike(bare) } };
   const unwritten = lacking(scene, read.spec);
   if (unwritten !== undefined && view.refused.length === 0) return writing(scene, unwritten);
   if (queue?.length === 0 && !isToEnd(scene)) return waiting(scene, `queue ${read.spec.queue} is not found`);
@@ -201,5 +202,5 @@ const gone = (key: Key, view: View<Memory>): Decision<Memory> => {
   return left === undefined ? { look: [query] } : { memory, stages: [leftover(view.uid, left)], forget: true };
 };
 
-const waiting = (scene: Scene, message: string): Decision<Memory> =>
+const waiting = (scene: JobContext, message: string): Decision<Memory> =>
   held(scene, { reason: "QueueNotFound", message }, foundedFor(scene.spec.queue));

@@ -2,7 +2,7 @@
 import type { Action } from "../schema/words.ts";
 import type { Delay, Memory } from "./memory.ts";
 import type { Member } from "./pods.ts";
-import type { Happening } from "./policy-events.ts";
+import type { PolicyEvent } from "./policy-events.ts";
 
 /** What an action is about: a pod, a task, a partition of one, or the whole job. */
 export type Target = {
@@ -15,7 +15,7 @@ const isSame = (a: Target, b: Target): boolean => a.task === b.task && a.index =
 
 /** An action that is to wait for its time because of an event. `dueAt` in epoch ms. */
 export type Arm = {
-  readonly happening: Happening;
+  readonly happening: PolicyEvent;
   readonly action: Action;
   readonly delayMs: number;
   readonly dueAt: number;

@@ -11,7 +11,7 @@ import { orderWord, takenOrders } from "../command/order.ts";
 import { jobs } from "../resource.ts";
 import { durationText } from "../schema/duration.ts";
 import type { Action } from "../schema/words.ts";
-import { isKept, type Scene } from "./context.ts";
+import { isKept, type JobContext } from "./context.ts";
 import { longestMessage } from "./error-texts.ts";
 import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";
@@ -34,7 +34,7 @@ export const told = (about: Stored, occasion: string, word: Word, type: "Normal"
 export type Later = { readonly action: Action; readonly delayMs: number; readonly dueAt: number };
 
 /** The action that was taken last, as long as the status does not show it; `covered`: it has something else to say. */
-const actionIn = ({ object, memory }: Scene, covered: boolean): readonly Untold[] => {
+const actionIn = ({ object, memory }: JobContext, covered: boolean): readonly Untold[] => {
   const { why, phase, version, retryCount, since } = memory;
   if (why === undefined) return [];
   const shown = stateShown(object);
@@ -44,18 +44,18 @@ const actionIn = ({ object, memory }: Scene, covered: boolean): readonly Untold[
   return [{ occasion, type: "Normal", reason: "ExecuteAction", message }];
 };
 
-export const actionTold = (scene: Scene, covered: boolean): readonly Effect[] =>
+export const actionTold = (scene: JobContext, covered: boolean): readonly Effect[] =>
   actionIn(scene, covered).map((one) => eventOf(scene.object, one));
 
 /** What the state says where nothing is in its way: what led to it, and which annotations and flags are passed over. */
-export const stateWord = ({ memory: { why }, problems }: Scene): Word | undefined => {
+export const stateWord = ({ memory: { why }, problems }: JobContext): Word | undefined => {
   const words = [...(why === undefined ? [] : [why]), ...problems];
   const [first] = words;
   return first && { reason: first.reason, message: words.map(({ message }) => message).join("; ") };
 };
 
 /** Annotations and flags that are passed over, told until the status says so. */
-export const problemsTold = ({ object, problems }: Scene): readonly Effect[] =>
+export const problemsTold = ({ object, problems }: JobContext): readonly Effect[] =>
   problems
     .filter(({ message }) => !stateShown(object).message.includes(message))
     .map((problem) => told(object, problem.message, problem));
@@ -70,7 +70,7 @@ const latersIn = (laters: readonly Later[]): readonly Untold[] => {
 };
 
 /** What was ordered, told until its object goes. */
-export const ordersTold = ({ object, orders, memory: { commands } }: Scene): readonly Effect[] =>
+export const ordersTold = ({ object, orders, memory: { commands } }: JobContext): readonly Effect[] =>
   takenOrders(orders, commands).map((order) => {
     const { type, ...word } = orderWord(order, commandActions);
     return told(object, `command ${order.uid}`, word, type);
@@ -90,7 +90,7 @@ const conditionsIn = (group: Stored): readonly z.infer<typeof condition>[] => {
 };
 
 /** What the scheduler says is in the way of the job's group: its newest word that holds, where that is no good one. */
-const hindranceIn = ({ group, memory }: Scene) => {
+const hindranceIn = ({ group, memory }: JobContext) => {
   if (group === undefined || group.metadata.uid === memory.retired) return undefined;
   const [newest] = conditionsIn(group)
     .filter(({ status }) => status === "True")
@@ -99,13 +99,13 @@ const hindranceIn = ({ group, memory }: Scene) => {
 };
 
 /** By what a hindrance is known again: its words count pods, and would be new with every one of them. */
-export const hindranceId = (scene: Scene): string | undefined => {
+export const hindranceId = (scene: JobContext): string | undefined => {
   const hindrance = isKept(scene) ? hindranceIn(scene) : undefined;
   return hindrance === undefined ? undefined : `${scene.group?.metadata.uid} ${hindrance.type} ${hindrance.reason}`;
 };
 
 /** What hinders the group, when it is another than the step before knew. */
-const newHindrance = (scene: Scene): readonly Untold[] => {
+const newHindrance = (scene: JobContext): readonly Untold[] => {
   const { object, view, memory } = scene;
   const hindrance = hindranceIn(scene);
   if (hindrance === undefined || memory.hindered === undefined || memory.hindered === view.memory?.hindered) return [];
@@ -116,18 +116,18 @@ const newHindrance = (scene: Scene): readonly Untold[] => {
 };
 
 /** What led into a state that is left before the status has shown it. */
-const leftUnshown = (before: Scene, { memory }: Scene): readonly Untold[] =>
+const leftUnshown = (before: JobContext, { memory }: JobContext): readonly Untold[] =>
   before.memory.why === memory.why ? [] : actionIn(before, false);
 
 /** What is new, and what an earlier step may have died before it told; as this step has not told it either. */
-export const owed = (before: Scene, after: Scene, laters: readonly Later[] = []): readonly Untold[] =>
+export const owed = (before: JobContext, after: JobContext, laters: readonly Later[] = []): readonly Untold[] =>
   [...(before.memory.untold ?? []), ...leftUnshown(before, after), ...latersIn(laters), ...newHindrance(after)].filter(
     (one) => untold(after.view, [eventOf(after.object, one)]).length > 0,
   );
 
 /** All that is owed is saved first, and told before anything else is done: who dies in between leaves it to the next. */
 export const toldFirst = (
-  { object, memory }: Scene,
+  { object, memory }: JobContext,
   debt: readonly Untold[],
 ): Pick<Plan<Memory>, "memory" | "stages"> => ({
   memory: { ...memory, untold: [...debt] },

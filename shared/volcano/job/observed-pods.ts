@@ -4,21 +4,21 @@ import { deletionAskedAt } from "../../kube/pods.ts";
 import { recalled } from "../command/order.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import { doneIn, removedOf } from "./completed-pods.ts";
-import { isExcess, isKept, type Scene } from "./context.ts";
+import { isExcess, isKept, type JobContext } from "./context.ts";
 import { hindranceId } from "./events.ts";
 import type { Memory } from "./memory.ts";
 import { changed, holderOf, ofTask } from "./ordinals.ts";
 import { endsUnfinished, hasFinished, hasSucceeded, isDone, isOver, type Member } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
 
-const isWhole = (scene: Scene, name: string): boolean => {
+const isWhole = (scene: JobContext, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
   const succeeded = scene.members.filter((member) => member.task === name && isDone(member, scene.memory)).length;
   return replicasOf(task) > 0 && succeeded + removedOf(scene, task).length >= replicasOf(task);
 };
 
-const hasLive = ({ members }: Scene, name: string): boolean =>
+const hasLive = ({ members }: JobContext, name: string): boolean =>
   members.some((member) => member.task === name && !hasFinished(member));
 
 /** Ordinals of members by task. */
@@ -31,7 +31,7 @@ const byTaskOf = (members: readonly Member[]): Memory["leaving"] =>
  * When a kubelet is done with a pod, its grace tells nothing any more, and its times are of two clocks. So a step that
  * sees it on its way before that remembers it, unless the pod could not count as done anyway.
  */
-const leavingIn = (scene: Scene): Memory["leaving"] => {
+const leavingIn = (scene: JobContext): Memory["leaving"] => {
   const { members, memory } = scene;
   const mayCount = (member: Member): boolean =>
     !isExcess(scene, member) && !isOver({ ...member, phase: "Succeeded" }, memory);
@@ -45,7 +45,7 @@ const latestMs = 16_000;
  * Pods that a step ends because they are too many. When the job grows again before they are gone, their end is still no
  * eviction. A pod that outlived the request, or whose deletion was requested later than the request could come, is none.
  */
-const dismissedIn = (scene: Scene): Pick<Memory, "dismissed"> => {
+const dismissedIn = (scene: JobContext): Pick<Memory, "dismissed"> => {
   const { members, memory, view } = scene;
   const before = memory.dismissed;
   const isKnown = holderOf(before?.pods ?? {});
@@ -59,7 +59,7 @@ const dismissedIn = (scene: Scene): Pick<Memory, "dismissed"> => {
 };
 
 /** Bits of pods that are there; `seen` adds to those that were there before, so that what is missing shows. */
-const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
+const bits = (scene: JobContext): Pick<Memory, "seen" | "failed" | "done" | "leaving" | "dismissed"> => {
   const { members, memory, spec } = scene;
   const { dismissed } = dismissedIn(scene);
   const isDismissed = holderOf(dismissed?.pods ?? {});
@@ -90,7 +90,7 @@ const bits = (scene: Scene): Pick<Memory, "seen" | "failed" | "done" | "leaving"
 };
 
 /** The memory with what this step sees in it. */
-export const witnessed = (scene: Scene): Memory => {
+export const withObservedPods = (scene: JobContext): Memory => {
   const { memory, members, group } = scene;
   const { retired, unknown, commands, legacy: _, dismissed: __, ...rest } = memory;
   const there = new Set(members.map(({ pod }) => pod.metadata.uid));

@@ -12,13 +12,13 @@ import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
-import { answerTo, got, isHeld, makingOf, ownerOf, refOf, removal, type Scene } from "./context.ts";
+import { answerTo, got, isHeld, type JobContext, makingOf, ownerOf, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { hasSucceeded } from "./pods.ts";
 
 /** Claims are made with the job, and stay as long as it does. */
-const claimsOf = (scene: Scene): readonly Kept[] =>
+const claimsOf = (scene: JobContext): readonly Kept[] =>
   (scene.spec.volumes ?? []).flatMap(({ volumeClaim: spec, volumeClaimName: name = "" }) => {
     if (spec === undefined) return [];
     const owner = ownerOf(scene);
@@ -26,20 +26,20 @@ const claimsOf = (scene: Scene): readonly Kept[] =>
     return [{ resource: claims, object: { apiVersion: "v1", kind: claims.kind, metadata, spec } }];
   });
 
-const keptOf = (scene: Scene): readonly Kept[] => [
+const keptOf = (scene: JobContext): readonly Kept[] => [
   ...claimsOf(scene),
   ...objectsOf({ owner: ownerOf(scene), tasks: tasksOf(scene.spec) }, scene.spec.plugins),
 ];
 
 /** Claims of others that the job only names. */
-const namedOf = ({ spec }: Scene): readonly string[] =>
+const namedOf = ({ spec }: JobContext): readonly string[] =>
   (spec.volumes ?? []).flatMap(({ volumeClaim, volumeClaimName = "" }) =>
     volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
   );
 
-const queryFor = ({ key }: Scene, { resource, object }: Kept): Query => got(key, resource, object.metadata.name);
+const queryFor = ({ key }: JobContext, { resource, object }: Kept): Query => got(key, resource, object.metadata.name);
 
-const creation = (scene: Scene, { resource, object, fresh }: Kept): Effect => ({
+const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect => ({
   do: "create",
   object,
   resource,
@@ -57,7 +57,7 @@ const dataPatch = (there: Stored, wanted: Obj): Json | undefined => {
   return wrong.length === 0 ? undefined : { data: Object.fromEntries(wrong) };
 };
 
-const mending = (scene: Scene, kept: Kept, there: Stored | undefined): readonly Effect[] => {
+const mending = (scene: JobContext, kept: Kept, there: Stored | undefined): readonly Effect[] => {
   if (there === undefined || !ownedBy(there, ownerOf(scene).uid)) return [creation(scene, kept)];
   const patch = dataPatch(there, kept.object);
   if (patch === undefined) return [];
@@ -65,7 +65,7 @@ const mending = (scene: Scene, kept: Kept, there: Stored | undefined): readonly 
   return [{ do: "patch", ref: refOf(kept.resource, there), uid, resourceVersion, patch }];
 };
 
-export type Keeping =
+export type OwnedObjectsPlan =
   | { readonly look: readonly Query[] }
   | {
       readonly effects: readonly Effect[];
@@ -74,10 +74,10 @@ export type Keeping =
       readonly lacks?: string;
     };
 
-const firstOf = (scene: Scene, query: Query): Stored | undefined => answerTo(scene.view, query)?.[0];
+const firstOf = (scene: JobContext, query: Query): Stored | undefined => answerTo(scene.view, query)?.[0];
 
 /** Once seen to stand as they should, they are not looked at again until the job, or its version, changes. */
-const upheld = (scene: Scene): Keeping => {
+const upheld = (scene: JobContext): OwnedObjectsPlan => {
   const wanted = keptOf(scene);
   const named = namedOf(scene);
   const digest = digestOf([wanted.map(({ object }) => object), named]);
@@ -101,7 +101,7 @@ const upheld = (scene: Scene): Keeping => {
 const isClaim = ({ resource }: Kept): boolean => resource === claims;
 
 /** They go when nothing of the job lives any more. */
-const dissolved = (scene: Scene): Keeping => {
+const dissolved = (scene: JobContext): OwnedObjectsPlan => {
   const { kept } = scene.memory;
   if (kept === "" || !isFinished(scene.memory.phase)) return { effects: [], kept };
   const wanted = keptOf(scene).filter((one) => !isClaim(one));
@@ -115,13 +115,14 @@ const dissolved = (scene: Scene): Keeping => {
   return { effects, kept: left.length === 0 ? "" : kept };
 };
 
-const goesOn = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+const goesOn = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** What is to be done about the shared objects, and whether they were seen to be as they should. */
-export const keeping = (scene: Scene): Keeping => (goesOn(scene) ? upheld(scene) : dissolved(scene));
+export const planOwnedObjects = (scene: JobContext): OwnedObjectsPlan =>
+  goesOn(scene) ? upheld(scene) : dissolved(scene);
 
 /** One group at a time: the one left behind goes first. */
-export const groupEffects = (scene: Scene, priorities: Priorities): readonly Effect[] => {
+export const groupEffects = (scene: JobContext, priorities: Priorities): readonly Effect[] => {
   const { group, memory } = scene;
   const { uid } = ownerOf(scene);
   if (group === undefined)
@@ -144,5 +145,5 @@ export const groupEffects = (scene: Scene, priorities: Priorities): readonly Eff
 };
 
 /** Notes on claims, as upstream writes them into `status.controlledResources`. */
-export const claimNotes = (scene: Scene): Readonly<Record<string, string>> =>
+export const claimNotes = (scene: JobContext): Readonly<Record<string, string>> =>
   Object.fromEntries(claimsOf(scene).map(({ object }) => [`volume-pvc-${object.metadata.name}`, object.metadata.name]));

@@ -9,13 +9,13 @@ import { refusedBy } from "../plugins/all.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { jobs, podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
-import { isKept, ownerOf, refOf, type Scene } from "./context.ts";
+import { isKept, type JobContext, ownerOf, refOf } from "./context.ts";
 import { refusalWord } from "./error-texts.ts";
 import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./events.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished } from "./machine.ts";
 import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
-import { groupEffects, keeping } from "./owned-objects.ts";
+import { groupEffects, planOwnedObjects } from "./owned-objects.ts";
 import { projected, type Word } from "./status.ts";
 import { podEffects } from "./sync.ts";
 import { type Asked, pollMs, waitsOf } from "./waits.ts";
@@ -30,12 +30,12 @@ type Told = Asked & {
   readonly prioritiesOf: Priorities;
 };
 
-const expires = (scene: Scene): Effect => {
+const expires = (scene: JobContext): Effect => {
   const { uid, resourceVersion } = scene.object.metadata;
   return { do: "delete", ref: refOf(jobs, scene.object), uid, resourceVersion };
 };
 
-const isDue = ({ spec, memory, view, object }: Scene): boolean => {
+const isDue = ({ spec, memory, view, object }: JobContext): boolean => {
   const due = expiryOf(spec, memory);
   return due !== undefined && due <= view.now && shownPhase(object) === memory.phase;
 };
@@ -44,26 +44,26 @@ const isDue = ({ spec, memory, view, object }: Scene): boolean => {
 const mostInStep = 1_000;
 
 /** More pods are to be made, and nothing else is: they need no other look. */
-const goesOn = ({ view, object, memory }: Scene, { settled }: Told, stages: Stages): boolean =>
+const goesOn = ({ view, object, memory }: JobContext, { settled }: Told, stages: Stages): boolean =>
   settled === true &&
   shownPhase(object) === memory.phase &&
   (view.done ?? []).length < mostInStep &&
   stages.flat().every((effect) => effect.do === "create" && effect.resource === pods);
 
 /** Whoever it ends was told to be ended before, and what it goes by was read or only grows. */
-const isSwift = ({ memory }: Scene, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
+const isSwift = ({ memory }: JobContext, { sure }: Pick<Told, "sure">, ends: readonly Effect[]): boolean =>
   sure === true &&
   !isFinished(memory.phase) &&
   ends.every((effect) => effect.do === "delete" && effect.resourceVersion === undefined);
 
 /** Others may have shown a later phase than the one that was read of: who shows this one has to win for it. */
-const isContested = ({ view, object, memory }: Scene): boolean =>
+const isContested = ({ view, object, memory }: JobContext): boolean =>
   view.memory?.phase === memory.phase && shownPhase(object) !== memory.phase;
 
 type Stages = readonly (readonly Effect[])[];
 
 /** Whoever finds the job without a record, but with this status, comes to the same memory, and finds or makes the same group. */
-const isShown = ({ object, view, memory }: Scene, { status, stages, wakeAt, again }: Plan<Memory>): boolean => {
+const isShown = ({ object, view, memory }: JobContext, { status, stages, wakeAt, again }: Plan<Memory>): boolean => {
   const { kept: _, ...remembered } = memory;
   return (
     wakeAt === undefined &&
@@ -74,21 +74,25 @@ const isShown = ({ object, view, memory }: Scene, { status, stages, wakeAt, agai
 };
 
 /** What is in the way of pods. */
-const wordOf = ({ object, spec, key }: Scene, lacking: string | undefined): Word | undefined => {
+const wordOf = ({ object, spec, key }: JobContext, lacking: string | undefined): Word | undefined => {
   const refusal = refusedBy({ owner: ownerOf({ object, key }), tasks: tasksOf(spec) }, spec.plugins);
   if (refusal !== undefined) return { reason: "PluginError", message: refusal };
   return lacking === undefined ? undefined : { reason: "PVCError", message: lacking };
 };
 
 /** What is owed is saved and told; everything else is decided within the same step, once it is. */
-export const payingPlan = (scene: Scene, asked: Asked & Pick<Told, "sure">, debt: readonly Untold[]): Plan<Memory> => {
+export const payingPlan = (
+  scene: JobContext,
+  asked: Asked & Pick<Told, "sure">,
+  debt: readonly Untold[],
+): Plan<Memory> => {
   const { wakeAt, waitsFor } = waitsOf(scene, asked, false);
   return {
     ...toldFirst(scene, debt),
     more: true,
     ...(wakeAt === undefined ? {} : { wakeAt }),
     ...(waitsFor === undefined ? {} : { waitsFor }),
-    ...(isSwift(scene, asked, []) ? { swift: true } : {}),
+    ...(isSwift(scene, asked, []) ? { staleSafe: true } : {}),
   };
 };
 
@@ -98,13 +102,13 @@ type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
  * Pods that stay read the hosts of a job that has changed, so what the pods share is mended before others are ended, and
  * within the same stage, so that neither waits for the other. A job that is over ends its pods first: they may still read it.
  */
-const inOrder = (scene: Scene, { ends, kept, group }: Ordered): Stages =>
+const inOrder = (scene: JobContext, { ends, kept, group }: Ordered): Stages =>
   ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
 /** The plan of a step, from the memory that it leaves. */
-export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
+export const planOf = (scene: JobContext, asked: Told): Decision<Memory> => {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
-  const kept = keeping(scene);
+  const kept = planOwnedObjects(scene);
   if ("look" in kept) return kept;
   const { kept: _, ...rest } = scene.memory;
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
@@ -128,7 +132,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
     stages,
     status: projected(next, word ?? stateWord(next)),
     ...waitsOf(next, asked, busy),
-    ...(isSwift(next, asked, ends) ? { swift: true } : {}),
+    ...(isSwift(next, asked, ends) ? { staleSafe: true } : {}),
     ...(isContested(scene) ? { fenced: true } : {}),
     ...(on ? { more: true } : {}),
     ...((more && !on) || unverified ? { again: true } : {}),
@@ -138,7 +142,7 @@ export const planOf = (scene: Scene, asked: Told): Decision<Memory> => {
 };
 
 /** Nothing is done, and everybody sees why. */
-export const held = (scene: Scene, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
+export const held = (scene: JobContext, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
   memory: scene.memory,
   stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
   status: projected(scene, word),
@@ -147,7 +151,7 @@ export const held = (scene: Scene, word: Word, first: readonly Effect[] = []): P
 });
 
 /** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
-export const refusedPlan = (scene: Scene, refused: readonly Refusal[]): Decision<Memory> => {
+export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Decision<Memory> => {
   return { ...held(scene, refusalWord(refused)), pollMs: slowPollMs };
 };
 

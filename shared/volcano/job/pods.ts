@@ -34,7 +34,7 @@ const memberOf = (job: string, pod: Stored): Member | undefined => {
 };
 
 /** The pods that belong to the job by its UID and by what they say; in the order of their names. */
-export const crewOf = (
+export const membersOf = (
   job: { readonly name: string; readonly uid: string },
   pods: readonly Stored[],
 ): readonly Member[] =>

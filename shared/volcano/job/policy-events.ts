@@ -10,13 +10,13 @@ import { podName } from "../pods/names.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { removedOf } from "./completed-pods.ts";
-import { ownerOf, type Scene } from "./context.ts";
+import { type JobContext, ownerOf } from "./context.ts";
 import { ofTask } from "./ordinals.ts";
 import { exitCodesOf, finishedAtOf, hasFinished, isDone, isOver, type Member, restartsOf } from "./pods.ts";
 
 export type EventName = "PodFailed" | "PodEvicted" | "PodPending" | "TaskCompleted" | "TaskFailed" | "Unknown";
 
-export type Happening = {
+export type PolicyEvent = {
   readonly event: EventName;
   readonly task: string;
   readonly index?: number;
@@ -30,10 +30,16 @@ export type Happening = {
   readonly witness?: { readonly name: string; readonly uid?: string };
 };
 
-const isCurrent = ({ memory }: Scene, member: Member): boolean =>
+const isCurrent = ({ memory }: JobContext, member: Member): boolean =>
   member.version >= memory.version && !isOver(member, memory);
 
-const ofPod = (scene: Scene, event: EventName, task: Task, index: number, more: Partial<Happening>): Happening => {
+const ofPod = (
+  scene: JobContext,
+  event: EventName,
+  task: Task,
+  index: number,
+  more: Partial<PolicyEvent>,
+): PolicyEvent => {
   const partition = partitionOf(task, index);
   return {
     event,
@@ -46,7 +52,7 @@ const ofPod = (scene: Scene, event: EventName, task: Task, index: number, more: 
   };
 };
 
-const witnessOf = ({ pod }: Member): { readonly witness: NonNullable<Happening["witness"]> } => ({
+const witnessOf = ({ pod }: Member): { readonly witness: NonNullable<PolicyEvent["witness"]> } => ({
   witness: { name: pod.metadata.name, uid: pod.metadata.uid },
 });
 
@@ -56,7 +62,7 @@ const isDisrupted = ({ pod }: Member): boolean => {
 };
 
 /** A failed pod that somebody removes is an eviction as soon as it is gone, and no failure. */
-const failures = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
+const failures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const known = ofTask(scene.memory.failed, nameOf(task));
   return members
     .filter((member) => member.phase === "Failed" && !member.ending && !known.has(member.index))
@@ -72,7 +78,7 @@ const failures = (scene: Scene, task: Task, members: readonly Member[]): readonl
 };
 
 /** Seen, and not there any more; one that was done before is forgotten as seen when it goes. */
-const evictions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
+const evictions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const there = new Set(members.map(({ index }) => index));
   const missing = [...ofTask(scene.memory.seen, nameOf(task))].filter((index) => !there.has(index));
   return missing
@@ -87,17 +93,17 @@ const evictions = (scene: Scene, task: Task, members: readonly Member[]): readon
 };
 
 /** The job wants its pods to leave a node that is about to go, and this one is on such a node. */
-export const isLeaving = ({ wishes }: Pick<Scene, "wishes">, { pod }: Member): boolean =>
+export const isLeaving = ({ wishes }: Pick<JobContext, "wishes">, { pod }: Member): boolean =>
   wishes.leaving === "evict" && leavingAt(pod) !== undefined;
 
 /** Pods that still run on a node that is about to go. Their real end, which comes later, is the same event. */
-const departures = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] =>
+const departures = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
     .filter((member) => isLeaving(scene, member) && !member.ending && !hasFinished(member) && isCurrent(scene, member))
     .map((member) => ofPod(scene, "PodEvicted", task, member.index, { disrupted: true, ...witnessOf(member) }));
 
 /** Pods that wait; for how long is a policy's matter, so `at` is when they were made. */
-const waits = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] =>
+const waits = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] =>
   members
     .filter((member) => member.phase === "Pending" && !member.ending && isCurrent(scene, member))
     .map((member) =>
@@ -111,7 +117,7 @@ const lastOf = (members: readonly Member[]): Member | undefined =>
   [...members].sort((a, b) => (finishedAtOf(a) < finishedAtOf(b) ? -1 : 1)).at(-1);
 
 /** All pods of a task are done, at least one of them in this version. */
-const completions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
+const completions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const succeeded = members.filter((member) => isDone(member, scene.memory));
   const last = lastOf(succeeded.filter((member) => isCurrent(scene, member)));
   const finished = succeeded.length + removedOf(scene, task).length;
@@ -129,7 +135,7 @@ const completions = (scene: Scene, task: Task, members: readonly Member[]): read
 };
 
 /** Containers of a task's pods have been started again too often. */
-const exhaustions = (scene: Scene, task: Task, members: readonly Member[]): readonly Happening[] => {
+const exhaustions = (scene: JobContext, task: Task, members: readonly Member[]): readonly PolicyEvent[] => {
   const most = task.maxRetry ?? 0;
   const live = members.filter((member) => !hasFinished(member) && !member.ending && isCurrent(scene, member));
   const worst = [...live].sort((a, b) => restartsOf(b) - restartsOf(a))[0];
@@ -139,13 +145,13 @@ const exhaustions = (scene: Scene, task: Task, members: readonly Member[]): read
 };
 
 /** The phase that a group is in, as far as it says. */
-export const groupPhase = ({ group }: Pick<Scene, "group">): string => {
+export const groupPhase = ({ group }: Pick<JobContext, "group">): string => {
   const { phase } = Object(group?.["status"]);
   return typeof phase === "string" ? phase : "";
 };
 
 /** The scheduler has lost what it had placed: about the job as it is, whatever its version, but not of a group left behind. */
-const losses = (scene: Scene): readonly Happening[] => {
+const losses = (scene: JobContext): readonly PolicyEvent[] => {
   const { group, memory, view } = scene;
   if (group === undefined || groupPhase(scene) !== "Unknown") return [];
   if ([memory.unknown, memory.retired].includes(group.metadata.uid)) return [];
@@ -155,7 +161,7 @@ const losses = (scene: Scene): readonly Happening[] => {
 const kinds = [failures, evictions, departures, waits, completions, exhaustions] as const;
 
 /** Everything that is an event now, in the order in which it happened; of one moment, in the order of the pods. */
-export const happeningsOf = (scene: Scene): readonly Happening[] => {
+export const policyEventsOf = (scene: JobContext): readonly PolicyEvent[] => {
   const byTask = Map.groupBy(scene.members, ({ task }) => task);
   const found = tasksOf(scene.spec).flatMap((task) =>
     kinds.flatMap((kind) => kind(scene, task, byTask.get(nameOf(task)) ?? [])),

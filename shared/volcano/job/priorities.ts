@@ -3,7 +3,7 @@ import type { Query } from "../../core/plan.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { Priorities } from "../podgroup/group.ts";
 import { type JobSpec, tasksOf } from "../schema/spec.ts";
-import { answerTo, type Scene } from "./context.ts";
+import { answerTo, type JobContext } from "./context.ts";
 
 const namesOf = (spec: JobSpec): readonly string[] => {
   const own = tasksOf(spec).map(({ template }) => template?.spec?.["priorityClassName"]);
@@ -19,7 +19,7 @@ export const classesOf = (spec: JobSpec): readonly Query[] =>
     ? namesOf(spec).map(queryOf)
     : [];
 
-export const prioritiesOf = ({ spec, view }: Pick<Scene, "spec" | "view">): Priorities =>
+export const prioritiesOf = ({ spec, view }: Pick<JobContext, "spec" | "view">): Priorities =>
   new Map(
     namesOf(spec).flatMap((name): readonly [string, number][] => {
       const value = answerTo(view, queryOf(name))?.[0]?.["value"];

@@ -4,7 +4,7 @@ import { timeText } from "../../core/time.ts";
 import { waitingOrders } from "../command/order.ts";
 import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
-import { isKept, ownerOf, type Scene } from "./context.ts";
+import { isKept, type JobContext, ownerOf } from "./context.ts";
 import type { Memory } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 
@@ -12,7 +12,7 @@ import { ofTask } from "./ordinals.ts";
 const pollMs = 5_000;
 
 /** Names of pods that were seen, and of which nothing stands. */
-const missingIn = (scene: Scene): readonly string[] =>
+const missingIn = (scene: JobContext): readonly string[] =>
   tasksOf(scene.spec).flatMap((task) => {
     const name = nameOf(task);
     const there = new Set(scene.members.filter((member) => member.task === name).map(({ index }) => index));
@@ -22,7 +22,7 @@ const missingIn = (scene: Scene): readonly string[] =>
   });
 
 /** The plan while the window is open for a missing pod; undefined when nothing is waited for. A command ends the wait. */
-export const awaiting = (scene: Scene, memory: Memory): Plan<Memory> | undefined => {
+export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | undefined => {
   const { returning, now } = scene.view;
   if (returning === undefined || now >= returning.until || !isKept(scene)) return undefined;
   if (waitingOrders(scene.orders, memory.commands).length > 0) return undefined;

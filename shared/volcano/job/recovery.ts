@@ -5,22 +5,25 @@
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { queryId } from "../../core/plan.ts";
-import type { Estate, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
+import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { groupsOf, podsOf } from "./context.ts";
 import { longestMessage } from "./error-texts.ts";
 import { isFinished } from "./machine.ts";
 import { entered, type Memory, salvageMemory, seeded } from "./memory.ts";
-import { crewOf, type Member } from "./pods.ts";
+import { type Member, membersOf } from "./pods.ts";
 
 /** Pods and groups. What pods share goes with the end of the job, by the step that shows that end; claims hold data, and stay. */
-const estate = (key: Key, uid: string): Estate => ({ queries: [podsOf(key), ...groupsOf(key, uid)], owners: [uid] });
+const estate = (key: Key, uid: string): OwnedObjects => ({
+  queries: [podsOf(key), ...groupsOf(key, uid)],
+  owners: [uid],
+});
 
 /** A pod that has finished is history, as it is in a job that is terminated. */
 const isLive = (object: Stored): boolean => !["Succeeded", "Failed"].includes(podStatus(object).phase ?? "");
 
 const crewIn = ({ key, object, seen }: Remains): readonly Member[] =>
-  crewOf({ name: key.name, uid: object.metadata.uid }, seen.get(queryId(podsOf(key))) ?? []);
+  membersOf({ name: key.name, uid: object.metadata.uid }, seen.get(queryId(podsOf(key))) ?? []);
 
 /** Fields that cannot be read are taken from the status and from the pods; pods that were seen once are no longer waited for. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {

@@ -1,18 +1,18 @@
 /** Which one action a step takes: what is ordered, else what has become due, else the first event that leads to one; everything else is a sync. */
 import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
-import { wishedOf } from "./annotation-actions.ts";
+import { annotationActionOf } from "./annotation-actions.ts";
 import type { CodeRule } from "./annotations.ts";
-import type { Scene } from "./context.ts";
+import type { JobContext } from "./context.ts";
 import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
 import type { Later } from "./events.ts";
 import { commandActions, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { type Answer, actionFor } from "./policies.ts";
-import { type EventName, type Happening, happeningsOf, isLeaving } from "./policy-events.ts";
+import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
 
-export type Chosen = {
+export type SelectedAction = {
   readonly memory: Memory;
   readonly action: Action;
   readonly target: Target;
@@ -24,7 +24,7 @@ export type Chosen = {
     readonly disrupted?: true;
   };
   /** What must be asked again before the action is taken. */
-  readonly witness?: Happening["witness"];
+  readonly witness?: PolicyEvent["witness"];
   /** When a pod will have waited for too long, epoch ms. */
   readonly wakeAt?: number;
   /** Actions that wait from this step on. */
@@ -47,12 +47,12 @@ const announced = (waiting: readonly Waiting[]): readonly Later[] => {
 const job: Target = { task: "" };
 
 /** Policies are asked where pods are kept as the spec says; nowhere else does anything come of them. */
-const listens = ({ memory }: Scene): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
+const listens = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** What came of the events that a step has gone through, in their order. */
-type Heard = { readonly happenings: readonly Happening[]; readonly arms: readonly Arm[] };
+type Heard = { readonly happenings: readonly PolicyEvent[]; readonly arms: readonly Arm[] };
 
-const indexesBy = (happenings: readonly Happening[], event: EventName): ReadonlyMap<string, readonly number[]> => {
+const indexesBy = (happenings: readonly PolicyEvent[], event: EventName): ReadonlyMap<string, readonly number[]> => {
   const groups = Map.groupBy(
     happenings.filter((one) => one.event === event),
     ({ task }) => task,
@@ -73,11 +73,11 @@ const excluding = (sets: Memory["seen"], gone: ReadonlyMap<string, readonly numb
   return changed(new Map(left));
 };
 
-const tasksIn = (happenings: readonly Happening[], event: EventName): readonly string[] =>
+const tasksIn = (happenings: readonly PolicyEvent[], event: EventName): readonly string[] =>
   happenings.filter((one) => one.event === event).map(({ task }) => task);
 
 /** What has happened is an event no more. A pod that waits stays one, until it has been waited for. */
-const noted = (memory: Memory, { happenings, arms }: Heard, { group }: Scene): Memory => {
+const noted = (memory: Memory, { happenings, arms }: Heard, { group }: JobContext): Memory => {
   const lost = group !== undefined && happenings.some(({ event }) => event === "Unknown");
   return {
     ...memory,
@@ -91,7 +91,7 @@ const noted = (memory: Memory, { happenings, arms }: Heard, { group }: Scene): M
 };
 
 /** What the job's annotation says of codes goes before its policies. */
-const answerTo = ({ object, spec, memory, wishes }: Scene, { event, task, exitCodes }: Happening): Answer => {
+const answerTo = ({ object, spec, memory, wishes }: JobContext, { event, task, exitCodes }: PolicyEvent): Answer => {
   const rule = event === "PodFailed" ? wishes.exitCodes.find(({ ranges }) => isWithin(ranges, exitCodes)) : undefined;
   if (rule !== undefined) return { action: rule.action, delayMs: 0, by: "job" };
   return actionFor({ uid: object.metadata.uid, version: memory.version, spec }, { event, task, exitCodes });
@@ -100,10 +100,10 @@ const answerTo = ({ object, spec, memory, wishes }: Scene, { event, task, exitCo
 const isWithin = (ranges: CodeRule["ranges"], codes: readonly number[]): boolean =>
   codes.some((code) => ranges.some(([from, to]) => from <= code && code <= to));
 
-const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<Happening, "disrupted"> =>
+const disrupted = ({ disrupted: is }: { readonly disrupted?: true | undefined }): Pick<PolicyEvent, "disrupted"> =>
   is === undefined ? {} : { disrupted: is };
 
-const overdueOf = (scene: Scene, memory: Memory): Chosen | undefined => {
+const overdueOf = (scene: JobContext, memory: Memory): SelectedAction | undefined => {
   const due = dueOf(memory, scene.view.now);
   if (due === undefined) return undefined;
   const delays = memory.delays.filter((one) => one !== due);
@@ -120,7 +120,7 @@ type Verdict =
   | { readonly does: "acts"; readonly action: Action };
 
 /** A pod waits from when it was made, an event from now. What fails in a restart is to be counted as another one, and so waits for its end. */
-const verdictOf = (scene: Scene, happening: Happening): Verdict => {
+const verdictOf = (scene: JobContext, happening: PolicyEvent): Verdict => {
   const { now } = scene.view;
   const { action, delayMs, by } = answerTo(scene, happening);
   if (by === "none") return { does: "nothing" };
@@ -131,7 +131,7 @@ const verdictOf = (scene: Scene, happening: Happening): Verdict => {
   return dueAt > now ? { does: "waits", action, delayMs, dueAt } : { does: "acts", action };
 };
 
-const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen => {
+const choiceOf = (memory: Memory, happening: PolicyEvent, action: Action): SelectedAction => {
   const { event, exitCodes, witness } = happening;
   return {
     memory,
@@ -143,7 +143,7 @@ const choiceOf = (memory: Memory, happening: Happening, action: Action): Chosen 
 };
 
 /** A command goes before everything else, in every phase. One that changes nothing is the reason for nothing. */
-const orderedOf = ({ orders, memory: { commands } }: Scene, memory: Memory): Chosen | undefined => {
+const orderedOf = ({ orders, memory: { commands } }: JobContext, memory: Memory): SelectedAction | undefined => {
   const [order] = waitingOrders(orders, commands);
   if (order === undefined) return undefined;
   const taken = { memory: { ...memory, commands: remembered(commands, order) }, target: job };
@@ -154,22 +154,22 @@ const orderedOf = ({ orders, memory: { commands } }: Scene, memory: Memory): Cho
 };
 
 /** True when the next command ends the job, for which nothing has to be there first. */
-export const isToEnd = ({ orders, memory }: Scene): boolean => {
+export const isToEnd = ({ orders, memory }: JobContext): boolean => {
   const [order] = waitingOrders(orders, memory.commands);
   return order !== undefined && !order.stale && ["AbortJob", "TerminateJob", "CompleteJob"].includes(order.action);
 };
 
 /** True of a pod that no step before has seen. */
-const isFresh = ({ view }: Scene, { task, index = -1 }: Happening): boolean =>
+const isFresh = ({ view }: JobContext, { task, index = -1 }: PolicyEvent): boolean =>
   !ofTask(view.memory?.seen ?? {}, task).has(index);
 
 /** Goes through what has happened until something is to be done about it; `told`: it may be done. */
-const heardOf = (scene: Scene, memory: Memory, told: boolean): Chosen => {
-  const happenings: Happening[] = [];
+const heardOf = (scene: JobContext, memory: Memory, told: boolean): SelectedAction => {
+  const happenings: PolicyEvent[] = [];
   const arms: Arm[] = [];
   const waiting: Waiting[] = [];
   const laters = (): readonly Later[] => [...arms, ...announced(waiting)];
-  for (const happening of happeningsOf(scene)) {
+  for (const happening of policyEventsOf(scene)) {
     const verdict = verdictOf(scene, happening);
     if (verdict.does === "stays") continue;
     if (verdict.does === "acts" && !told) break;
@@ -193,10 +193,10 @@ const heardOf = (scene: Scene, memory: Memory, told: boolean): Chosen => {
 };
 
 /** `told`: everybody has been shown the phase that the job is in, so that it may leave it. */
-export const chosen = (scene: Scene, told: boolean): Chosen => {
+export const selectAction = (scene: JobContext, told: boolean): SelectedAction => {
   const staying = scene.members.filter((member) => !isLeaving(scene, member));
   const memory: Memory = { ...scene.memory, delays: recovered(scene.memory.delays, staying) };
-  const ordered = told ? (orderedOf(scene, memory) ?? wishedOf(scene, memory)) : undefined;
+  const ordered = told ? (orderedOf(scene, memory) ?? annotationActionOf(scene, memory)) : undefined;
   if (ordered !== undefined) return ordered;
   if (!listens(scene)) return { memory, action: "SyncJob", target: job };
   return (told ? overdueOf(scene, memory) : undefined) ?? heardOf(scene, memory, told);

@@ -3,7 +3,7 @@ import { instantOf, timeText } from "../../core/time.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notesOf } from "../plugins/all.ts";
 import { durationText } from "../schema/duration.ts";
-import type { Scene } from "./context.ts";
+import type { JobContext } from "./context.ts";
 import { tallied } from "./context.ts";
 import { isFinished } from "./machine.ts";
 import { claimNotes } from "./owned-objects.ts";
@@ -13,7 +13,7 @@ const positive = (name: string, number: number): Json => (number === 0 ? {} : { 
 /** Why the job is where it is, where it has a word for it. */
 export type Word = { readonly reason: string; readonly message: string };
 
-const stateOf = ({ memory }: Scene, told: Word | undefined): Json => {
+const stateOf = ({ memory }: JobContext, told: Word | undefined): Json => {
   return {
     phase: memory.phase,
     lastTransitionTime: timeText(memory.since),
@@ -21,20 +21,20 @@ const stateOf = ({ memory }: Scene, told: Word | undefined): Json => {
   };
 };
 
-const durationOf = ({ memory, object }: Scene): Json => {
+const durationOf = ({ memory, object }: JobContext): Json => {
   const created = instantOf(object.metadata.creationTimestamp);
   if (created === undefined || !isFinished(memory.phase)) return {};
   return { runningDuration: durationText(Math.max(0, memory.since - created)) };
 };
 
-const notes = (scene: Scene): Json => {
+const notes = (scene: JobContext): Json => {
   if (scene.memory.kept === undefined || scene.memory.kept === "") return {};
   const controlledResources = { ...notesOf(scene.spec.plugins), ...claimNotes(scene) };
   return Object.keys(controlledResources).length === 0 ? {} : { controlledResources };
 };
 
 /** The whole status, as it should be. */
-export const projected = (scene: Scene, word: Word | undefined): Readonly<Record<string, unknown>> => {
+export const projected = (scene: JobContext, word: Word | undefined): Readonly<Record<string, unknown>> => {
   const { memory } = scene;
   const tally = tallied(scene);
   const tasks = Object.entries(tally.byTask).map(([task, phase]) => [task, { phase }]);

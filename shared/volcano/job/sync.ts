@@ -6,7 +6,7 @@ import { podName } from "../pods/names.ts";
 import { podDraft } from "../pods/pod.ts";
 import { leastOf, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import { removedOf } from "./completed-pods.ts";
-import { isExcess, isHeld, isKept, makingOf, overdue, ownerOf, refOf, removal, type Scene } from "./context.ts";
+import { isExcess, isHeld, isKept, type JobContext, makingOf, overdue, ownerOf, refOf, removal } from "./context.ts";
 import { ofTask } from "./ordinals.ts";
 import { hasFinished, isDone, isOver, isOverByRight, isReady, type Member } from "./pods.ts";
 import { groupPhase } from "./policy-events.ts";
@@ -15,16 +15,16 @@ import { groupPhase } from "./policy-events.ts";
 const mostAtOnce = 400;
 
 /** Pods are made when the scheduler, or who stands in for it, has let the group in. */
-export const isAdmitted = (scene: Scene): boolean => {
+export const isAdmitted = (scene: JobContext): boolean => {
   const { group, memory } = scene;
   if (group === undefined || group.metadata.uid === memory.retired) return false;
   return !["", "Pending"].includes(groupPhase(scene));
 };
 
-const countsFor = (scene: Scene, member: Member): boolean =>
+const countsFor = (scene: JobContext, member: Member): boolean =>
   isDone(member, scene.memory) || (!isOver(member, scene.memory) && isReady(member));
 
-const isThere = (scene: Scene, name: string): boolean => {
+const isThere = (scene: JobContext, name: string): boolean => {
   const task = tasksOf(scene.spec).find((one) => nameOf(one) === name);
   if (task === undefined) return false;
   const there = scene.members.filter((member) => member.task === name && countsFor(scene, member));
@@ -32,7 +32,7 @@ const isThere = (scene: Scene, name: string): boolean => {
 };
 
 /** What a task comes after: all of it, or any of several. */
-const mayStart = (scene: Scene, { dependsOn }: Task): boolean => {
+const mayStart = (scene: JobContext, { dependsOn }: Task): boolean => {
   const names = dependsOn?.name ?? [];
   if (names.length === 0) return true;
   const any = dependsOn?.iteration === "any" && names.length >= 2;
@@ -40,14 +40,14 @@ const mayStart = (scene: Scene, { dependsOn }: Task): boolean => {
 };
 
 /** Who has finished is gone as soon as they are asked to go, unless somebody holds them. */
-const makesWay = ({ spec, memory }: Scene, member: Member): boolean =>
+const makesWay = ({ spec, memory }: JobContext, member: Member): boolean =>
   hasFinished(member) &&
   isOverByRight(member, memory) &&
   (member.pod.metadata.finalizers ?? []).length === 0 &&
   memory.retryCount < (spec.maxRetry ?? 0);
 
 /** Ordinals without a pod that are not done; of those that were seen the eviction must be an event first. */
-const missingOf = (scene: Scene, task: Task): readonly number[] => {
+const missingOf = (scene: JobContext, task: Task): readonly number[] => {
   const name = nameOf(task);
   const stays = (member: Member): boolean => member.task === name && !makesWay(scene, member);
   const there = new Set(scene.members.filter(stays).map(({ index }) => index));
@@ -61,7 +61,7 @@ const missingOf = (scene: Scene, task: Task): readonly number[] => {
 type Missing = { readonly task: Task; readonly index: number };
 
 /** Pods that may be made now. */
-const missing = (scene: Scene): readonly Missing[] =>
+const missing = (scene: JobContext): readonly Missing[] =>
   tasksOf(scene.spec)
     .filter((task) => mayStart(scene, task))
     .flatMap((task) => missingOf(scene, task).map((index) => ({ task, index })));
@@ -70,7 +70,7 @@ const missing = (scene: Scene): readonly Missing[] =>
 const mostBuilt = 8_388_608;
 
 /** Pods as far as they are made at once: fewer of larger ones. What plugins work out for the whole job, they do once. */
-const creations = (scene: Scene, wanted: readonly Missing[]): readonly Effect[] => {
+const creations = (scene: JobContext, wanted: readonly Missing[]): readonly Effect[] => {
   const making = makingOf(scene);
   const scope = { owner: making.owner, tasks: tasksOf(scene.spec) };
   const { uid } = ownerOf(scene);
@@ -101,7 +101,7 @@ const dismissal = ({ pod }: Member): Effect => ({
 });
 
 /** Names of what this very step has made already. */
-const madeIn = ({ view: { done = [] } }: Scene): ReadonlySet<string> =>
+const madeIn = ({ view: { done = [] } }: JobContext): ReadonlySet<string> =>
   new Set(done.flatMap((effect) => (effect.do === "create" ? [effect.object.metadata.name] : [])));
 
 export type Pods = {
@@ -112,7 +112,7 @@ export type Pods = {
 };
 
 /** What is to be done about the pods; `ready`: everything that they need stands. */
-export const podEffects = (scene: Scene, ready: boolean): Pods => {
+export const podEffects = (scene: JobContext, ready: boolean): Pods => {
   const over = overdue(scene);
   const excess = isKept(scene)
     ? scene.members.filter((member) => isExcess(scene, member) && !member.ending && !over.includes(member))

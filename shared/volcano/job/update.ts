@@ -1,5 +1,5 @@
 /** What a plan for a Job means to a listener: its phase, and of the reason what its status says. */
-import type { Word } from "../../core/outbox.ts";
+import type { StateUpdate } from "../../core/outbox.ts";
 import type { Plan } from "../../core/plan.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Phase } from "../schema/words.ts";
@@ -14,7 +14,7 @@ const messageIn = ({ status, memory }: Plan<Memory>): string | undefined => {
   return typeof message === "string" && message !== "" ? message : undefined;
 };
 
-export const tells = (plan: Plan<Memory>): Word => {
+export const tells = (plan: Plan<Memory>): StateUpdate => {
   const { phase, retryCount } = plan.memory;
   const message = messageIn(plan);
   return {

@@ -4,7 +4,7 @@ import { waitingOrders } from "../command/order.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { deadlineOf } from "./annotation-actions.ts";
 import { heldUntil } from "./backoff.ts";
-import { isHeld, type Scene, tallied } from "./context.ts";
+import { isHeld, type JobContext, tallied } from "./context.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import { type Memory, shownPhase } from "./memory.ts";
@@ -28,24 +28,24 @@ const earliest = (...instants: readonly (number | undefined)[]): number | undefi
 };
 
 /** Commands that are still to be taken. */
-const isOrdered = ({ orders, memory }: Scene): boolean => waitingOrders(orders, memory.commands).length > 0;
+const isOrdered = ({ orders, memory }: JobContext): boolean => waitingOrders(orders, memory.commands).length > 0;
 
 /** Evictions that are still to become events. */
-const hasMore = ({ memory, members, spec }: Scene): boolean =>
+const hasMore = ({ memory, members, spec }: JobContext): boolean =>
   tasksOf(spec).some(({ name = "" }) => {
     const there = new Set(members.filter(({ task }) => task === name).map(({ index }) => index));
     return [...ofTask(memory.seen, name)].some((index) => !there.has(index));
   });
 
 /** What is there already leads on from a phase that had to be shown first; everything else is told by what changes. */
-const leadsOn = (scene: Scene): boolean => {
+const leadsOn = (scene: JobContext): boolean => {
   const { memory, spec, object } = scene;
   if (shownPhase(object) === memory.phase) return false;
   const counts = { spec, retryCount: memory.retryCount, tally: tallied(scene), held: isHeld(scene) };
   return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
 };
 
-const waitsFor = (scene: Scene): string => {
+const waitsFor = (scene: JobContext): string => {
   const { memory, members } = scene;
   if (members.some((member) => member.ending || isOver(member, memory))) return "pods to end";
   if (isHeld(scene)) return memory.phase === "Restarting" ? "its wait before the restart to be over" : "to be resumed";
@@ -56,7 +56,7 @@ const waitsFor = (scene: Scene): string => {
 type Waits = Pick<Plan<Memory>, "wakeAt" | "pollMs" | "again" | "rests" | "waitsFor">;
 
 /** Nothing goes on any more: its time to live, or rest. */
-const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
+const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
   if (busy) return { again: true };
   if (ending) return { pollMs, waitsFor: "what is left of it to go" };
@@ -64,7 +64,7 @@ const afterEnd = (scene: Scene, busy: boolean, ending: boolean): Waits => {
 };
 
 /** `busy`: the step ends somebody, or changes what the job has beside its pods. */
-export const waitsOf = (scene: Scene, asked: Asked, busy: boolean): Waits => {
+export const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits => {
   const { memory } = scene;
   const sooner = isOrdered(scene) || asked.more === true;
   const ending = scene.members.some((member) => member.ending || isOver(member, memory));

@@ -5,7 +5,7 @@ import { type QueueAction, queueActions, type State, stateAfter } from "./machin
 import type { QueueMemory } from "./memory.ts";
 import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./tree.ts";
 
-export type Scene = {
+export type QueueContext = {
   readonly object: Stored;
   readonly memory: QueueMemory;
   /** Every queue of the cluster. */
@@ -36,7 +36,7 @@ export type Act = {
 };
 
 /** Why a queue cannot be brought where an order wants it; undefined when it can. */
-const obstacle = ({ object, all }: Scene, action: string): string | undefined => {
+const obstacle = ({ object, all }: QueueContext, action: string): string | undefined => {
   if (action === "CloseQueue" && object.metadata.name === rootName) return "the root queue cannot be closed";
   const parent = action === "OpenQueue" ? namedIn(all, parentOf(object)) : undefined;
   if (parent === undefined || shownState(parent) === "Open") return undefined;
@@ -46,7 +46,7 @@ const obstacle = ({ object, all }: Scene, action: string): string | undefined =>
 const isKnown = (action: string): action is QueueAction => queueActions.some((one) => one === action);
 
 /** What is wrong with an order, as an event. */
-const objection = (scene: Scene, order: Order): Saying | undefined => {
+const objection = (scene: QueueContext, order: Order): Saying | undefined => {
   const occasion = `command ${order.uid}`;
   if (order.stale || !isKnown(order.action)) return { occasion, ...orderWord(order, queueActions) };
   const message = obstacle(scene, order.action);
@@ -61,7 +61,7 @@ export const inherited = (object: Obj, now: State): QueueAction => {
 };
 
 /** The queue's resourceVersion when this state was decided on: now, or by a step that may have died before anybody saw it. */
-export const decidedAt = ({ object, memory }: Pick<Scene, "object" | "memory">, to: State): string =>
+export const decidedAt = ({ object, memory }: Pick<QueueContext, "object" | "memory">, to: State): string =>
   (memory.wanted === to ? memory.decidedAt : undefined) ?? object.metadata.resourceVersion;
 
 const movedWord = (from: State, to: State, since: string): readonly Saying[] => {
@@ -71,24 +71,24 @@ const movedWord = (from: State, to: State, since: string): readonly Saying[] => 
 };
 
 /** What was decided on is told until the queue shows it. */
-const succeeded = (scene: Scene, now: State, to: State): readonly Saying[] => [
+const succeeded = (scene: QueueContext, now: State, to: State): readonly Saying[] => [
   ...movedWord(shownState(scene.object), now, decidedAt(scene, now)),
   ...movedWord(now, to, scene.object.metadata.resourceVersion),
 ];
 
 /** The mark has done its work, or somebody's own order goes before it. */
-const unmarks = ({ object }: Scene, action: QueueAction, ordered: boolean, to: State): boolean => {
+const unmarks = ({ object }: QueueContext, action: QueueAction, ordered: boolean, to: State): boolean => {
   const mark = object.metadata.annotations?.[closedByParent];
   if (mark === undefined) return false;
   return ordered ? action !== "SyncQueue" : mark === "false" && to === "Open";
 };
 
 /** What was decided on is shown before anything leads on from it: who shows it late then finds another queue. */
-export const isUnshown = ({ object, memory: { wanted } }: Pick<Scene, "object" | "memory">): boolean =>
+export const isUnshown = ({ object, memory: { wanted } }: Pick<QueueContext, "object" | "memory">): boolean =>
   wanted !== undefined && wanted !== shownState(object);
 
 /** `order`: the oldest that nobody has taken. One that cannot be followed is taken, and said to be none. */
-export const actOf = (scene: Scene, order: Order | undefined): Act => {
+export const actOf = (scene: QueueContext, order: Order | undefined): Act => {
   const { object, memory, groups } = scene;
   const now = memory.wanted ?? shownState(object);
   const wrong = order === undefined ? undefined : objection(scene, order);

@@ -15,10 +15,10 @@ import {
   remembered,
   waitingOrders,
 } from "../command/order.ts";
-import { allGroups, type Turn, turnOf } from "../gang/admission-round.ts";
+import { type AdmissionRound, admissionRoundOf, allGroups } from "../gang/admission-round.ts";
 import type { GangMode } from "../gang/scheduler.ts";
 import { queues } from "../resource.ts";
-import { type Act, actOf, decidedAt, isUnshown, type Scene } from "./action.ts";
+import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
 import { founded } from "./default-queues.ts";
 import { queueGaps } from "./defaults.ts";
 import type { QueueMemory } from "./memory.ts";
@@ -54,13 +54,13 @@ const marked = (mark: string | null): Readonly<Record<string, unknown>> => ({
   metadata: { annotations: { [closedByParent]: mark } },
 });
 
-const founding = ({ object, all }: Scene): readonly Effect[] => [
+const founding = ({ object, all }: QueueContext): readonly Effect[] => [
   ...(namedIn(all, rootName) === undefined ? [founded(rootName)] : []),
   ...(object.metadata.name === rootName && namedIn(all, defaultName) === undefined ? [founded(defaultName)] : []),
 ];
 
 /** Children close with their parent, and open with it again: each is told by its mark, and does it itself. */
-const telling = ({ object, all }: Scene, { state }: Act): readonly Effect[] =>
+const telling = ({ object, all }: QueueContext, { state }: Act): readonly Effect[] =>
   childrenOf(object, all).flatMap((child) => {
     const mark = child.metadata.annotations?.[closedByParent];
     if (state === "Open") return mark === "true" ? [patchOf(child, marked("false"))] : [];
@@ -82,7 +82,7 @@ const withPatch = (one: unknown, other: unknown): unknown =>
       }
     : other;
 
-const own = ({ object }: Scene, { unmarks, adopts }: Act): readonly Effect[] => {
+const own = ({ object }: QueueContext, { unmarks, adopts }: Act): readonly Effect[] => {
   const patch = mergePatches([
     unmarks ? marked(null) : {},
     adopts ? { spec: { parent: rootName } } : {},
@@ -91,16 +91,16 @@ const own = ({ object }: Scene, { unmarks, adopts }: Act): readonly Effect[] => 
   return Object.keys(patch).length === 0 ? [] : [patchOf(object, patch)];
 };
 
-const told = ({ object }: Scene, sayings: Act["events"]): readonly Effect[] =>
+const told = ({ object }: QueueContext, sayings: Act["events"]): readonly Effect[] =>
   sayings.map(({ occasion, type, reason, message }) => ({
     do: "record",
     ...{ about: object, resource: queues, occasion, type, reason, message },
   }));
 
 const memoryOf = (
-  { object, memory, orders: all }: Scene,
+  { object, memory, orders: all }: QueueContext,
   { order, state }: Act,
-  turn: Turn | undefined,
+  turn: AdmissionRound | undefined,
 ): QueueMemory => {
   const commands = order === undefined ? memory.commands : remembered(memory.commands, order);
   const kept = commands === undefined ? undefined : recalled(commands, all);
@@ -111,14 +111,14 @@ const memoryOf = (
   };
 };
 
-const rememberedOf = ({ admits, searchedAt, silent }: Turn["found"]): QueueMemory => ({
+const rememberedOf = ({ admits, searchedAt, silent }: AdmissionRound["found"]): QueueMemory => ({
   admits,
   ...(searchedAt === undefined ? {} : { searchedAt }),
   ...(silent === undefined ? {} : { silent: true }),
 });
 
 /** Who lets groups in is said when it is found for the first time, and when it changes; so is a scheduler that lets nothing in. */
-const finding = ({ object, memory }: Scene, turn: Turn | undefined): readonly Effect[] => {
+const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefined): readonly Effect[] => {
   if (turn === undefined) return [];
   const { admits, saying, silent } = turn.found;
   const { resourceVersion } = object.metadata;
@@ -133,7 +133,7 @@ const finding = ({ object, memory }: Scene, turn: Turn | undefined): readonly Ef
   ];
 };
 
-const restOf = (scene: Scene, act: Act, turn: Turn | undefined): Partial<Plan<QueueMemory>> => {
+const restOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Partial<Plan<QueueMemory>> => {
   const { again = false, ...rest } = turn?.rest ?? { rests: true };
   const moved = act.state !== shownState(scene.object);
   const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
@@ -141,7 +141,7 @@ const restOf = (scene: Scene, act: Act, turn: Turn | undefined): Partial<Plan<Qu
   return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last groups of pods to go" } : rest;
 };
 
-const planOf = (scene: Scene, act: Act, turn: Turn | undefined): Plan<QueueMemory> => {
+const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {
   const memory = memoryOf(scene, act, turn);
   const stages = [
     [...cleared(scene.orders, memory.commands), ...founding(scene), ...own(scene, act), ...telling(scene, act)],
@@ -165,7 +165,7 @@ const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | 
   waitingOrders(found, commands)[0];
 
 /** The order to be followed in this step. */
-const orderIn = (scene: Scene): Order | undefined =>
+const orderIn = (scene: QueueContext): Order | undefined =>
   isUnshown(scene) ? undefined : nextOrder(scene.orders, scene.memory);
 
 /** True where it matters whether groups are in the queue. */
@@ -191,10 +191,10 @@ export const decideWith =
     const unseen = unseenBy(view, object, memory);
     if (unseen.length > 0) return { look: unseen };
     const all = answerTo(view, allQueues) ?? [];
-    const turn = key.name === rootName ? turnOf(mode, all, view) : undefined;
+    const turn = key.name === rootName ? admissionRoundOf(mode, all, view) : undefined;
     if (turn !== undefined && !("found" in turn)) return { look: turn };
     const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
-    const scene: Scene = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
+    const scene: QueueContext = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
     const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.

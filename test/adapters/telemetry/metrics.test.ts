@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { emfLines } from "../../../shared/adapters/telemetry/emf.ts";
 import { type Family, openMetrics, validName } from "../../../shared/adapters/telemetry/metrics.ts";
-import type { Measure } from "../../../shared/core/metric.ts";
+import type { MetricSample } from "../../../shared/core/metric.ts";
 
 const figures = [
   { name: "runs_count", help: "h", kind: "counter" },
@@ -18,7 +18,12 @@ const families = (labels: readonly string[], prefix = ""): readonly Family[] =>
 const linesOf = (text: string): readonly string[] =>
   text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 
-const measure = (name: string, value: number, of: Measure["of"] = {}): Measure => ({ do: "count", name, value, of });
+const measure = (name: string, value: number, of: MetricSample["of"] = {}): MetricSample => ({
+  do: "count",
+  name,
+  value,
+  of,
+});
 
 describe("figures", () => {
   test("are all there from the beginning", async () => {
@@ -53,7 +58,7 @@ describe("figures", () => {
 
   test("that are gauges are what stands at each scrape, and nothing of the last one", async () => {
     const { render } = openMetrics(families([]));
-    const value = async (standing: readonly Measure[]) =>
+    const value = async (standing: readonly MetricSample[]) =>
       linesOf(await render(standing)).find((line) => line.startsWith("running_count"));
     assert.equal(await value([measure("running_count", 1), measure("running_count", 1)]), "running_count 2");
     assert.equal(await value([measure("running_count", 1)]), "running_count 1");
@@ -62,7 +67,7 @@ describe("figures", () => {
   test("that are counters of what stands are counted anew at each scrape, too", async () => {
     const ended = { name: "ended_count", help: "h", kind: "counter", standing: true } as const;
     const { render } = openMetrics([{ figure: ended, labels: ["job"], prefix: "" }]);
-    const lines = async (standing: readonly Measure[]) => linesOf(await render(standing)).slice(1);
+    const lines = async (standing: readonly MetricSample[]) => linesOf(await render(standing)).slice(1);
     assert.deepEqual(await lines([measure("ended_count", 1, { job: "a" })]), ['ended_count{job="a"} 1']);
     assert.deepEqual(await lines([measure("ended_count", 1, { job: "b" })]), ['ended_count{job="b"} 1']);
   });
@@ -107,7 +112,7 @@ describe("a function's figures", () => {
   });
 
   test("of what is observed often are all its values, as many to a line as it takes", () => {
-    const observed = (value: number): Measure => ({ ...measure("to_pods_milliseconds", value), do: "observe" });
+    const observed = (value: number): MetricSample => ({ ...measure("to_pods_milliseconds", value), do: "observe" });
     const all = [measure("runs_count", 2), ...Array.from({ length: 101 }, (_, at) => observed(at))];
     const [first, second, ...more] = emfLines(all, 5).map((line) => JSON.parse(line));
     assert.deepEqual([first.runs_count, first.to_pods_milliseconds.length], [2, 100]);

@@ -1,16 +1,16 @@
 /** Whether a watch is no older than what a record holds: only when it has come to what was made since the doubt. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { affirm, type Firm, isFirm } from "../../../shared/deployments/host/cache-freshness.ts";
+import { type CacheFreshness, isUpToDate, markCurrent } from "../../../shared/deployments/host/cache-freshness.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 
 const groups = { ...pods, group: "x", plural: "groups" };
 
 /** Of key `a` a pod was made under 100, then another under 200. */
-const made = (): Firm => {
-  const firm: Firm = new Map();
-  affirm(firm, "a", pods, "100");
-  affirm(firm, "a", pods, "200");
+const made = (): CacheFreshness => {
+  const firm: CacheFreshness = new Map();
+  markCurrent(firm, "a", pods, "100");
+  markCurrent(firm, "a", pods, "200");
   return firm;
 };
 
@@ -25,11 +25,11 @@ describe("what is watched is firm", () => {
     ["not for another key", "b", pods, "1000", false],
   ] as const;
   for (const [why, key, resource, reached, is] of rows)
-    test(why, () => assert.equal(isFirm(made(), key, resource, reached), is));
+    test(why, () => assert.equal(isUpToDate(made(), key, resource, reached), is));
 
   test("for two thousand keys", () => {
     const firm = made();
-    for (let other = 0; other < 2_000; other++) affirm(firm, `k${other}`, pods, "1");
-    assert.deepEqual([isFirm(firm, "a", pods, "1000"), isFirm(firm, "k0", pods, "1000")], [false, true]);
+    for (let other = 0; other < 2_000; other++) markCurrent(firm, `k${other}`, pods, "1");
+    assert.deepEqual([isUpToDate(firm, "a", pods, "1000"), isUpToDate(firm, "k0", pods, "1000")], [false, true]);
   });
 });

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { openRecall } from "../../../shared/deployments/host/cache.ts";
-import type { Recollection } from "../../../shared/engine/cache.ts";
+import { openStepCache } from "../../../shared/deployments/host/cache.ts";
+import type { CachedStep } from "../../../shared/engine/cache.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 import { trim, trimWith } from "../../../shared/kube/trim.ts";
 
@@ -18,7 +18,7 @@ const app = (metadata: Partial<Stored["metadata"]> = {}, more: object = {}): Sto
   ...more,
 });
 
-const kept = (object: Stored = app()): Recollection => ({
+const kept = (object: Stored = app()): CachedStep => ({
   record: { schema: 1, cluster: "c", uid: "u", saves: 1, memory: {} },
   version: "1",
   object,
@@ -26,7 +26,7 @@ const kept = (object: Stored = app()): Recollection => ({
 });
 
 const over = (watched: readonly Stored[] | undefined, reached: () => string | undefined = () => "99") =>
-  openRecall({
+  openStepCache({
     known: ({ kind, namespace }) => {
       const get = (_: string, name: string) => watched?.find(({ metadata }) => metadata.name === name);
       const all = { get, values: () => watched ?? [], reached };
@@ -107,7 +107,7 @@ describe("a list of what is watched", () => {
   });
 
   test("holds those of all namespaces where it is asked for them", () => {
-    const found = openRecall({
+    const found = openStepCache({
       resourceOf: () => apps,
       known: ({ namespace }) =>
         namespace === "" ? { get: () => undefined, values: () => watched, reached: () => "99" } : undefined,
@@ -130,7 +130,7 @@ describe("one that is watched", () => {
   const one = app({ name: "p" });
   const get = (_: string, name: string) => (name === "p" ? one : undefined);
   const by = (whose: string | undefined) =>
-    openRecall({
+    openStepCache({
       resourceOf: () => apps,
       known: ({ kind }) => (kind === whose ? { get, values: () => [one], reached: () => "99" } : undefined),
     });

@@ -1,7 +1,7 @@
 /** What happened to an object once is shown while the object is there, and by nothing of what it was told with before. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Figure, Measure } from "../../../shared/core/metric.ts";
+import type { Figure, MetricSample } from "../../../shared/core/metric.ts";
 import { openLasting } from "../../../shared/deployments/host/lasting-gauges.ts";
 
 const figures: readonly Figure[] = [
@@ -9,17 +9,17 @@ const figures: readonly Figure[] = [
   { name: "runs", help: "h", kind: "gauge" },
 ];
 
-const took = (uid: string, version: string, value: number): Measure => ({
+const took = (uid: string, version: string, value: number): MetricSample => ({
   do: "observe",
   name: "took",
   value,
   of: { uid, version },
 });
 
-const place = (uid: string): Measure => ({ do: "count", name: "took", value: 0, of: { uid } });
-const other: Measure = { do: "count", name: "runs", value: 1, of: {} };
+const place = (uid: string): MetricSample => ({ do: "count", name: "took", value: 0, of: { uid } });
+const other: MetricSample = { do: "count", name: "runs", value: 1, of: {} };
 
-const values = (measures: readonly Measure[]): readonly string[] =>
+const values = (measures: readonly MetricSample[]): readonly string[] =>
   measures.map(({ name, value, of }) => `${name} ${of["uid"] ?? ""} ${value}`);
 
 test("what lasts is kept back, and everything else passes by", () => {

@@ -50,7 +50,7 @@ export type LeftRow = {
 const first: Standing = { version: 0, retryCount: 0 };
 
 /** Slow to leave when it is told to. */
-const lingers = "trap 'sleep 90' TERM; while :; do sleep 0.2; done";
+const keptForUpdates = "trap 'sleep 90' TERM; while :; do sleep 0.2; done";
 
 /** What there is when the migration comes. */
 export const rows: readonly LeftRow[] = [
@@ -63,7 +63,7 @@ export const rows: readonly LeftRow[] = [
     standing: { ...first, legacy: true },
   },
   {
-    ...{ name: "left-restarting", phase: "Running", script: lingers, replicas: 2, pods: "Running", group: true },
+    ...{ name: "left-restarting", phase: "Running", script: keptForUpdates, replicas: 2, pods: "Running", group: true },
     ...{ standing: first, graceSeconds: 120 },
   },
   { name: "left-pending", phase: "Pending", script: "sleep 5", replicas: 1, group: true, standing: first },

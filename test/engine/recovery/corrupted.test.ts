@@ -13,9 +13,9 @@ import { readCursor } from "../../../shared/updates/cursor.ts";
 import { application, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "../../host/objects.ts";
 import { at, textAt } from "../../sweep/fields.ts";
 import { cutOff, type Spoil, spoilsOf } from "./spoils.ts";
-import { type Making, neighbour, type Outcome, openWard, patient, type Ward } from "./ward.ts";
+import { brokenRecord, type Making, neighbour, type Outcome, openWard, type Ward } from "./ward.ts";
 
-const both = [patient, neighbour] as const;
+const both = [brokenRecord, neighbour] as const;
 const hanging = { hangs: true } as const;
 const retrying = { restartPolicy: { type: "OnFailure", onFailureRetries: 3, onFailureRetryInterval: 3_600 } } as const;
 const two = { executor: { instances: 2, cores: 1, memory: "512m" } } as const;
@@ -94,8 +94,8 @@ describe("a record with one field spoilt harms nobody, in a step that neither fa
 describe("a record that was not saved like that", () => {
   const run = rows["a run of Spark"];
   const stateOf = (ward: Ward): readonly unknown[] => [
-    textAt(ward.get("SparkApplication", patient), "status", "applicationState", "state"),
-    textAt(ward.get("Pod", `${patient}-driver`), "metadata", "uid"),
+    textAt(ward.get("SparkApplication", brokenRecord), "status", "applicationState", "state"),
+    textAt(ward.get("Pod", `${brokenRecord}-driver`), "metadata", "uid"),
   ];
   const opened = async (): Promise<readonly [Ward, readonly unknown[]]> => {
     assert.ok(run);

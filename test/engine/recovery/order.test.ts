@@ -4,14 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Ask, Finding } from "../../../shared/engine/recovery/request.ts";
+import type { Finding, RecoveryRequest } from "../../../shared/engine/recovery/request.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { eight, failing, message, part, toy, writesIn } from "../fakes.ts";
 import { good, stored, type ToyBox, toyBox } from "./toys.ts";
 
-const reconnect: Ask = { mode: "reconnect", fresh: false, graceSeconds: 30 };
-const cleanup: Ask = { ...reconnect, mode: "cleanup" };
+const reconnect: RecoveryRequest = { mode: "reconnect", fresh: false, graceSeconds: 30 };
+const cleanup: RecoveryRequest = { ...reconnect, mode: "cleanup" };
 const settled = 17_000;
 
 const withParts = (kind: Parameters<typeof toyBox>[0] = {}, decide?: Parameters<typeof toyBox>[1]): ToyBox => {
@@ -23,7 +23,7 @@ const withParts = (kind: Parameters<typeof toyBox>[0] = {}, decide?: Parameters<
   return box;
 };
 
-const asked = async (box: ToyBox, ask: Ask, more: Partial<World> = {}) => {
+const asked = async (box: ToyBox, ask: RecoveryRequest, more: Partial<World> = {}) => {
   const found: Finding[] = [];
   const world = box.toyWorld({ ask, found: (_, finding) => void found.push(finding), ...more });
   const ending = await step(world, message);

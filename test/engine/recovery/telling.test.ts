@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ApiError } from "../../../shared/core/errors.ts";
-import type { Ask } from "../../../shared/engine/recovery/request.ts";
+import type { RecoveryRequest } from "../../../shared/engine/recovery/request.ts";
 import { recovery } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
@@ -11,7 +11,7 @@ import { good, stored, type ToyBox, toyBox } from "./toys.ts";
 
 const lenient = { recovery: { ...recovery, strict: false } };
 const strict = { recovery: { ...recovery, strict: true } };
-const reconnect: Ask = { mode: "reconnect", fresh: false, graceSeconds: 30 };
+const reconnect: RecoveryRequest = { mode: "reconnect", fresh: false, graceSeconds: 30 };
 const damaged = { ...good, saves: "many" };
 
 /** The first so many events meet this. */

@@ -18,7 +18,7 @@ import { resources } from "../../host/objects.ts";
 import { crds, type Line } from "../../host/stand.ts";
 import { at, textAt } from "../../sweep/fields.ts";
 
-export const [patient, neighbour] = ["app", "neighbour"] as const;
+export const [brokenRecord, neighbour] = ["app", "neighbour"] as const;
 
 export type Treatment = { readonly strict: boolean; readonly edited: boolean };
 
@@ -108,7 +108,7 @@ export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }
   }
   const settle = async (): Promise<void> => {
     for (let round = 0; round < rounds; round += 1) {
-      await step(patient);
+      await step(brokenRecord);
       await step(neighbour);
       pass(pauseMs);
     }
@@ -116,7 +116,7 @@ export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }
   await settle();
   const victim = simulator.store.list("pods").find(({ metadata: { labels = {} } }) => {
     const { "sparkoperator.k8s.io/app-name": of, "spark-role": role } = labels;
-    return of === patient && role === kill?.role;
+    return of === brokenRecord && role === kill?.role;
   });
   if (kill !== undefined && victim !== undefined)
     simulator.killPod(namespace, victim.metadata.name, { code: kill.code });
@@ -132,15 +132,15 @@ export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }
         .map(({ metadata: { uid, deletionTimestamp }, ...object }) => [uid, deletionTimestamp, object["spec"]]),
     );
   return {
-    records: [recordOf(patient), recordOf(neighbour)],
+    records: [recordOf(brokenRecord), recordOf(neighbour)],
     treat: async (record, { strict, edited }) => {
       simulator.restore(start);
       writes.length = 0;
       lines.length = 0;
-      const store = gone(kubernetesCheckpoints(transport), patient, record, edited);
+      const store = gone(kubernetesCheckpoints(transport), brokenRecord, record, edited);
       const endings: (Ending | undefined)[] = [];
       for (let nth = 0; nth < steps; nth += 1) {
-        endings.push(await step(patient, { checkpoints: store, recovery: { ...recovery, strict } }));
+        endings.push(await step(brokenRecord, { checkpoints: store, recovery: { ...recovery, strict } }));
         pass(5_000);
       }
       const errors = lines.filter(({ level, message }) => level === "error" && !message.startsWith("the checkpoint"));

@@ -49,7 +49,7 @@ describe("an executor that is short", () => {
     const plan = decide(settings, key, { ...view, seen: new Map([[queryId(podsOf(key)), pods]]) });
     assert.ok(!("look" in plan), "it looked");
     assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.deepEqual([plan.more, plan.swift], [true, true]);
+    assert.deepEqual([plan.more, plan.staleSafe], [true, true]);
   });
 
   test("is made once: then the node is looked at, and the loss accounted for", () => {
@@ -87,7 +87,7 @@ describe("what is left of an executor that has ended", () => {
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.match(acts.join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.equal(plan.swift, true);
+    assert.equal(plan.staleSafe, true);
   });
 
   test("is cleaned away in the next step, on what was watched", () => {
@@ -100,7 +100,7 @@ describe("what is left of an executor that has ended", () => {
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.deepEqual(acts, ["delete pods p-exec-1003 if it is u-1003"]);
-    assert.equal(plan.swift, true);
+    assert.equal(plan.staleSafe, true);
   });
 
   test("while a stray of another attempt, which may live, is ended on what is read", () => {
@@ -108,7 +108,7 @@ describe("what is left of an executor that has ended", () => {
     const plan = decide(settings, key, seen(executor(1003, 143), stray));
     assert.ok(!("look" in plan), "it looked");
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
-    assert.equal(plan.swift, undefined);
+    assert.equal(plan.staleSafe, undefined);
   });
 });
 
@@ -148,7 +148,7 @@ describe("an executor that is one too many", () => {
       plan.memory.executors?.doomed?.map(({ id, reason }) => [id, reason]),
       [[1003, "dismissed"]],
     );
-    assert.equal(plan.swift, undefined);
+    assert.equal(plan.staleSafe, undefined);
     assert.ok(plan.stages.flat().map(said).includes("delete pods p-exec-1003 if it is u-1003 at 1"));
   });
 });

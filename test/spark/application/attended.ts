@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Hearing } from "../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../shared/core/plan.ts";
 import type { Memory } from "../../../shared/spark/application/memory.ts";
 import type { Ledger } from "../../../shared/spark/executors/ledger.ts";
 import { executor, type Short, uidOf } from "../executors/pods.ts";
@@ -14,13 +14,13 @@ export const status = {
   driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
 };
 
-export const heard = (value: unknown): Hearing => ({ heard: true, value });
-export const node = (ready: string, since: string, taints: readonly string[] = []): Hearing =>
+export const heard = (value: unknown): ProbeResult => ({ heard: true, value });
+export const node = (ready: string, since: string, taints: readonly string[] = []): ProbeResult =>
   heard({
     spec: { taints: taints.map((key) => ({ key })) },
     status: { conditions: [{ type: "Ready", status: ready, lastTransitionTime: since }] },
   });
-export const hidden: Hearing = { heard: false, why: "forbidden", message: "no" };
+export const hidden: ProbeResult = { heard: false, why: "forbidden", message: "no" };
 
 export const registered = (
   entries: Readonly<Record<string, readonly [isActive: boolean, active?: number, done?: number]>>,
@@ -55,7 +55,7 @@ export type Row = {
   readonly unnamed?: boolean;
   readonly timeToLiveSeconds?: number;
   /** Executors that only a second list shows. */
-  readonly hears?: Readonly<Record<string, Hearing>>;
+  readonly hears?: Readonly<Record<string, ProbeResult>>;
   readonly denied?: boolean;
   readonly body?: Stored;
   readonly looks?: readonly string[];

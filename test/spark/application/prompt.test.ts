@@ -22,7 +22,7 @@ describe("executors on their way", () => {
   test("are there for longer where nothing is done at once", () => {
     const { plan } = decided({ object, memory, pods, slow: true });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight }]);
-    assert.equal(plan.promptMs, undefined);
+    assert.equal(plan.createWithinMs, undefined);
   });
 
   test("count for lost when they cannot arrive any more, and others are made", () => {

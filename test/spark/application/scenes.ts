@@ -2,7 +2,7 @@
 import { digestOf } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Decision, Effect, Hearing, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
+import type { Decision, Effect, Plan, ProbeResult, Query, Refusal } from "../../../shared/core/plan.ts";
 import { queryId } from "../../../shared/core/plan.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
@@ -148,12 +148,12 @@ export type World = {
   readonly others?: Readonly<Record<string, readonly Stored[]>>;
   readonly options?: Partial<Options>;
   /** What a pod answers by the last words of the path, and what a peek finds by its name; else nobody answers. */
-  readonly hears?: Readonly<Record<string, Hearing>>;
+  readonly hears?: Readonly<Record<string, ProbeResult>>;
 };
 
-const deaf: Hearing = { heard: false, why: "unreachable", message: "connection refused" };
+const deaf: ProbeResult = { heard: false, why: "unreachable", message: "connection refused" };
 
-const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): Hearing =>
+const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): ProbeResult =>
   (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
 
 const answer = (world: World, query: Extract<Query, { do: "get" | "list" }>): readonly Stored[] => {
@@ -184,7 +184,7 @@ export const decided = (world: World): Decided => {
   let before: readonly Effect[] = [];
   const under = { ...settings, options: { ...defaultOptions, ...world.options } };
   const seen = new Map<string, readonly Stored[]>();
-  const heard = new Map<string, Hearing>();
+  const heard = new Map<string, ProbeResult>();
   const looks: Query[] = [];
   const saved: Memory[] = [];
   const { returning } = world;

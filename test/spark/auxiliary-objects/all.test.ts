@@ -2,8 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { doorsOf, guardsOf, prepared, rareIn } from "../../../shared/spark/auxiliary-objects/all.ts";
-import type { Companion, Subject } from "../../../shared/spark/auxiliary-objects/object.ts";
+import {
+  postStartObjectsOf,
+  preDriverObjectsOf,
+  prepared,
+  rareIn,
+} from "../../../shared/spark/auxiliary-objects/all.ts";
+import type { AuxiliaryObject, Subject } from "../../../shared/spark/auxiliary-objects/object.ts";
 import { defaultOptions, type Options } from "../../../shared/spark/auxiliary-objects/options.ts";
 import { uiInfo, uiServiceName } from "../../../shared/spark/auxiliary-objects/ui.ts";
 import { parseSpec } from "../../../shared/spark/schema/parse.ts";
@@ -17,9 +22,12 @@ const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-p
   return { ...subject, spec: prepared({ ...subject, spec: read.spec }) };
 };
 
-const companionsOf = (subject: Subject): readonly Companion[] => [...doorsOf(subject), ...guardsOf(subject)];
+const companionsOf = (subject: Subject): readonly AuxiliaryObject[] => [
+  ...postStartObjectsOf(subject),
+  ...preDriverObjectsOf(subject),
+];
 
-const idOf = ({ object: { apiVersion, kind, metadata } }: Companion): string =>
+const idOf = ({ object: { apiVersion, kind, metadata } }: AuxiliaryObject): string =>
   `${apiVersion} ${kind} ${metadata.name}`;
 
 const port = { servicePort: 9999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };

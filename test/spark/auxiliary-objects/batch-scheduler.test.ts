@@ -1,7 +1,7 @@
 /** What a batch scheduler is told of an application: amounts, queues, groups, on pods and in PodGroups. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { guardsOf, prepared } from "../../../shared/spark/auxiliary-objects/all.ts";
+import { preDriverObjectsOf, prepared } from "../../../shared/spark/auxiliary-objects/all.ts";
 import { driverAmounts, executorAmounts, totalAmounts } from "../../../shared/spark/auxiliary-objects/amounts.ts";
 import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
 import type { SparkApplicationSpec } from "../../../shared/spark/schema/application.ts";
@@ -94,7 +94,7 @@ describe("a PodGroup", () => {
     },
   ];
   for (const { name, spec, want } of cases) {
-    test(name, () => assert.deepEqual(guardsOf(subjectOf(spec))[0]?.object["spec"], want));
+    test(name, () => assert.deepEqual(preDriverObjectsOf(subjectOf(spec))[0]?.object["spec"], want));
   }
 });
 

@@ -1,11 +1,11 @@
 /** What is made of the driver's answer about its executors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Hearing } from "../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../shared/core/plan.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 import { askRegistered, registeredIn } from "../../../shared/spark/executors/registered.ts";
 
-const said = (value: unknown): Hearing => ({ heard: true, value });
+const said = (value: unknown): ProbeResult => ({ heard: true, value });
 const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0) => ({
   ...{ id, isActive, activeTasks, completedTasks, failedTasks },
   hostPort: "10.244.0.9:7079",
@@ -26,7 +26,7 @@ describe("the driver's answer", () => {
     });
   });
 
-  const nothing: readonly (readonly [what: string, hearing: Hearing])[] = [
+  const nothing: readonly (readonly [what: string, hearing: ProbeResult])[] = [
     ["that does not come", { heard: false, why: "unreachable", message: "connection refused" }],
     ["of another kind", said({ executors: [] })],
     ["of somebody else", said([{ id: 1, isActive: "yes" }])],

@@ -1,7 +1,7 @@
 /** Probes: a job that is made while those that it depends on still run, as soon as they show what is wanted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Hearing } from "../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../shared/core/plan.ts";
 import { flowOf } from "./stages.ts";
 
 const probing = (probe: object) => {
@@ -37,7 +37,7 @@ const http = {
 const tcp = { tcpSocketList: [{ taskName: "w", port: 22 }] };
 const status = (phase: string) => ({ taskStatusList: [{ taskName: "w", phase }] });
 
-const silent = (why: Extract<Hearing, { heard: false }>["why"], message = ""): Hearing => ({
+const silent = (why: Extract<ProbeResult, { heard: false }>["why"], message = ""): ProbeResult => ({
   heard: false,
   why,
   message,
@@ -46,7 +46,7 @@ const refused =
   'HTTP 503: {"message":"error trying to reach service: dial tcp 10.1.1.1:22: connect: connection refused"}';
 
 describe("a probe", () => {
-  const rows: readonly (readonly [what: string, probe: object, hearing: Hearing, met: boolean])[] = [
+  const rows: readonly (readonly [what: string, probe: object, hearing: ProbeResult, met: boolean])[] = [
     ["a page that says JSON", http, { heard: true, value: {} }, true],
     ["a page that says anything", http, silent("notJson", "ok"), true],
     ["a page that is missing", http, silent("notFound", "HTTP 404: no"), false],

@@ -1,7 +1,11 @@
 /** What a job asks for by annotation: each word with what it means, each that cannot be read with what is told. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Wishes, wishesOf, wishLines } from "../../../shared/volcano/job/annotation-policies.ts";
+import {
+  type AnnotationPolicies,
+  annotationPoliciesOf,
+  annotationPolicyLines,
+} from "../../../shared/volcano/job/annotation-policies.ts";
 import type { JobSpec } from "../../../shared/volcano/schema/spec.ts";
 
 const spec: JobSpec = {
@@ -12,7 +16,7 @@ const spec: JobSpec = {
 };
 
 const read = (annotations: Readonly<Record<string, string>>) =>
-  wishesOf(
+  annotationPoliciesOf(
     {
       metadata: {
         ...{ name: "j", uid: "u", resourceVersion: "1" },
@@ -33,7 +37,7 @@ describe("annotations of a job", () => {
       ...{ evictions: "count", leaving: "wait", resumes: "count", suspend: "false", exitCodes: [], success: [] },
     }));
 
-  const good: readonly (readonly [string, string, Partial<Wishes>])[] = [
+  const good: readonly (readonly [string, string, Partial<AnnotationPolicies>])[] = [
     ["restart-backoff", "10s", { backoffMs: 10_000 }],
     ["leaving-nodes", "evict", { leaving: "evict" }],
     ["restart-backoff-max", "1d", { backoffMaxMs: 86_400_000 }],
@@ -100,7 +104,7 @@ describe("annotations of a job", () => {
 });
 
 test("the table has a row for every annotation", () => {
-  const lines = wishLines();
+  const lines = annotationPolicyLines();
   assert.equal(new Set(lines.map(({ annotation }) => annotation)).size, 10);
   const [first] = lines;
   assert.deepEqual(

@@ -45,7 +45,7 @@ describe("a new job", () => {
   });
 
   test("waits for its group without another step", () => {
-    assert.deepEqual([loop.last?.swift, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
+    assert.deepEqual([loop.last?.staleSafe, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
   });
 
   test("that another has left behind is asked for both of its groups", () => {
@@ -63,10 +63,10 @@ describe("a step that goes by what is watched", () => {
   test("may end whoever the policy is about, once they were asked for, and whoever was to be ended before", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     loop.fail("j-w-1", 3);
-    assert.equal(loop.step().swift, true);
+    assert.equal(loop.step().staleSafe, true);
     const all = new Loop(restarting("RestartJob")).running();
     all.fail("j-w-1", 3);
-    assert.equal(all.step().swift, true);
+    assert.equal(all.step().staleSafe, true);
   });
 
   test("asks for who has failed only where what is watched may be behind, for who was evicted always", () => {
@@ -102,14 +102,14 @@ describe("a step that goes by what is watched", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
-    assert.deepEqual([aborting.step().swift, aborting.memory?.phase], [undefined, "Aborted"]);
+    assert.deepEqual([aborting.step().staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
     const shrinking = new Loop(restarting("RestartJob")).running();
     shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] } });
-    assert.equal(shrinking.step().swift, undefined);
+    assert.equal(shrinking.step().staleSafe, undefined);
     const done = new Loop(restarting("RestartJob")).running();
     done.pods("Succeeded");
     done.step();
-    assert.deepEqual([done.memory?.phase, done.last?.swift], ["Completed", undefined]);
+    assert.deepEqual([done.memory?.phase, done.last?.staleSafe], ["Completed", undefined]);
   });
 
   test("shows a phase that it did not come to only if it wins for it", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { type Hearing, type Plan, queryId } from "../../../shared/core/plan.ts";
+import { type Plan, type ProbeResult, queryId } from "../../../shared/core/plan.ts";
 import { volcanoPod } from "../../../shared/volcano/podgroup/ungrouped-pods.ts";
 
 const key = { cluster: "here", kind: "Pod", namespace: "ns", name: "p" };
@@ -26,7 +26,7 @@ const owner = (kind: string, apiVersion = "apps/v1") => ({
 
 /** The plan for a pod whose controller, if one is asked for, has these annotations. */
 const planned = (object: Stored, annotations?: Readonly<Record<string, string>>): Plan<unknown> => {
-  const heard = new Map<string, Hearing>();
+  const heard = new Map<string, ProbeResult>();
   for (let round = 0; round < 3; round += 1) {
     const view = { object, uid: object.metadata.uid, memory: undefined, seen: new Map(), heard, now: 0, refused: [] };
     const decision = volcanoPod.decide(key, view);

@@ -4,17 +4,26 @@ import type { Decision, Plan, Query } from "../../../core/plan.ts";
 import { queryId } from "../../../core/plan.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
-import { bodyOf, leftoversOf, planOf, podsOf, removal, type Scene, seenPods, settledAt } from "../context.ts";
+import {
+  type ApplicationContext,
+  bodyOf,
+  leftoversOf,
+  planOf,
+  podsOf,
+  removal,
+  seenPods,
+  settledAt,
+} from "../context.ts";
 import type { Memory } from "../memory.ts";
 import { adoptedUid, alive, type Pods } from "./evidence.ts";
-import { type Stranded, strandedAmong } from "./unreachable.ts";
+import { type UnreachablePods, unreachableAmong } from "./unreachable.ts";
 
 /** Pods that are being ended usually go within their grace; an event tells, this is for the one that got lost. */
 const pollMs = 15_000;
 
 /** The list may be behind: a driver that is known and not listed is asked for by name before it counts as ended. */
 const remaining = (
-  { key, view, memory }: Scene,
+  { key, view, memory }: ApplicationContext,
   found: Pods,
 ): readonly Stored[] | { readonly look: readonly Query[] } => {
   if (found.all.length > 0 || memory.driver === undefined) return found.all;
@@ -31,13 +40,16 @@ const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
   return { ...memory, driver: { ...driver, uid: body.metadata.uid } };
 };
 
-const timeOf = ({ wakeAt }: Stranded): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
+const timeOf = ({ wakeAt }: UnreachablePods): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
 
-const waitsFor = (count: number, { says }: Stranded): string =>
+const waitsFor = (count: number, { says }: UnreachablePods): string =>
   `${count} object(s) of the last run to end${says === undefined ? "" : `, ${says} among them`}`;
 
 /** Removes all that earlier attempts made. `then` decides once nothing of it is left. */
-export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): Decision<Memory> => {
+export const clearAttempt = (
+  scene: ApplicationContext,
+  then: (scene: ApplicationContext) => Decision<Memory>,
+): Decision<Memory> => {
   const { key, view, memory } = scene;
   const leftovers = leftoversOf(scene);
   const unseen = [podsOf(key), ...leftovers].filter((query) => !view.seen.has(queryId(query)));
@@ -50,7 +62,7 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
   const left = remaining(scene, found);
   if ("look" in left) return left;
   if (left.length === 0 && others.length === 0) return then(scene);
-  const stranded = strandedAmong(scene, left);
+  const stranded = unreachableAmong(scene, left);
   if ("look" in stranded) return stranded;
   const answering = alive(left).filter((pod) => !stranded.freed.has(pod));
   const stage = [
@@ -66,7 +78,7 @@ export const clear = (scene: Scene, then: (scene: Scene) => Decision<Memory>): D
 };
 
 /** The application is gone: what it left is ended, and when nothing can come any more, so is the memory of it. */
-export const windDown = (scene: Omit<Scene, "object" | "read" | "policies">): Decision<Memory> => {
+export const windDown = (scene: Omit<ApplicationContext, "object" | "read" | "policies">): Decision<Memory> => {
   const { key, view, memory, settings } = scene;
   const seen = view.seen.get(queryId(podsOf(key)));
   if (seen === undefined) return { look: [podsOf(key)] };

@@ -3,7 +3,7 @@ import { spanText } from "../../../core/annotation.ts";
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus, waitingReason } from "../../../kube/pods.ts";
-import { policyOf, type Scene } from "../context.ts";
+import { type ApplicationContext, policyOf } from "../context.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { shownExecutors } from "../status.ts";
 import type { Pods } from "./evidence.ts";
@@ -19,7 +19,7 @@ export type End = {
 };
 
 /** The memory of a run that has failed, with its next one if there is to be one. */
-export const failed = (scene: Scene, driver: Driver, end: End): Memory => {
+export const failed = (scene: ApplicationContext, driver: Driver, end: End): Memory => {
   const { endedAt, error, cause } = end;
   const { memory, policies } = scene;
   const good = endedAt - driver.submittedAt >= policies.goodRunMs;
@@ -49,7 +49,11 @@ const reasonOf = (pod: Stored | undefined): string => {
 };
 
 /** `rekindle.dev/driver-start-timeout`: counted from when its pod was made, which may be long after it was planned. */
-export const driverLateness = ({ policies, view }: Scene, driver: Driver, pod: Stored | undefined): Lateness => {
+export const driverLateness = (
+  { policies, view }: ApplicationContext,
+  driver: Driver,
+  pod: Stored | undefined,
+): Lateness => {
   const { driverStartMs } = policies;
   if (driverStartMs === undefined) return undefined;
   const until = (instantOf(pod?.metadata.creationTimestamp) ?? driver.submittedAt) + driverStartMs;
@@ -61,11 +65,11 @@ export const driverLateness = ({ policies, view }: Scene, driver: Driver, pod: S
 const isUp = (pod: Stored): boolean => podStatus(pod).phase !== "Pending";
 
 /** Whoever asks for none waits for none. */
-const expectsExecutors = ({ read }: Scene, found: Pods): boolean =>
+const expectsExecutors = ({ read }: ApplicationContext, found: Pods): boolean =>
   found.executors.length > 0 || (read.ok && read.spec.dynamicAllocation?.enabled !== true);
 
 /** `rekindle.dev/executor-start-timeout`: counted from the driver's start, until the first executor runs. */
-export const executorLateness = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Lateness => {
+export const executorLateness = (scene: ApplicationContext, driver: Driver, found: Pods, pod: Stored): Lateness => {
   const { policies, view, object } = scene;
   const { executorStartMs } = policies;
   if (executorStartMs === undefined || !expectsExecutors(scene, found)) return undefined;

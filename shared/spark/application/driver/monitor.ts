@@ -5,15 +5,15 @@ import { queryId, untold } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { exposureOf } from "../auxiliary-objects.ts";
-import { bodyOf, endStrays, planOf, podsOf, type Scene, seenPods } from "../context.ts";
+import { type ApplicationContext, bodyOf, endStrays, planOf, podsOf, seenPods } from "../context.ts";
 import { ahead, rushed, supplied, supplyOf } from "../executors/allocation-plan.ts";
 import { closed } from "../executors/final-account.ts";
 import { regained } from "../executors/lookup.ts";
-import { type Attended, attended } from "../executors/monitor.ts";
-import { chronicled } from "../history.ts";
+import { type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
+import { withHistory } from "../history.ts";
 import { type Evidence, followed } from "../machine.ts";
 import type { Driver, Memory } from "../memory.ts";
-import { awaiting, type Comeback, comeback } from "../recovery-window.ts";
+import { awaiting, type RecoveryWindow, recoveryWindow } from "../recovery-window.ts";
 import { isOwnRun } from "../run-spec.ts";
 import { showsSubmission } from "../status.ts";
 import { alive, endOf, evidenceOf, failureOf, isBody, type Pods, submissionLabel } from "./evidence.ts";
@@ -32,11 +32,11 @@ type Sighted = Exclude<Sighting, { readonly see: "later" }>;
  * What the driver left shows that it was there, even if no step ever saw it: its executors, or the status, which tells of a
  * submission only when its pod had been created.
  */
-const wasThere = ({ object }: Scene, driver: Driver, found: Pods): boolean =>
+const wasThere = ({ object }: ApplicationContext, driver: Driver, found: Pods): boolean =>
   driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
-const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
+const sighted = (scene: ApplicationContext, driver: Driver, found: Pods): Sighting => {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
   if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
   const query = bodyOf(scene.key, driver);
@@ -47,7 +47,7 @@ const sighted = (scene: Scene, driver: Driver, found: Pods): Sighting => {
 };
 
 /** What is to be remembered of a run under this evidence. */
-const memoryAfter = (scene: Scene, driver: Driver, sighting: Sighted): Memory | "resume" => {
+const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighted): Memory | "resume" => {
   const { memory } = scene;
   const { see, pod } = sighting;
   const endedAt = (pod === undefined ? undefined : endOf(pod)) ?? scene.view.now;
@@ -95,10 +95,10 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
 };
 
 /** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
-const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decision<Memory> => {
+const resume = (scene: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> => {
   const other = unrecorded(found);
   if (other !== undefined)
-    return follow({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
+    return monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
   const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
@@ -108,10 +108,10 @@ const resume = (scene: Scene, driver: Driver, found: Pods, ended: Ended): Decisi
 const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
 
 /** What a run that has ended does next; within the same step, for what showed its end shows that, too. */
-type Ended = (scene: Scene) => Decision<Memory>;
+type Ended = (scene: ApplicationContext) => Decision<Memory>;
 
 /** When to look again: at the end of whichever wait is over first. */
-const timesOf = (back: Comeback, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
+const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
   const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
   return {
     ...(back.is === "open" ? { returning: true } : {}),
@@ -153,21 +153,30 @@ const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSI
 };
 
 /** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
-const closing = (scene: Scene, before: Scene, { driver, found, waits }: Run, ended: Ended): Decision<Memory> => {
+const closing = (
+  scene: ApplicationContext,
+  before: ApplicationContext,
+  { driver, found, waits }: Run,
+  ended: Ended,
+): Decision<Memory> => {
   const { memory, first } = closed(scene, driver, found);
   if (untold(scene.view, first).length > 0) return { memory: before.memory, stages: [first], ...waits, more: true };
   return ended({ ...scene, memory });
 };
 
 /** Something is to be done before what was found is remembered, and cannot wait for anything. */
-const isUrged = ({ view }: Scene, { cordons, first }: Attended): boolean =>
+const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorReport): boolean =>
   cordons.length > 0 || untold(view, first).length > 0;
 
 /** What is done before what was found is remembered: a death in between only does it again. */
-const beforehand = (scene: Scene, { left, cordons, first }: Attended, waits: Waits): Plan<Memory> | undefined => {
+const beforehand = (
+  scene: ApplicationContext,
+  { left, cordons, first }: ExecutorReport,
+  waits: Waits,
+): Plan<Memory> | undefined => {
   const { view, memory } = scene;
   if (untold(view, left).length > 0)
-    return { memory: view.memory ?? memory, stages: [left], ...waits, swift: true, more: true };
+    return { memory: view.memory ?? memory, stages: [left], ...waits, staleSafe: true, more: true };
   if (cordons.length > 0) return { memory, stages: [cordons], ...waits, more: true };
   return untold(view, first).length > 0 ? { memory, stages: [first], ...waits, more: true } : undefined;
 };
@@ -179,10 +188,10 @@ const broughtBack = (decision: Decision<Memory>, told: readonly Effect[]): Decis
 };
 
 /** The run goes on: its executors are looked after, and made where that is ours to do. */
-const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
+const cared = (scene: ApplicationContext, run: Run, ended: Ended): Decision<Memory> => {
   const { driver, found, body, waits } = run;
   const strays = [...endStrays(found), ...run.ends];
-  const care = body === undefined || run.open ? undefined : attended(scene, driver, found, body);
+  const care = body === undefined || run.open ? undefined : monitorExecutors(scene, driver, found, body);
   if (care === undefined)
     return supplied(scene, found, supplyOf(scene, driver, found, body), { stages: [strays], ...waits });
   if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
@@ -196,7 +205,7 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
   const early = rush ?? beforehand(scene, care, { ...waits, ...timed });
   if (early !== undefined) return early;
   if (end !== undefined) {
-    const over = chronicled(now, memory.state.phase, failed(now, driver, end));
+    const over = withHistory(now, memory.state.phase, failed(now, driver, end));
     return closing({ ...now, memory: over }, scene, run, ended);
   }
   if (told.length === 0 || isOwnRun(memory))
@@ -209,7 +218,7 @@ const cared = (scene: Scene, run: Run, ended: Ended): Decision<Memory> => {
 const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
   pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
 
-export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
+export const monitorDriver = (given: ApplicationContext, ended: Ended): Decision<Memory> => {
   const found = seenPods(given);
   if (found === undefined) return { look: [podsOf(given.key)] };
   const scene = regained(given, found);
@@ -220,7 +229,7 @@ export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
   const sighting = sighted(scene, driver, found);
   if (sighting.see === "later") return { look: sighting.look };
   const known = knownBy(driver, sighting);
-  const back = comeback(scene, found, sighting);
+  const back = recoveryWindow(scene, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)
     return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
   const delay = delayed(scene, { driver: known, found }, sighting);
@@ -229,7 +238,7 @@ export const follow = (given: Scene, ended: Ended): Decision<Memory> => {
   const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
   if (after === "resume") return resume(scene, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
-  const next = chronicled(scene, scene.memory.state.phase, after);
+  const next = withHistory(scene, scene.memory.state.phase, after);
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
   if ("look" in doors) return doors;

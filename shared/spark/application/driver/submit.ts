@@ -3,8 +3,8 @@
 import type { Obj, Resource } from "../../../core/object.ts";
 import type { Effect, Plan } from "../../../core/plan.ts";
 import { pods } from "../../../kube/resources.ts";
-import { guardsOf } from "../../auxiliary-objects/all.ts";
-import type { Companion } from "../../auxiliary-objects/object.ts";
+import { preDriverObjectsOf } from "../../auxiliary-objects/all.ts";
+import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
 import { prefixOf } from "../../executor-pod/builder.ts";
 import type { ExecutorBasis } from "../../executor-pod/request.ts";
 import { begun } from "../../executors/allotment.ts";
@@ -13,7 +13,7 @@ import { ignoredVolumes } from "../../submission/mounts.ts";
 import { type Submission, submit } from "../../submission/submit.ts";
 import { standIn } from "../../submission/versions.ts";
 import { accompaniment, attemptOf, withRare } from "../auxiliary-objects.ts";
-import { planOf, policyOf, type Scene } from "../context.ts";
+import { type ApplicationContext, planOf, policyOf } from "../context.ts";
 import { unsubmitted } from "../history.ts";
 import type { Driver, Memory, State } from "../memory.ts";
 import { policiesOf } from "../policies.ts";
@@ -29,12 +29,12 @@ export const creation = (object: Obj, owner: string): Effect => {
   return { do: "create", object, resource, owner };
 };
 
-type Whole = Submission & { readonly guards: readonly Companion[] };
+type Whole = Submission & { readonly guards: readonly AuxiliaryObject[] };
 
 type Refused = { readonly refused: string };
 
 /** What an attempt's driver is, and what it needs: the same for everybody who asks, at any time. */
-const submitted = (scene: Scene, attempt: number, submittedAt: number): Submission | Refused => {
+const submitted = (scene: ApplicationContext, attempt: number, submittedAt: number): Submission | Refused => {
   const { read, object, view, settings } = scene;
   if (!read.ok) return { refused: read.message };
   const { name, namespace, labels, annotations } = object.metadata;
@@ -50,7 +50,10 @@ const submitted = (scene: Scene, attempt: number, submittedAt: number): Submissi
 };
 
 /** What the executors of the present run are made from, also when the annotation was taken away meanwhile. */
-export const executorBasis = (scene: Scene, { attempt, submittedAt }: Driver): ExecutorBasis | undefined => {
+export const executorBasis = (
+  scene: ApplicationContext,
+  { attempt, submittedAt }: Driver,
+): ExecutorBasis | undefined => {
   const { metadata } = scene.object;
   const annotations = { ...metadata.annotations, [ownerAnnotation]: "own" };
   const own = { ...scene, object: { ...scene.object, metadata: { ...metadata, annotations } } };
@@ -59,7 +62,7 @@ export const executorBasis = (scene: Scene, { attempt, submittedAt }: Driver): E
 };
 
 /** The objects of an attempt, and those that go with it. */
-const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole | Refused => {
+const submissionOf = (scene: ApplicationContext, attempt: number, submittedAt: number): Whole | Refused => {
   const { read } = scene;
   const result = submitted(scene, attempt, submittedAt);
   if ("refused" in result || !read.ok) return "refused" in result ? result : { refused: "its spec cannot be read" };
@@ -67,17 +70,17 @@ const submissionOf = (scene: Scene, attempt: number, submittedAt: number): Whole
   const strange = [...result.before, result.driver].find(({ kind }) => !resourceOf.has(kind));
   if (strange !== undefined) return { refused: `it needs a ${strange.kind}, which Rekindle cannot create` };
   const { submissionId, applicationId, driverPodName } = result;
-  return { ...result, guards: guardsOf({ ...subject, submissionId, applicationId, driverPodName }) };
+  return { ...result, guards: preDriverObjectsOf({ ...subject, submissionId, applicationId, driverPodName }) };
 };
 
 /** Rekindle is the allocator of this run: how many executors it has may change while it runs. */
-const allotted = ({ memory, object }: Scene, attempt: number, { executors }: Whole): Partial<Memory> =>
+const allotted = ({ memory, object }: ApplicationContext, attempt: number, { executors }: Whole): Partial<Memory> =>
   executors === undefined
     ? { spec: relevant(object, false) }
     : { spec: relevant(object, true), allotment: begun(attempt, prefixOf(executors), memory.allotment) };
 
 /** The next attempt: its identity is saved, fenced, before anything of it exists. */
-export const submitNext = (scene: Scene): Plan<Memory> => {
+export const submitNext = (scene: ApplicationContext): Plan<Memory> => {
   const { memory, view } = scene;
   const attempt = memory.attempt + 1;
   const submission = submissionOf(scene, attempt, view.now);
@@ -103,7 +106,7 @@ export const submitNext = (scene: Scene): Plan<Memory> => {
 };
 
 /** The attempt was handed out and its driver never seen: its objects are made, or made again, under the same names. */
-export const submitAgain = (scene: Scene): Plan<Memory> => {
+export const submitAgain = (scene: ApplicationContext): Plan<Memory> => {
   const { memory, view } = scene;
   const submittedAt = memory.driver?.submittedAt ?? view.now;
   const submission = submissionOf(scene, memory.attempt, submittedAt);
@@ -111,7 +114,7 @@ export const submitAgain = (scene: Scene): Plan<Memory> => {
   return creating(scene, { ...memory, plannedAt: view.now, state: { phase: "SUBMITTED" } }, submission);
 };
 
-const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message: string): Effect => ({
+const warning = ({ object }: ApplicationContext, { attempt }: Memory, reason: string, message: string): Effect => ({
   do: "record",
   about: object,
   resource: sparkApplications,
@@ -125,7 +128,7 @@ const warning = ({ object }: Scene, { attempt }: Memory, reason: string, message
  * What stops nothing and is told: an annotation out of range, for which the default holds; a version whose rules are
  * others'; volumes that no pod gets; confs of Spark's own allocator that Rekindle reads otherwise.
  */
-const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
+const warnings = (scene: ApplicationContext, memory: Memory): readonly Effect[] => {
   const { problems } = policiesOf(scene.object);
   const other = scene.read.ok ? standIn(scene.read.spec.sparkVersion) : undefined;
   const otherwise = scene.read.ok && isOwnRun(memory) ? readOtherwise(scene.read.spec) : [];
@@ -138,7 +141,7 @@ const warnings = (scene: Scene, memory: Memory): readonly Effect[] => {
   ];
 };
 
-const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory> => {
+const creating = (scene: ApplicationContext, memory: Memory, submission: Whole): Plan<Memory> => {
   const { uid } = scene.view;
   const { guards, before, driver } = submission;
   const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
@@ -150,7 +153,7 @@ const creating = (scene: Scene, memory: Memory, submission: Whole): Plan<Memory>
 };
 
 /** The server said no to what was handed out: it was submitted, but never executed. */
-export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
+export const withdrawn = (scene: ApplicationContext, error: string): Plan<Memory> => {
   const { driver: _, ...memory } = unsubmitted(scene.memory);
   return refused(scene, { ...memory, executions: Math.max(0, memory.executions - 1) }, error);
 };
@@ -158,7 +161,7 @@ export const withdrawn = (scene: Scene, error: string): Plan<Memory> => {
 /** Upstream's own words, which its users and their alerts look for. */
 const submissionError = (error: string): string => `failed to run spark-submit: ${error}`.slice(0, 4_096);
 
-const refused = (scene: Scene, memory: Memory, error: string): Plan<Memory> => {
+const refused = (scene: ApplicationContext, memory: Memory, error: string): Plan<Memory> => {
   const { now } = scene.view;
   const failures = (memory.failures ?? 0) + 1;
   const submittedAt = scene.memory.driver?.submittedAt ?? now;

@@ -11,7 +11,7 @@ import { labelOf, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
 import { spans } from "../annotations.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { statesOf } from "../executors/repair.ts";
 import type { Evidence } from "../machine.ts";
 import type { Driver } from "../memory.ts";
@@ -23,7 +23,7 @@ const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
 /** What a driver's node leads to, and what is waited for while it says nothing. */
 type Stranding = { readonly late: Lateness; readonly says?: string };
 
-const lost = ({ view }: Scene, error: string): Stranding => ({
+const lost = ({ view }: ApplicationContext, error: string): Stranding => ({
   late: { is: "late", end: { endedAt: view.now, error, cause: "unreachable" } satisfies End },
 });
 
@@ -33,7 +33,7 @@ const silentSince = (pod: Stored, state: NodeState, now: number): number | undef
   return state.is === "hidden" && isGivenUp(pod, now) ? instantOf(pod.metadata.deletionTimestamp) : undefined;
 };
 
-const judgedBy = (scene: Scene, pod: Stored, state: NodeState): Stranding => {
+const judgedBy = (scene: ApplicationContext, pod: Stored, state: NodeState): Stranding => {
   const { driverNodeMs } = scene.policies;
   const node = nodeOf(pod);
   if (state.is === "gone") return lost(scene, `driver lost: its node ${node} is gone`);
@@ -48,7 +48,7 @@ const judgedBy = (scene: Scene, pod: Stored, state: NodeState): Stranding => {
 };
 
 /** Of a driver that runs as far as its pod shows. */
-const driverStranding = (scene: Scene, pod: Stored): Stranding | Look => {
+const driverStranding = (scene: ApplicationContext, pod: Stored): Stranding | Look => {
   if (!isSuspect(pod)) return { late: undefined };
   const states = statesOf(scene, [pod]);
   if ("look" in states) return states;
@@ -60,7 +60,7 @@ type Run = { readonly driver: Driver; readonly found: Pods };
 
 /** Whether a run takes too long to come up, or its driver's node to answer; nobody waits for the executors of a silent one. */
 export const delayed = (
-  scene: Scene,
+  scene: ApplicationContext,
   { driver, found }: Run,
   { see, pod }: { readonly see: Evidence; readonly pod: Stored | undefined },
 ): Stranding | Look => {
@@ -72,10 +72,10 @@ export const delayed = (
 };
 
 /** Its grace is over for longer than a node that answers needs to tell so. */
-const isOverdue = (pod: Stored, { view, policies }: Scene): boolean =>
+const isOverdue = (pod: Stored, { view, policies }: ApplicationContext): boolean =>
   (instantOf(pod.metadata.deletionTimestamp) ?? Number.POSITIVE_INFINITY) + policies.nodeGraceMs < view.now;
 
-const fateIn = (scene: Scene, pod: Stored, state: NodeState): Fate => {
+const fateIn = (scene: ApplicationContext, pod: Stored, state: NodeState): Fate => {
   const { view, policies } = scene;
   const { driverNodeMs, nodeGraceMs, unreachableExecutors } = policies;
   const isDriver = labelOf(pod, "spark-role") === "driver";
@@ -84,7 +84,7 @@ const fateIn = (scene: Scene, pod: Stored, state: NodeState): Fate => {
   return fateOf(pod, state, { now: view.now, graceMs: isDriver ? (driverNodeMs ?? nodeGraceMs) : nodeGraceMs, waits });
 };
 
-export type Stranded = {
+export type UnreachablePods = {
   /** Those that are ended at once, and how: as they were when they were looked at. */
   readonly freed: ReadonlySet<Stored>;
   readonly ends: readonly Effect[];
@@ -101,7 +101,7 @@ const forced = ({ metadata }: Stored): Effect => {
 };
 
 /** Of a run that is cleared away: what of it no node will end. */
-export const strandedAmong = (scene: Scene, left: readonly Stored[]): Stranded | Look => {
+export const unreachableAmong = (scene: ApplicationContext, left: readonly Stored[]): UnreachablePods | Look => {
   const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, scene));
   const states = statesOf(scene, suspects);
   if ("look" in states) return states;

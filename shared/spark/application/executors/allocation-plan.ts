@@ -3,13 +3,13 @@ import type { Stored } from "../../../core/object.ts";
 import type { Decision, Effect, Look, Plan } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
 import { settlesAt } from "../../executors/allotment.ts";
-import { planOf, type Scene } from "../context.ts";
+import { type ApplicationContext, planOf } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import type { Driver, Memory } from "../memory.ts";
-import { earlier, type Owned, own } from "./allocator.ts";
+import { type AllocationResult, allocateExecutors, earlier } from "./allocator.ts";
 import { endsNobody } from "./retention.ts";
 
-type Plain = Pick<Owned, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
+type Plain = Pick<AllocationResult, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
 
 type Running = {
   /** The driver's pod, while it runs. */
@@ -18,32 +18,34 @@ type Running = {
   readonly plain: Plain & { readonly spent?: readonly Effect[] };
 };
 
-const creationsIn = ({ stages }: Owned): number => stages.flat().filter(({ do: act }) => act === "create").length;
+const creationsIn = ({ stages }: AllocationResult): number =>
+  stages.flat().filter(({ do: act }) => act === "create").length;
 
 /**
  * Executors may be made on what was watched a moment ago: their ids are the save's, and whoever is on the way is counted.
  * What ends somebody, or gives up one that never came, is decided on what is read.
  */
 const swiftness = (
-  { memory, view, settings }: Scene,
+  { memory, view, settings }: ApplicationContext,
   found: Pods,
   stages: readonly (readonly Effect[])[],
-): { swift?: true } => {
+): { staleSafe?: true } => {
   const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
-  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { swift: true } : {};
+  return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { staleSafe: true } : {};
 };
 
-const prompt = ({ promptMs }: Owned): { promptMs?: number } => (promptMs === undefined ? {} : { promptMs });
+const prompt = ({ createWithinMs }: AllocationResult): { createWithinMs?: number } =>
+  createWithinMs === undefined ? {} : { createWithinMs };
 
 /** What is to be made of executors, and what the run does besides. */
-export type Supply = Owned | Look | undefined;
+export type Supply = AllocationResult | Look | undefined;
 
-export const supplyOf = (scene: Scene, driver: Driver, found: Pods, body: Stored | undefined): Supply =>
-  body === undefined ? undefined : own(scene, driver, found, body);
+export const supplyOf = (scene: ApplicationContext, driver: Driver, found: Pods, body: Stored | undefined): Supply =>
+  body === undefined ? undefined : allocateExecutors(scene, driver, found, body);
 
 /** Executors that are short are made before anybody else is looked at or asked, in the same step. */
 export const ahead = (
-  scene: Scene,
+  scene: ApplicationContext,
   driver: Driver,
   found: Pods,
   { body, plain }: Running,
@@ -59,7 +61,7 @@ export const ahead = (
  * for which `untold` is remembered.
  */
 export const rushed = (
-  scene: Scene,
+  scene: ApplicationContext,
   found: Pods,
   owned: Supply,
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
@@ -78,12 +80,17 @@ export const rushed = (
 };
 
 /** The plan of a followed run whose driver runs: what it does without us, after the executors it is short of. */
-export const supplied = (scene: Scene, found: Pods, owned: Supply, plain: Running["plain"]): Decision<Memory> => {
+export const supplied = (
+  scene: ApplicationContext,
+  found: Pods,
+  owned: Supply,
+  plain: Running["plain"],
+): Decision<Memory> => {
   const { spent = [], stages: others, ...rest } = plain;
   if (owned === undefined) return planOf(scene, scene.memory, found, { ...rest, stages: [spent, ...others] });
   if ("look" in owned) return owned;
   const { memory, stages: made, wakeAt, ...waits } = owned;
   const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
-  const swift = swiftness(scene, found, stages);
-  return planOf(scene, memory, found, { ...rest, ...waits, ...earlier(rest.wakeAt, wakeAt), ...swift, stages });
+  const staleSafe = swiftness(scene, found, stages);
+  return planOf(scene, memory, found, { ...rest, ...waits, ...earlier(rest.wakeAt, wakeAt), ...staleSafe, stages });
 };

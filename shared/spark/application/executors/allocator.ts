@@ -27,20 +27,20 @@ import {
 import { wantedOf } from "../../executors/owner.ts";
 import { shrink } from "../../executors/scale-down.ts";
 import { rulesFor } from "../../submission/versions.ts";
-import { removal, type Scene } from "../context.ts";
+import { type ApplicationContext, removal } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
 import { executorsFor, mostAtOnce } from "./create.ts";
-import { type Listening, listening } from "./driver-api.ts";
+import { askDriver, type DriverAnswer } from "./driver-api.ts";
 import { membersOfRun } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
-import { doomedOf } from "./repair.ts";
+import { terminationsOf } from "./repair.ts";
 
-export type Owned = {
+export type AllocationResult = {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
-  readonly promptMs?: number;
+  readonly createWithinMs?: number;
   readonly wakeAt?: number;
   readonly pollMs?: number;
   readonly waitsFor?: string;
@@ -53,7 +53,7 @@ const byJudgement = ({ pod }: Member): Effect => {
 };
 
 type Situation = {
-  readonly scene: Scene;
+  readonly scene: ApplicationContext;
   readonly driver: Driver;
   readonly pod: Stored;
   readonly members: readonly Member[];
@@ -109,8 +109,8 @@ const singleTasks = (situation: Situation): Effect => {
 const planned = (
   situation: Situation,
   { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
-  more: Partial<Owned> = {},
-): Owned => {
+  more: Partial<AllocationResult> = {},
+): AllocationResult => {
   const { scene, driver, pod } = situation;
   const { stages = [], ...extras } = more;
   const memory = { ...scene.memory, allotment };
@@ -121,7 +121,7 @@ const planned = (
   ];
   const isPrompt = ids.length > 0 && allotment.underway.at(-1)?.until !== undefined;
   return {
-    ...(isPrompt ? { promptMs: scene.settings.prompt.fenceMs } : {}),
+    ...(isPrompt ? { createWithinMs: scene.settings.prompt.fenceMs } : {}),
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...extras,
     memory,
@@ -141,12 +141,12 @@ const dismissing = (
   const dooms = leaving.map(({ pod }) => ({ pod, reason: "dismissed", why, forced: false }) as const);
   const anew = new Set(leaving.map(({ id }) => id));
   const others = (ledger.doomed ?? []).filter(({ id }) => !anew.has(id));
-  const doomed = [...others, ...doomedOf(dooms, idsOf(ledger.over ?? ""), view.now)];
+  const doomed = [...others, ...terminationsOf(dooms, idsOf(ledger.over ?? ""), view.now)];
   return { ...memory, executors: { ...ledger, doomed } };
 };
 
 /** The driver has been asked: those that quit are made again if it goes on, and who is too many goes. */
-const settle = (situation: Situation, heard: Listening, late = false): Owned => {
+const settle = (situation: Situation, heard: DriverAnswer, late = false): AllocationResult => {
   const { scene, members, expected } = situation;
   const quit = quitters(members);
   const goesOn = heard.registered !== undefined;
@@ -175,7 +175,7 @@ const unheard = (situation: Situation, why: string): readonly Effect[] => {
 const patienceMs = 120_000;
 
 /** The driver has not answered yet: executors that come before its RPC listens would give up and end. */
-const awaitDriver = (situation: Situation, heard: Listening): Owned => {
+const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResult => {
   const { scene, pod, allotment } = situation;
   const listens = { ...situation, allotment: { ...allotment, listens: true } };
   if (heard.registered !== undefined) return settle(listens, heard);
@@ -188,7 +188,7 @@ const awaitDriver = (situation: Situation, heard: Listening): Owned => {
 const noneOf = ({ allotment }: Situation): Allocation => ({ ids: [], allotment, wakeAt: undefined });
 
 /** Creations that the server refused for good: told, and tried again as after a crash. */
-const refusedHere = (situation: Situation): Owned | undefined => {
+const refusedHere = (situation: Situation): AllocationResult | undefined => {
   const { scene, allotment, expected } = situation;
   const refused = scene.view.refused.filter(({ effect }) => effect.do === "create");
   const [first] = refused;
@@ -206,7 +206,7 @@ const refusedHere = (situation: Situation): Owned | undefined => {
 };
 
 /** Losses that need no word of the driver go first; the driver is asked where something else hangs on it. */
-const decided = (situation: Situation): Owned | Look => {
+const decided = (situation: Situation): AllocationResult | Look => {
   const { scene, driver, members, allotment, expected } = situation;
   const refused = refusedHere(situation);
   if (refused !== undefined) return refused;
@@ -216,7 +216,7 @@ const decided = (situation: Situation): Owned | Look => {
   const asks = quit > 0 || surplus;
   if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
   if (allotment.listens === true && !asks) return planned(situation, next);
-  const heard = listening(scene, driver);
+  const heard = askDriver(scene, driver);
   if ("look" in heard) return heard;
   return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
 };
@@ -226,7 +226,7 @@ const decided = (situation: Situation): Owned | Look => {
  * memory counts. A conf that is set says for itself whether there is such a mode.
  */
 const isShortOfMemory = (
-  { read, memory }: Scene,
+  { read, memory }: ApplicationContext,
   { attempt, singleTask }: Allotment,
   members: readonly Member[],
 ): boolean => {
@@ -237,7 +237,12 @@ const isShortOfMemory = (
 };
 
 /** The executors of a run whose driver runs; undefined where they are the driver's own. */
-export const own = (scene: Scene, driver: Driver, found: Pods, pod: Stored): Owned | Look | undefined => {
+export const allocateExecutors = (
+  scene: ApplicationContext,
+  driver: Driver,
+  found: Pods,
+  pod: Stored,
+): AllocationResult | Look | undefined => {
   const before = scene.memory.allotment;
   if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
   const members = membersOfRun(scene, before, found);

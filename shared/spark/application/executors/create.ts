@@ -7,14 +7,14 @@ import { recoveryMode } from "../../executor-pod/environment.ts";
 import { mostInBatch } from "../../executors/allocation-rate.ts";
 import { avoidedNodes, placedElsewhere } from "../../executors/node-avoidance.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
-import { type Scene, seenPods } from "../context.ts";
+import { type ApplicationContext, seenPods } from "../context.ts";
 import { creation, executorBasis } from "../driver/submit.ts";
 import type { Driver } from "../memory.ts";
 import { madeHere } from "./lookup.ts";
-import { leavingNodes } from "./node-drain.ts";
+import { drainingNodes } from "./node-drain.ts";
 
 /** A claim is found, and told to be ours, as everything else of an attempt; a pod tells whose allocator made it. */
-const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Driver): Obj => {
+const marked = (object: Obj, { key, view }: ApplicationContext, { attempt, submissionId }: Driver): Obj => {
   const { namespace, name } = key;
   const app = { name, namespace, uid: view.uid };
   const owner: OwnerReference = reference(app);
@@ -32,7 +32,7 @@ const marked = (object: Obj, { key, view }: Scene, { attempt, submissionId }: Dr
 };
 
 /** What builds the executors of a run; undefined where the spec no longer makes one. */
-const builderFor = (scene: Scene, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
+const builderFor = (scene: ApplicationContext, driver: Driver, pod: Stored): ExecutorBuilder | undefined => {
   const basis = executorBasis(scene, driver);
   if (basis === undefined) return undefined;
   const { name, uid } = pod.metadata;
@@ -47,14 +47,14 @@ const builderFor = (scene: Scene, driver: Driver, pod: Stored): ExecutorBuilder 
 const mostBuilt = 8_388_608;
 
 /** How many executors of a run are made in one step: fewer of larger ones. */
-export const mostAtOnce = (scene: Scene, driver: Driver, pod: Stored): number => {
+export const mostAtOnce = (scene: ApplicationContext, driver: Driver, pod: Stored): number => {
   const one = builderFor(scene, driver, pod)?.build("1");
   return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
 };
 
 /** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
 export const executorsFor = (
-  scene: Scene,
+  scene: ApplicationContext,
   driver: Driver,
   pod: Stored,
   ids: readonly number[],
@@ -63,7 +63,7 @@ export const executorsFor = (
   if (builder === undefined) return [];
   const made = ids.map((id) => builder.build(`${id}`));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
-  const going = leavingNodes(seenPods(scene)?.executors ?? []);
+  const going = drainingNodes(seenPods(scene)?.executors ?? []);
   const { losses = [], doomed = [] } = scene.memory.executors ?? {};
   const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
   return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];

@@ -3,23 +3,28 @@ import type { Query } from "../../../core/plan.ts";
 import { queryId } from "../../../core/plan.ts";
 import { pods } from "../../../kube/resources.ts";
 import { askRegistered, type Registered, registeredIn } from "../../executors/registered.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import type { Driver } from "../memory.ts";
 
 const defaultPort = 4040;
 
-const portOf = ({ read }: Scene): number => {
+const portOf = ({ read }: ApplicationContext): number => {
   const text = (read.ok ? read.spec.sparkConf?.["spark.ui.port"] : undefined)?.trim() ?? "";
   return /^\d{1,5}$/.test(text) ? Number(text) : defaultPort;
 };
 
-const questionOf = (scene: Scene, { podName: name, applicationId = "" }: Driver): Query =>
+const questionOf = (scene: ApplicationContext, { podName: name, applicationId = "" }: Driver): Query =>
   askRegistered({ resource: pods, namespace: scene.key.namespace, name }, portOf(scene), applicationId);
 
 /** Who is registered; or why the driver says nothing. While it answers, its context has not stopped. */
-export type Listening = { readonly registered: Registered } | { readonly registered: undefined; readonly why: string };
+export type DriverAnswer =
+  | { readonly registered: Registered }
+  | { readonly registered: undefined; readonly why: string };
 
-export const listening = (scene: Scene, driver: Driver): Listening | { readonly look: readonly Query[] } => {
+export const askDriver = (
+  scene: ApplicationContext,
+  driver: Driver,
+): DriverAnswer | { readonly look: readonly Query[] } => {
   const question = questionOf(scene, driver);
   const hearing = scene.view.heard?.get(queryId(question));
   if (hearing === undefined) return { look: [question] };

@@ -5,7 +5,7 @@ import { isEnding, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { account } from "../../executors/account.ts";
 import { settled } from "../../executors/ledger.ts";
 import { endingOf, type LossReason } from "../../executors/losses.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { driverContainer, endOf, evidenceOf, type Pods } from "../driver/evidence.ts";
 import { acts } from "../machine.ts";
 import type { Driver, Memory } from "../memory.ts";
@@ -35,7 +35,7 @@ const isDated = ({ driver }: Pods): boolean =>
 /** What is remembered of an account that is closed, and what is to be told of it before. */
 export type Closed = { readonly memory: Memory; readonly first: readonly Effect[] };
 
-type Run = { readonly scene: Scene; readonly driver: Driver; readonly found: Pods };
+type Run = { readonly scene: ApplicationContext; readonly driver: Driver; readonly found: Pods };
 
 /** What these pods show is recorded as lost; whoever else there is ends with the run. */
 const closedWith = ({ scene, driver, found }: Run, executors: readonly Stored[]): Closed => {
@@ -57,7 +57,7 @@ const endedBefore = (found: Pods, endedAt: number): readonly Stored[] => {
 };
 
 /** The account at the driver's end: what was lost before it is recorded, what ends with it is no loss. */
-export const closed = (scene: Scene, driver: Driver, found: Pods): Closed => {
+export const closed = (scene: ApplicationContext, driver: Driver, found: Pods): Closed => {
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
   return closedWith({ scene, driver, found }, endedBefore(found, endedAt));
@@ -67,7 +67,7 @@ export const closed = (scene: Scene, driver: Driver, found: Pods): Closed => {
  * The account of a run that its user interrupts, before anything of it is ended: afterwards nobody can tell a loss from what
  * we did. While the driver lives, all that ended did so for reasons of its own. Undefined: it was closed before, or there is none.
  */
-export const interrupted = (scene: Scene, found: Pods): Closed | undefined => {
+export const interrupted = (scene: ApplicationContext, found: Pods): Closed | undefined => {
   const { view, memory } = scene;
   const { driver } = memory;
   if (driver === undefined || view.memory === undefined || acts[view.memory.state.phase] !== "follow") return undefined;

@@ -6,7 +6,7 @@ import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { isLiving, type Member, membersOf, missingOf } from "../../executors/members.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import { isOwnRun, relevant } from "../run-spec.ts";
 
@@ -14,13 +14,21 @@ import { isOwnRun, relevant } from "../run-spec.ts";
 const fewWrong = 8;
 
 /** Those that the list shows alive, and whose end is accounted for. */
-const revenants = ({ memory: { executors } }: Scene, { attempt }: Allotment, members: readonly Member[]) => {
+const revenants = (
+  { memory: { executors } }: ApplicationContext,
+  { attempt }: Allotment,
+  members: readonly Member[],
+) => {
   const over = idsOf((executors?.attempt === attempt ? executors.over : undefined) ?? "");
   return members.filter((member) => isLiving(member) && hasId(over, member.id)).map(({ id }) => id);
 };
 
 /** A second look at those that a list showed wrong: it may have been behind. */
-const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, ids: readonly number[]): readonly Query[] => {
+const queriesFor = (
+  { key, view }: ApplicationContext,
+  { prefix }: Allotment,
+  ids: readonly number[],
+): readonly Query[] => {
   const { namespace } = key;
   if (ids.length > fewWrong)
     return [
@@ -36,7 +44,11 @@ const queriesFor = ({ key, view }: Scene, { prefix }: Allotment, ids: readonly n
 };
 
 /** All executors that there are: those of the list, but of whom it showed wrong, what the second look found. */
-export const membersOfRun = (scene: Scene, allotment: Allotment, { executors }: Pods): readonly Member[] | Look => {
+export const membersOfRun = (
+  scene: ApplicationContext,
+  allotment: Allotment,
+  { executors }: Pods,
+): readonly Member[] | Look => {
   const members = membersOf(executors);
   const wrong = new Set([...missingOf(allotment, members), ...revenants(scene, allotment, members)]);
   const queries = queriesFor(scene, allotment, [...wrong]);
@@ -60,7 +72,7 @@ const isMadeHere = ({ pod: { metadata } }: Member): boolean =>
  * A run of Rekindle's own whose allotment was lost shows by its executors: it goes on as their allocator. Whether the
  * driver listens is asked again; how many crashed before is not known any more.
  */
-export const regained = (scene: Scene, { executors }: Pods): Scene => {
+export const regained = (scene: ApplicationContext, { executors }: Pods): ApplicationContext => {
   const { memory, object } = scene;
   const members = membersOf(executors).filter(isMadeHere);
   const last = members.at(-1);

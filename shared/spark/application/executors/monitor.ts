@@ -14,20 +14,20 @@ import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
 import { type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
 import type { Registered } from "../../executors/registered.ts";
 import { spans } from "../annotations.ts";
-import { executorsAgain, removal, type Scene } from "../context.ts";
+import { type ApplicationContext, executorsAgain, removal } from "../context.ts";
 import { type Pods, sortOut } from "../driver/evidence.ts";
 import type { End } from "../driver/failure.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { isOwnRun } from "../run-spec.ts";
-import { listening } from "./driver-api.ts";
+import { askDriver } from "./driver-api.ts";
 import { membersOfRun } from "./lookup.ts";
-import { type Leave, leaving } from "./node-drain.ts";
+import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { withEnds } from "./pending-ends.ts";
-import { doomedOf, endings, type Mending, mending, nodesOf } from "./repair.ts";
+import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
 import { asksDeletion, mostDeletions, uselessNow } from "./retention.ts";
 import { lossEvents, mostTold, type Trouble, troubleEvent, troubleOf, untoldIn, worthTelling } from "./warnings.ts";
 
-export type Attended = {
+export type ExecutorReport = {
   readonly memory: Memory;
   /** Losses of earlier looks, where telling them is no save of its own: told before it is forgotten that they were to be. */
   readonly left: readonly Effect[];
@@ -50,11 +50,11 @@ export type Attended = {
   readonly end?: End;
 };
 
-export const ledgerOf = ({ memory: { executors } }: Scene, { attempt }: Driver): Ledger =>
+export const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attempt }: Driver): Ledger =>
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
 /** One that is missing from the list is looked for in another before it is called lost. */
-const everyone = (scene: Scene, driver: Driver, found: Pods, ledger: Ledger): readonly Stored[] | Look => {
+const everyone = (scene: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): readonly Stored[] | Look => {
   const { view, key, memory } = scene;
   if (memory.allotment !== undefined && isOwnRun(memory)) {
     const members = membersOfRun(scene, memory.allotment, found);
@@ -83,56 +83,59 @@ const times = [spans.registrationMs, spans.stallMs, spans.silenceMs].map(({ anno
 const againMs = 15_000;
 
 /** The user has said when to worry: then that is found out in time, and not when a resync passes by. */
-const isTimed = ({ object }: Scene): boolean =>
+const isTimed = ({ object }: ApplicationContext): boolean =>
   times.some((annotation) => object.metadata.annotations?.[annotation] !== undefined);
 
-const mayAsk = ({ read }: Scene, { applicationId }: Driver): boolean =>
+const mayAsk = ({ read }: ApplicationContext, { applicationId }: Driver): boolean =>
   read.ok &&
   applicationId !== undefined &&
   !mute.some(([conf, value]) => read.spec.sparkConf?.[conf]?.trim() === value);
 
 /** The driver's word, when it is time to ask for it. */
-const wordOf = (scene: Scene, driver: Driver, running: readonly Stored[], body: Stored): Word | Look => {
+const wordOf = (scene: ApplicationContext, driver: Driver, running: readonly Stored[], body: Stored): Word | Look => {
   const { view, policies } = scene;
   if (!mayAsk(scene, driver)) return { asked: false };
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
   const { pulse } = ledgerOf(scene, driver).care ?? {};
   const asking = { now: view.now, since, patience: policies, timed: isTimed(scene) };
   if (view.now < nextQuestion(pulse, running, asking)) return { asked: false };
-  const heard = listening(scene, driver);
+  const heard = askDriver(scene, driver);
   return "look" in heard ? heard : { asked: true, registered: heard.registered };
 };
 
 /** Spark's default, unless it was submitted by us or told otherwise. */
-const isRemovedBySpark = (scene: Scene, body: Stored): boolean =>
+const isRemovedBySpark = (scene: ApplicationContext, body: Stored): boolean =>
   (asksDeletion(scene) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
 
 type Findings = {
   readonly executors: readonly Stored[];
   readonly running: readonly Stored[];
   readonly word: Word;
-  readonly mended: Mending;
-  readonly leave: Leave;
+  readonly mended: Repair;
+  readonly leave: NodeDrain;
 };
 
-const findingsOf = (scene: Scene, driver: Driver, found: Pods, body: Stored): Findings | Look => {
+const findingsOf = (scene: ApplicationContext, driver: Driver, found: Pods, body: Stored): Findings | Look => {
   const ledger = ledgerOf(scene, driver);
   const executors = everyone(scene, driver, found, ledger);
   if ("look" in executors) return executors;
   const running = runningAmong(executors);
   const nodes = nodesOf(scene, executors);
   const word = wordOf(scene, driver, running, body);
-  const leave = leaving(scene, { executors, body, before: ledger.care?.warned });
+  const leave = drainNodes(scene, { executors, body, before: ledger.care?.warned });
   const looks = [nodes, word, leave].flatMap((one) => ("look" in one ? one.look : []));
   if ("look" in nodes || "look" in word || "look" in leave) return { look: looks };
   const over = idsOf(ledger.over ?? "");
   const registered = word.asked ? word.registered : undefined;
   const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
-  return { executors, running, word, leave, mended: mending(scene, evidence, ledger.care) };
+  return { executors, running, word, leave, mended: repairExecutors(scene, evidence, ledger.care) };
 };
 
-const pulseOf = ({ view }: Scene, before: Pulse | undefined, { word, running }: Findings): Pulse | undefined =>
-  word.asked ? pulseAfter(before, word.registered, running, view.now) : before;
+const pulseOf = (
+  { view }: ApplicationContext,
+  before: Pulse | undefined,
+  { word, running }: Findings,
+): Pulse | undefined => (word.asked ? pulseAfter(before, word.registered, running, view.now) : before);
 
 /** What does not hold is left out: a record of nothing is none. */
 const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined }): Pick<Ledger, "care"> => {
@@ -148,7 +151,12 @@ const careOf = (care: { readonly [Name in keyof Care]: Care[Name] | undefined })
 };
 
 /** A deletion of an earlier step may have been carried out, or still arrive: until then its reason is not forgotten. */
-const stillDoomed = (scene: Scene, ledger: Ledger, doomed: readonly Loss[], over: Ids): readonly Loss[] => {
+const stillDoomed = (
+  scene: ApplicationContext,
+  ledger: Ledger,
+  doomed: readonly Loss[],
+  over: Ids,
+): readonly Loss[] => {
   const { doomed: before = [] } = ledger;
   const { view, settings } = scene;
   const anew = new Set(doomed.map(({ id }) => id));
@@ -166,14 +174,14 @@ type Books = {
 };
 
 /** The ledger after this look, with what is about to be ended and what is wrong. */
-const booksOf = (scene: Scene, driver: Driver, body: Stored, findings: Findings): Books => {
+const booksOf = (scene: ApplicationContext, driver: Driver, body: Stored, findings: Findings): Books => {
   const { view } = scene;
   const before = ledgerOf(scene, driver);
   const { executors, mended, running } = findings;
   const missing = isRemovedBySpark(scene, body) ? "removed" : "deleted";
   const { ledger, lost, unclear } = account(before, { pods: executors, now: view.now, certain: true, missing });
   const over = idsOf(ledger.over ?? "");
-  const anew = doomedOf(mended.dooms, over, view.now);
+  const anew = terminationsOf(mended.dooms, over, view.now);
   const still = stillDoomed(scene, before, anew, over);
   const doomed = [...still, ...anew];
   const pulse = pulseOf(scene, before.care?.pulse, findings);
@@ -207,7 +215,7 @@ const soonest = (...times: readonly (number | undefined)[]): { wakeAt?: number }
 
 /** The next question is waited for by the clock only where something is in doubt, or the user has set the times. */
 const questionAt = (
-  scene: Scene,
+  scene: ApplicationContext,
   driver: Driver,
   body: Stored,
   { ledger, findings }: { readonly ledger: Ledger; readonly findings: Findings },
@@ -221,7 +229,12 @@ const questionAt = (
 };
 
 /** What the executors of a run are to look at, or what is to be done about them. */
-export const attended = (scene: Scene, driver: Driver, found: Pods, body: Stored): Attended | Look => {
+export const monitorExecutors = (
+  scene: ApplicationContext,
+  driver: Driver,
+  found: Pods,
+  body: Stored,
+): ExecutorReport | Look => {
   const findings = findingsOf(scene, driver, found, body);
   if ("look" in findings) return findings;
   const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);

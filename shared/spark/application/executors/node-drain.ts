@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import type { Stored } from "../../../core/object.ts";
-import { type Effect, type Hearing, type Look, queryId } from "../../../core/plan.ts";
+import { type Effect, type Look, type ProbeResult, queryId } from "../../../core/plan.ts";
 import { timeText } from "../../../core/time.ts";
 import { leavingAt } from "../../../kube/node-notice.ts";
 import { isEnding, nodeNameOf } from "../../../kube/pods.ts";
@@ -15,10 +15,10 @@ import { isLiving, type Member, membersOf } from "../../executors/members.ts";
 import { goingAt } from "../../executors/node-avoidance.ts";
 import { peekNode } from "../../executors/nodes.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { sparkApplications } from "../resource.ts";
 import { isOwnRun } from "../run-spec.ts";
-import type { Doom } from "./repair.ts";
+import type { Termination } from "./repair.ts";
 
 /** An executor that has waited for its replacement is ended so long before its node goes, ms: Kubernetes' grace, and a little. */
 const leadMs = 45_000;
@@ -27,8 +27,8 @@ const knownMs = 10_000;
 /** So many nodes are looked at in one step. */
 const mostNodes = 20;
 
-export type Leave = {
-  readonly dooms: readonly Doom[];
+export type NodeDrain = {
+  readonly dooms: readonly Termination[];
   /** When to look again, epoch ms. */
   readonly until: readonly number[];
   /** Nodes to be closed to further pods before anybody is ended; where that is not allowed they stay as they are. */
@@ -40,11 +40,11 @@ export type Leave = {
   readonly again: boolean;
 };
 
-type Moves = Pick<Leave, "dooms" | "until" | "cordons" | "again"> & { readonly warnings: readonly string[] };
+type Moves = Pick<NodeDrain, "dooms" | "until" | "cordons" | "again"> & { readonly warnings: readonly string[] };
 
 type Leaver = { readonly pod: Stored; readonly at: number };
 
-const doomOf = ({ pod, at }: Leaver): Doom => ({
+const doomOf = ({ pod, at }: Leaver): Termination => ({
   pod,
   reason: "node",
   why: goingAt(at),
@@ -58,7 +58,7 @@ const leaversAmong = (pods: readonly Stored[]): readonly Leaver[] =>
   });
 
 /** Nodes that are about to go, as far as the pods on them say so: nothing new is put there. */
-export const leavingNodes = (pods: readonly Stored[]): readonly string[] => [
+export const drainingNodes = (pods: readonly Stored[]): readonly string[] => [
   ...new Set(pods.flatMap((pod) => (leavingAt(pod) === undefined ? [] : (nodeNameOf(pod) ?? [])))),
 ];
 
@@ -66,7 +66,10 @@ export const leavingNodes = (pods: readonly Stored[]): readonly string[] => [
 export const isLeaving = (member: Member): boolean => isLiving(member) && leavingAt(member.pod) !== undefined;
 
 /** As many as have others running in their place go now, and all whose time is over; who does not run yet is no loss. */
-const replacedFirst = ({ view, read }: Scene, executors: readonly Stored[]): Pick<Leave, "dooms" | "until"> => {
+const replacedFirst = (
+  { view, read }: ApplicationContext,
+  executors: readonly Stored[],
+): Pick<NodeDrain, "dooms" | "until"> => {
   const members = membersOf(executors).filter(isLiving);
   const leavers = members.flatMap((member) => leaversAmong([member.pod]).map((one) => ({ ...one, ...member })));
   const running = members.filter(({ standing }) => standing === "running");
@@ -96,7 +99,7 @@ type Door =
   | { readonly is: "closed" | "hidden" | "gone" }
   | { readonly is: "open"; readonly uid: string; readonly resourceVersion: string };
 
-const doorOf = (hearing: Hearing): Door => {
+const doorOf = (hearing: ProbeResult): Door => {
   if (!hearing.heard) return { is: "hidden" };
   if (hearing.value === undefined) return { is: "gone" };
   const { data } = shape.safeParse(hearing.value);
@@ -108,7 +111,10 @@ const isOf = (name: string, effect: Effect): boolean =>
   effect.do === "patch" && effect.ref.resource === nodes && effect.ref.name === name;
 
 /** What became of this step's try to close it; undefined: it has not tried. */
-const triedOn = ({ view: { done = [], passed = [] } }: Scene, name: string): "closed" | "denied" | undefined => {
+const triedOn = (
+  { view: { done = [], passed = [] } }: ApplicationContext,
+  name: string,
+): "closed" | "denied" | undefined => {
   if (passed.some((effect) => isOf(name, effect))) return "denied";
   return done.some((effect) => isOf(name, effect)) ? "closed" : undefined;
 };
@@ -129,7 +135,7 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 };
 
 /** On one node: what its door says is to be done about them. */
-const behind = (scene: Scene, name: string, leavers: readonly Leaver[]): Moves | Look => {
+const behind = (scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Moves | Look => {
   const hearing = scene.view.heard?.get(queryId(peekNode(name)));
   if (hearing === undefined) return { look: [peekNode(name)] };
   const door = doorOf(hearing);
@@ -141,9 +147,9 @@ const behind = (scene: Scene, name: string, leavers: readonly Leaver[]): Moves |
   return door.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
 };
 
-const closedFirst = (scene: Scene, executors: readonly Stored[]): Moves | Look => {
+const closedFirst = (scene: ApplicationContext, executors: readonly Stored[]): Moves | Look => {
   const leavers = leaversAmong(executors);
-  const names = leavingNodes(leavers.map(({ pod }) => pod)).slice(0, mostNodes);
+  const names = drainingNodes(leavers.map(({ pod }) => pod)).slice(0, mostNodes);
   const each = names.map((name) =>
     behind(
       scene,
@@ -180,7 +186,7 @@ type Notices = {
 const longest = 500;
 
 /** What the notices on a run's pods lead to. */
-export const leaving = (scene: Scene, { executors, body, before }: Notices): Leave | Look => {
+export const drainNodes = (scene: ApplicationContext, { executors, body, before }: Notices): NodeDrain | Look => {
   const moves: Moves | Look = isOwnRun(scene.memory)
     ? { ...replacedFirst(scene, executors), cordons: [], warnings: [], again: false }
     : closedFirst(scene, executors);

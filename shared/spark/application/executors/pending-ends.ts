@@ -7,7 +7,7 @@ import type { Stored } from "../../../core/object.ts";
 import { idSet, textOfIds } from "../../executors/ids.ts";
 import type { Ledger } from "../../executors/ledger.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { shownExecutors } from "../status.ts";
 import { trackedUpTo } from "./retention.ts";
 import { type Ends, type ExecutorState, endsIn, idIn, isFinished, stateOf } from "./states.ts";
@@ -27,7 +27,7 @@ type Change = { readonly before: Ledger; readonly next: Ledger; readonly executo
 
 /** The next ledger with the ends that the status does not show yet. That it shows them now is no reason to save. */
 export const withEnds = (
-  { object, memory, settings }: Pick<Scene, "object" | "memory" | "settings">,
+  { object, memory, settings }: Pick<ApplicationContext, "object" | "memory" | "settings">,
   { before, next, executors }: Change,
 ): Ledger => {
   const shown = shownExecutors(object, memory.driver);

@@ -17,11 +17,11 @@ import { fateOf, isGivenUp, isSuspect, type NodeState, nodeStateOf, peekNode } f
 import type { Registered } from "../../executors/registered.ts";
 import { patienceMs, stuckAmong } from "../../executors/stuck-pods.ts";
 import { spans } from "../annotations.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { mostDeletions } from "./retention.ts";
 
 /** An executor that is to be ended. `forced`: nobody is there to end it with grace. */
-export type Doom = {
+export type Termination = {
   readonly pod: Stored;
   readonly reason: LossReason;
   readonly why: string;
@@ -34,14 +34,14 @@ const mostNodes = 20;
 export type NodeStates = ReadonlyMap<string, NodeState>;
 
 /** The nodes of executors that may have died with theirs. */
-export const nodesOf = (scene: Scene, executors: readonly Stored[]): NodeStates | Look =>
+export const nodesOf = (scene: ApplicationContext, executors: readonly Stored[]): NodeStates | Look =>
   statesOf(
     scene,
     executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, scene.view.now)),
   );
 
 /** How the nodes of these pods are. */
-export const statesOf = ({ view }: Scene, suspects: readonly Stored[]): NodeStates | Look => {
+export const statesOf = ({ view }: ApplicationContext, suspects: readonly Stored[]): NodeStates | Look => {
   const names = [...new Set(suspects.flatMap((pod) => nodeNameOf(pod) ?? []))].sort().slice(0, mostNodes);
   const unseen = names.map(peekNode).filter((query) => view.heard?.has(queryId(query)) !== true);
   if (unseen.length > 0) return { look: unseen };
@@ -64,8 +64,8 @@ export type Evidence = {
   readonly leave: Pick<Part, "dooms" | "until">;
 };
 
-export type Mending = {
-  readonly dooms: readonly Doom[];
+export type Repair = {
+  readonly dooms: readonly Termination[];
   readonly stuck: NonNullable<Ledger["care"]>["stuck"];
   readonly wakeAt: number | undefined;
   /** Executors that wait for a dead node, as a person would say it. */
@@ -74,12 +74,12 @@ export type Mending = {
   readonly again: boolean;
 };
 
-type Part = Pick<Mending, "dooms"> & { readonly until: readonly number[] };
+type Part = Pick<Repair, "dooms"> & { readonly until: readonly number[] };
 
 const onDeadNodes = (
-  { view, policies }: Scene,
+  { view, policies }: ApplicationContext,
   { executors, nodes }: Evidence,
-): Part & Pick<Mending, "bound" | "again"> => {
+): Part & Pick<Repair, "bound" | "again"> => {
   const bearing = {
     now: view.now,
     graceMs: policies.nodeGraceMs,
@@ -99,7 +99,11 @@ const onDeadNodes = (
   };
 };
 
-const neverUp = ({ view, policies, object }: Scene, { executors }: Evidence, care: Ledger["care"]): Part => {
+const neverUp = (
+  { view, policies, object }: ApplicationContext,
+  { executors }: Evidence,
+  care: Ledger["care"],
+): Part => {
   const patience = patienceMs(care?.stuck?.times ?? 0, policies.pendingMs, policies.pendingMaxMs);
   const timed = object.metadata.annotations?.[spans.pendingMs.annotation] !== undefined;
   const { late, next } = stuckAmong(executors, { now: view.now, patience, timed });
@@ -112,7 +116,7 @@ const neverUp = ({ view, policies, object }: Scene, { executors }: Evidence, car
   };
 };
 
-const unknownToDriver = ({ view, policies }: Scene, { executors, word, pulse }: Evidence): Part => {
+const unknownToDriver = ({ view, policies }: ApplicationContext, { executors, word, pulse }: Evidence): Part => {
   if (word === undefined) return { dooms: [], until: [] };
   const running = runningAmong(executors);
   const doom = (reason: LossReason, why: string) => (pod: Stored) => ({ pod, reason, why, forced: false });
@@ -127,7 +131,7 @@ const unknownToDriver = ({ view, policies }: Scene, { executors, word, pulse }: 
 };
 
 /** Once one that is younger than the last that was deleted runs, patience begins anew. */
-const stuckAfter = (executors: readonly Stored[], late: Part, before: Mending["stuck"]): Mending["stuck"] => {
+const stuckAfter = (executors: readonly Stored[], late: Part, before: Repair["stuck"]): Repair["stuck"] => {
   const last = Math.max(...late.dooms.map(({ pod }) => executorId(pod) ?? 0), before?.last ?? 0);
   if (late.dooms.length > 0) return { times: (before?.times ?? 0) + 1, last };
   const recovered = runningAmong(executors).some((pod) => (executorId(pod) ?? 0) > last);
@@ -135,13 +139,13 @@ const stuckAfter = (executors: readonly Stored[], late: Part, before: Mending["s
 };
 
 /** Everything that is to be ended, each executor once, and when to look again. */
-export const mending = (scene: Scene, evidence: Evidence, care: Ledger["care"]): Mending => {
+export const repairExecutors = (scene: ApplicationContext, evidence: Evidence, care: Ledger["care"]): Repair => {
   const executors = evidence.executors.filter((pod) => executorId(pod) !== undefined);
   const known = { ...evidence, executors };
   const dead = onDeadNodes(scene, known);
   const late = neverUp(scene, known, care);
   const parts = [dead, evidence.leave, late, unknownToDriver(scene, known)];
-  const dooms = new Map<string, Doom>();
+  const dooms = new Map<string, Termination>();
   for (const doom of parts.flatMap((part) => part.dooms))
     if (!dooms.has(doom.pod.metadata.uid)) dooms.set(doom.pod.metadata.uid, doom);
   const until = parts.flatMap((part) => part.until);
@@ -155,7 +159,7 @@ export const mending = (scene: Scene, evidence: Evidence, care: Ledger["care"]):
 };
 
 /** The losses that ending them will be; those that are accounted for only have to go. */
-export const doomedOf = (dooms: readonly Doom[], over: Ids, now: number): readonly Loss[] =>
+export const terminationsOf = (dooms: readonly Termination[], over: Ids, now: number): readonly Loss[] =>
   dooms.flatMap(({ pod, reason, why }) => {
     const id = executorId(pod);
     if (id === undefined || hasId(over, id)) return [];
@@ -172,7 +176,7 @@ export const doomedOf = (dooms: readonly Doom[], over: Ids, now: number): readon
 const lost = (why: string) => ({ phase: "Failed", reason: "NodeLost", message: why });
 
 /** Ends them: by this UID, as it was when it was looked at; at once where no node is there to give grace. */
-export const endings = (dooms: readonly Doom[]): readonly Effect[] =>
+export const endings = (dooms: readonly Termination[]): readonly Effect[] =>
   dooms
     .filter(({ pod, forced }) => forced || !isEnding(pod))
     .map(({ pod: { metadata }, forced, why }) => {

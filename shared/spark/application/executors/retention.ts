@@ -6,14 +6,14 @@ import { firstId } from "../../executors/allotment.ts";
 import { type Spent, spent } from "../../executors/ended-pods.ts";
 import { hasId, idsOf } from "../../executors/ids.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { isOwnRun } from "../run-spec.ts";
 import { shownExecutors } from "../status.ts";
 
 const conf = "spark.kubernetes.executor.deleteOnTermination";
 
 /** What the user says of ended executors; undefined: it is left to us. */
-export const asksDeletion = ({ read }: Pick<Scene, "read">): "delete" | "keep" | undefined => {
+export const asksDeletion = ({ read }: Pick<ApplicationContext, "read">): "delete" | "keep" | undefined => {
   if (!read.ok) return "keep";
   const field = read.spec.executor.deleteOnTermination;
   const text = read.spec.sparkConf?.[conf]?.trim();
@@ -24,10 +24,10 @@ export const asksDeletion = ({ read }: Pick<Scene, "read">): "delete" | "keep" |
 /** Of a driver that we submitted: who submitted without us has Spark's default, and its driver deletes them. */
 const isOurs = (pod: Stored): boolean => labelOf(pod, "rekindle.dev/attempt") !== undefined;
 
-type Judging = Pick<Scene, "object" | "settings" | "read" | "view" | "policies" | "memory">;
+type Judging = Pick<ApplicationContext, "object" | "settings" | "read" | "view" | "policies" | "memory">;
 
 /** The highest id of an executor that the status names. */
-export const trackedUpTo = ({ settings, memory }: Pick<Scene, "settings" | "memory">): number =>
+export const trackedUpTo = ({ settings, memory }: Pick<ApplicationContext, "settings" | "memory">): number =>
   settings.options.trackedExecutors + (isOwnRun(memory) ? firstId - 1 : 0);
 
 /** So many pods are ended in one step; whoever sees them go comes back for the next. */

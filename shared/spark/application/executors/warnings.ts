@@ -6,7 +6,7 @@ import { isStalled, type Pulse } from "../../executors/driver-liveness.ts";
 import type { Care, Ledger, Loss } from "../../executors/ledger.ts";
 import { exitWords, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
-import type { Scene } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import type { End } from "../driver/failure.ts";
 import type { Cause } from "../driver/failure-causes.ts";
 import { sparkApplications } from "../resource.ts";
@@ -14,7 +14,10 @@ import { sparkApplications } from "../resource.ts";
 /** So many losses of one step are told one by one: as many as are remembered whole. */
 export const mostTold = 20;
 
-const warning = ({ object, memory }: Scene, of: { occasion: string; reason: string; message: string }): Effect => ({
+const warning = (
+  { object, memory }: ApplicationContext,
+  of: { occasion: string; reason: string; message: string },
+): Effect => ({
   do: "record",
   about: object,
   resource: sparkApplications,
@@ -41,7 +44,7 @@ export const untoldIn = ({ losses: known = [], untold = [] }: Ledger): readonly 
   known.filter(({ id }) => untold.includes(id));
 
 /** One event each. */
-export const lossEvents = (scene: Scene, lost: readonly Loss[]): readonly Effect[] =>
+export const lossEvents = (scene: ApplicationContext, lost: readonly Loss[]): readonly Effect[] =>
   lost
     .slice(-mostTold)
     .map((loss) =>
@@ -75,19 +78,23 @@ const reasonOf: Readonly<Record<Kind, { readonly reason: string; readonly cause:
 };
 
 /** Whether executors are wanted at all: with dynamic allocation none may be just as well. */
-const wants = ({ read }: Scene, pods: readonly Stored[]): boolean =>
+const wants = ({ read }: ApplicationContext, pods: readonly Stored[]): boolean =>
   read.ok && (read.spec.dynamicAllocation?.enabled === true ? pods.length > 0 : wantedOf(read.spec) > 0);
 
 /** Executors that were lost otherwise than by being done. */
 const hasLost = ({ lost = {} }: Ledger): boolean =>
   lossReasons.some((reason) => losses[reason].replaced === "yes" && (lost[reason] ?? 0) > 0);
 
-const goneSinceOf = (scene: Scene, { ledger, pods, running }: State): number | undefined =>
+const goneSinceOf = (scene: ApplicationContext, { ledger, pods, running }: State): number | undefined =>
   running === 0 && hasLost(ledger) && wants(scene, pods) ? (ledger.care?.goneSince ?? scene.view.now) : undefined;
 
 type Suspicion = { readonly is: Kind; readonly since: number; readonly due: number; readonly message: string };
 
-const suspicionsOf = (scene: Scene, { pulse, asked }: State, goneSince: number | undefined): readonly Suspicion[] => {
+const suspicionsOf = (
+  scene: ApplicationContext,
+  { pulse, asked }: State,
+  goneSince: number | undefined,
+): readonly Suspicion[] => {
   const { goneMs, silenceMs, stallMs } = scene.policies;
   const { silentSince, movedAt = 0 } = pulse ?? {};
   const stalled = asked && isStalled(pulse, scene.view.now, stallMs);
@@ -119,7 +126,7 @@ const suspicionsOf = (scene: Scene, { pulse, asked }: State, goneSince: number |
   ];
 };
 
-const endFor = ({ policies, view }: Scene, { is, message }: Suspicion): End | undefined => {
+const endFor = ({ policies, view }: ApplicationContext, { is, message }: Suspicion): End | undefined => {
   const act = is === "executorsGone" ? policies.onExecutorsGone : policies.onDriverHang;
   if (act === "tell") return undefined;
   return { endedAt: view.now, error: message, cause: reasonOf[is].cause, forgiven: act === "restart" };
@@ -127,7 +134,7 @@ const endFor = ({ policies, view }: Scene, { is, message }: Suspicion): End | un
 
 /** What is wrong with a run as a whole: the first that is certain, and when the next would be. */
 export const troubleOf = (
-  scene: Scene,
+  scene: ApplicationContext,
   state: State,
 ): { readonly goneSince: number | undefined; readonly trouble: Trouble | undefined } => {
   const { now } = scene.view;
@@ -145,7 +152,7 @@ export const troubleOf = (
 };
 
 /** Told when it is new, under the time since when it holds. */
-export const troubleEvent = (scene: Scene, trouble: Trouble | undefined): readonly Effect[] => {
+export const troubleEvent = (scene: ApplicationContext, trouble: Trouble | undefined): readonly Effect[] => {
   if (trouble?.kept === undefined || !trouble.isNew || trouble.says === undefined) return [];
   const { is, since } = trouble.kept;
   return [warning(scene, { occasion: `${is} ${since}`, reason: reasonOf[is].reason, message: trouble.says })];

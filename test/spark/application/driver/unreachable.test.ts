@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Hearing } from "../../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../../shared/core/plan.ts";
 import { at, heard, hidden, node } from "../attended.ts";
 import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../scenes.ts";
 
@@ -39,7 +39,7 @@ type Following = {
   readonly why: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly pod: Stored;
-  readonly node?: Hearing;
+  readonly node?: ProbeResult;
   readonly phase: string;
   readonly error?: string;
   readonly wakeAt?: number;
@@ -151,7 +151,7 @@ type Clearing = {
   readonly why: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly pods: readonly Stored[];
-  readonly node?: Hearing;
+  readonly node?: ProbeResult;
   readonly does: readonly string[];
   readonly wakeAt?: number;
   readonly waits: RegExp;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { Hearing, Refusal } from "../../../../shared/core/plan.ts";
+import type { ProbeResult, Refusal } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";
@@ -37,7 +37,7 @@ const executor = (id: number, phase = "Running", exitCode?: number, finishedAt =
     ...(exitCode === undefined ? {} : { exitCode, finishedAt }),
   });
 
-const registered = (tasks: Readonly<Record<number, number>>): Hearing => ({
+const registered = (tasks: Readonly<Record<number, number>>): ProbeResult => ({
   heard: true,
   value: [
     { id: "driver", isActive: true, activeTasks: 0 },
@@ -60,7 +60,7 @@ type Row = {
   readonly pods?: readonly Stored[];
   readonly live?: readonly Stored[];
   readonly body?: Stored;
-  readonly heard?: Hearing;
+  readonly heard?: ProbeResult;
   readonly annotations?: object;
   readonly refused?: readonly Refusal[];
   /** Everything but the list of pods that is asked for. */
@@ -221,7 +221,7 @@ describe("the ids that a step hands out", () => {
   test("are saved with it, as on their way", () => {
     const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
-    assert.deepEqual([plan.memory.allotment?.next, plan.promptMs], [1004, 3_000]);
+    assert.deepEqual([plan.memory.allotment?.next, plan.createWithinMs], [1004, 3_000]);
   });
 
   test("are not used again when the server refused them, and the next ones wait", () => {

@@ -6,7 +6,7 @@ import { type Bucket, type BucketPlace, digestsOf, objectUrl } from "../../adapt
 import { openGcs } from "../../adapters/buckets/gcs.ts";
 import { openS3 } from "../../adapters/buckets/s3.ts";
 import type { Obj } from "../../core/object.ts";
-import { isRecord } from "../../kube/answers.ts";
+import { isRecord } from "../../kube/responses.ts";
 import type { Document } from "../documents.ts";
 import { Refused } from "../failure.ts";
 import { usual } from "../kinds/all.ts";

@@ -132,7 +132,7 @@ const volcanoBy = (gang: Gang, about: string): Family => ({
 
 const volcano = volcanoBy(
   "here",
-  "Volcano's kinds without its scheduler: upstream's examples and scenarios A to I at once, while the host is killed",
+  "Volcano's kinds without its scheduler: upstream's examples and scenarios A to J at once, while the host is killed",
 );
 
 const withScheduler = volcanoBy(

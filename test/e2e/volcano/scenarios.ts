@@ -1,11 +1,12 @@
 /**
- * What upstream's controller fails its users in (spec §3.5, A to I), each on real pods under a host that is killed at random:
- * a Job, what is done to it, and what the API must show at the end.
+ * What upstream's controller fails its users in (spec §3.5, A to I), and drains (J), each on real pods under a host that is
+ * killed at random: a Job, what is done to it, and what the API must show at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { kubectl, must } from "../scene.ts";
 import { phaseOf, podsOf, uidsOf, until } from "./book.ts";
+import { gracefulDrains } from "./drains.ts";
 import { jobsPath } from "./examples.ts";
 import {
   countedAs,
@@ -243,4 +244,5 @@ export const scenarios: readonly Scenario[] = [
   secondContainer,
   equalNames,
   sharedObjects,
+  gracefulDrains,
 ];

@@ -1,0 +1,146 @@
+/**
+ * Scenario J: drains of servers that exit 0 on SIGTERM, so that the kubelet writes Succeeded for pods that are being deleted.
+ * Two jobs, one of them with a policy for evictions, are drained twice while the host is killed; the first time a finalizer
+ * holds one pod of each.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api } from "../../cluster/api.ts";
+import { must } from "../scene.ts";
+import { type Job, type Pod, phaseOf, podsOf, uidsOf, until } from "./book.ts";
+import { countedAs, created, onEvent, type Scenario, type Started, shown, untilUp, workers } from "./jobs.ts";
+import type { Stage } from "./stage.ts";
+
+const graceful = "trap 'exit 0' TERM; sleep infinity & wait";
+const servers = 3;
+const patienceMs = 90_000;
+/** Long enough for a host that has just started to act, short enough for some to die before they do. */
+const longestLifeMs = 2_500;
+
+type Drained = {
+  readonly name: string;
+  readonly spec: object;
+  /** Restarts of the job, for each drain. */
+  readonly restarts: number;
+};
+
+const drained: readonly Drained[] = [
+  { name: "j", spec: {}, restarts: 0 },
+  { name: "j-policy", spec: onEvent("PodEvicted", "RestartJob"), restarts: 1 },
+];
+
+type Counts = Partial<Record<"running" | "succeeded" | "failed" | "terminating", number>>;
+
+/** While a finalizer holds a pod that has ended with 0; the others run again, also after a restart. */
+const whileHeld: Counts = { running: servers - 1, succeeded: 0, failed: 0, terminating: 1 };
+const onceBack: Counts = { running: servers, succeeded: 0, failed: 0, terminating: 0 };
+
+type Draining = Drained & { readonly job: Started };
+
+const counts = (status: Job["status"], wanted: Counts): boolean =>
+  Object.entries(wanted).every(([state, count]) => status?.[state] === count);
+
+const podPath = ({ metadata: { namespace, name } }: Pod): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
+
+/** Asks as a drain does, for this pod and not for the next one of its name; the job's own deletion may have come first. */
+const evicted = async (api: Api, pod: Pod): Promise<void> => {
+  const { namespace, name, uid } = pod.metadata;
+  const { status, body } = await api.call("POST", `${podPath(pod)}/eviction`, {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { namespace, name },
+    deleteOptions: { preconditions: { uid } },
+  });
+  must([201, 404, 409].includes(status), `the eviction of ${name} is answered with ${status}: ${JSON.stringify(body)}`);
+};
+
+const finalizers = async (api: Api, pod: Pod, value: readonly string[] | null): Promise<void> => {
+  const merge = "application/merge-patch+json";
+  const { status, body } = await api.call("PATCH", podPath(pod), { metadata: { finalizers: value } }, merge);
+  must(status === 200, `finalizers of ${pod.metadata.name}: ${JSON.stringify(body)}`);
+};
+
+const allOf = (jobs: readonly Draining[]): readonly Pod[] => jobs.flatMap(({ job }) => podsOf(job.page));
+
+/** A finalizer of somebody else on the first pod of each job. */
+const heldOf = async (api: Api, jobs: readonly Draining[]): Promise<readonly Pod[]> => {
+  const firsts = allOf(jobs).filter(({ metadata: { name } }) => name.endsWith("-w-0"));
+  must(firsts.length === jobs.length, `${firsts.length} pods are the first of their job`);
+  await Promise.all(firsts.map((pod) => finalizers(api, pod, ["rekindle.test/held"])));
+  return firsts;
+};
+
+const killed = async (stage: Stage, times: number): Promise<void> => {
+  for (let life = 0; life < times; life++) {
+    await sleep(stage.scene.random() * longestLifeMs);
+    await stage.unseen(async () => {});
+  }
+};
+
+/** Each pod is replaced once, each drain restarts a job as often as its policy says, and nothing stays counted. */
+const untilBack = async ({ job, restarts }: Draining, drains: number): Promise<void> => {
+  await untilUp(job, servers, drains * restarts);
+  await until("counting only its servers", () => counts(job.page.last?.status, onceBack), job.page, patienceMs);
+  countedAs(job, drains * restarts, drains * restarts);
+  const made = job.page.pods.size;
+  must(made === servers * (drains + 1), `${made} pods were made, expected ${servers} at first and for each drain`);
+  const others = job.page.phases.filter((phase) => !["Pending", "Running", "Restarting"].includes(phase));
+  must(others.length === 0, shown(job));
+  // When more pods wait than the job can do without, it is Pending again, as upstream has it: only where all go at once.
+  must(drains > 1 || restarts > 0 || shown(job) === "Pending → Running", shown(job));
+};
+
+const untilHeld = async ({ name, job: { page }, restarts }: Draining, held: readonly Pod[]): Promise<void> => {
+  const isHeld = ({ metadata: { uid }, status }: Pod): boolean =>
+    page.present.has(uid) && status.phase === "Succeeded" && held.some((pod) => pod.metadata.uid === uid);
+  const holds = (): boolean =>
+    [...page.pods.values()].some(isHeld) &&
+    phaseOf(page) === "Running" &&
+    page.last?.status?.version === restarts &&
+    counts(page.last.status, whileHeld);
+  await until(`${name}: Running ${JSON.stringify(whileHeld)} while a pod is held`, holds, page, patienceMs);
+};
+
+/** All at once while the host is killed: those that nothing holds come again, where no policy wants more. */
+const drainedHeld = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
+  const { api } = stage.scene.cluster;
+  const held = await heldOf(api, jobs);
+  await Promise.all([killed(stage, 3), ...allOf(jobs).map((pod) => evicted(api, pod))]);
+  await Promise.all(jobs.map((one) => untilHeld(one, held)));
+  await Promise.all([killed(stage, 2), ...held.map((pod) => finalizers(api, pod, null))]);
+  await Promise.all(jobs.map((one) => untilBack(one, 1)));
+};
+
+/** All at once while no host lives. */
+const drainedUnseen = async (stage: Stage, jobs: readonly Draining[]): Promise<void> => {
+  const { api } = stage.scene.cluster;
+  await stage.unseen(() => Promise.all(allOf(jobs).map((pod) => evicted(api, pod))));
+  await killed(stage, 1);
+  await Promise.all(jobs.map((one) => untilBack(one, 2)));
+};
+
+export const gracefulDrains: Scenario = {
+  letter: "J",
+  name: "drained servers that end with 0 are made again, and a policy for evictions acts once for each drain",
+  run: async (stage, namespace) => {
+    const tasks = [workers([graceful], servers)];
+    const spec = { minAvailable: 1, maxRetry: 5 };
+    const jobs = await Promise.all(
+      drained.map(async (one): Promise<Draining> => {
+        const job = await created(stage, namespace, { name: one.name, tasks, spec: { ...spec, ...one.spec } });
+        return { ...one, job };
+      }),
+    );
+    await Promise.all(jobs.map(({ job }) => untilUp(job, servers)));
+    await drainedHeld(stage, jobs);
+    await drainedUnseen(stage, jobs);
+    const before = jobs.map(({ job }) => uidsOf(job.page).join());
+    await killed(stage, 1);
+    await sleep(longestLifeMs);
+    await Promise.all(jobs.map((one) => untilBack(one, 2)));
+    must(
+      jobs.every(({ job }, at) => uidsOf(job.page).join() === before[at]),
+      "pods were replaced without a drain",
+    );
+    return [...jobs.map(({ name, job }) => `${name}: ${shown(job)}`), "upstream: short of its servers for ever"];
+  },
+};

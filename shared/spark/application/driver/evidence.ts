@@ -2,7 +2,8 @@
 
 import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
-import { inOrder, isEnding, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
+import { statusDisruption } from "../../../kube/disruption.ts";
+import { inOrder, isEnding, isOver, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { endedByDeletion } from "../../executors/losses.ts";
 import type { Evidence } from "../machine.ts";
 import type { Driver } from "../memory.ts";
@@ -58,14 +59,15 @@ export const sortOut = (pods: readonly Stored[], uid: string, driver: Driver | u
 };
 
 /**
- * True when the driver ended with 0 only after the deletion of its pod was requested. Kubelets write `Succeeded` for such
- * a pod before they remove it, and nobody knows whether its work was done: it counts as failed, unlike upstream.
+ * True when the driver ended only after the deletion of its pod was requested. Kubelets write the terminal phase of such a
+ * pod a moment before they remove it, and its exit code (0, 137, 143) says nothing of its work: the driver was deleted,
+ * whether a step sees that moment or finds the pod gone. Unlike upstream, which takes an exit code of 0 for success.
  */
 export const isCutShort = (pod: Stored): boolean => {
   const status = podStatus(pod);
   const ended = terminationOf(status, driverContainer);
-  const good = ended === undefined ? status.phase === "Succeeded" : ended.exitCode === 0;
-  return good && endedByDeletion(pod, ended);
+  if (ended === undefined && !isOver(status)) return false;
+  return ended?.reason !== "OOMKilled" && statusDisruption(status) === undefined && endedByDeletion(pod, ended);
 };
 
 /** What the driver's pod says: its phase, but the driver container's own end goes before sidecars. As upstream's. */

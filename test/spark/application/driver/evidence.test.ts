@@ -116,7 +116,9 @@ describe("a driver whose pod is deleted", () => {
     { phase: "Running", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
     { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:59Z", want: "failed", why: "deleted" },
     { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", want: "completed", why: "application" },
-    { phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "application" },
+    { phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Failed", exitCode: 137, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "application" },
     { phase: "Running", want: "running", why: "application" },
   ] as const;
   for (const { want, why, ...short } of cases)
@@ -125,10 +127,16 @@ describe("a driver whose pod is deleted", () => {
       assert.deepEqual([evidenceOf(body), causeOf(body)], [want, why]);
     });
 
-  test("is told as one that is gone, not as completed", () => {
-    const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", ending: true });
-    assert.equal(failureOf(body), "driver pod not found");
-  });
+  for (const exitCode of [0, 137, 143])
+    test(`and that ends with ${exitCode} is told as one that is gone: it is chance which of both a step sees`, () => {
+      const body = pod({
+        phase: exitCode === 0 ? "Succeeded" : "Failed",
+        exitCode,
+        finishedAt: "2026-11-02T08:00:01Z",
+        ending: true,
+      });
+      assert.equal(failureOf(body), "driver pod not found");
+    });
 
   test("with a grace: its request came before the time that the pod shows", () => {
     const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", ending: true });

@@ -35,10 +35,10 @@ export const step = async (world: World, message: Message): Promise<Ending> => {
     return await takeOther(world, message, world.notice);
   const operator = world.operatorOf(message.kind);
   if (operator === undefined) return { did: "nothing", why: `no operator for kind ${message.kind}` };
-  if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
   const turn = world.turns?.();
   const call: Call = { world, message, operator, began: world.clock.monotonic(), turn };
   try {
+    if ((await world.inCharge?.(message, undefined)) === false) return { did: "nothing", why: "not ours to run" };
     return await takeStep(call, readModeOf(call));
   } catch (cause) {
     return await requeue(world, message, understood(world, message, cause));

@@ -26,10 +26,11 @@ describe("functions with records in a table", () => {
         wire.lose("PutItem", 1);
         assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), done);
         assert.deepEqual(await podsNow(), ["pi-driver"]);
+        // Beside the application: what the first environment saw of other controllers, for all environments to read.
         const store = tableCheckpoints({ table, cluster: "default" });
         assert.deepEqual(
           (await store.hints([])).map(({ kind, name }) => `${kind}/${name}`),
-          ["SparkApplication/pi"],
+          ["Cursor/controllers", "SparkApplication/pi"],
         );
         await request(transport, "DELETE", `${applications}/pi`);
         const before = bodies().length;
@@ -38,7 +39,11 @@ describe("functions with records in a table", () => {
           bodies()
             .slice(before)
             .map(({ name, reason }) => [name, reason]),
-          [["pi", "resync: orphaned"]],
+          [
+            ["default", "resync: missing"],
+            ["root", "resync: missing"],
+            ["pi", "resync: orphaned"],
+          ],
         );
       });
     };

@@ -1,6 +1,7 @@
 /** What functions are surrounded by in tests of their wiring: a queue and a cluster over HTTP, both in this process. */
 import { request } from "../../shared/adapters/kubernetes/requests.ts";
 import type { Obj } from "../../shared/core/object.ts";
+import { isRecord } from "../../shared/kube/responses.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { openFake, type Reply } from "../adapters/sqs/fake.ts";
 import { apiServer } from "../bench/fakes.ts";
@@ -28,7 +29,9 @@ export const withQueue = async (
 ): Promise<void> => {
   const fake = await openFake(reply);
   const bodies = (): readonly Record<string, unknown>[] =>
-    fake.asked.map(({ input }) => JSON.parse(String(input["MessageBody"] ?? "{}")));
+    fake.asked
+      .flatMap(({ input }) => (Array.isArray(input["Entries"]) ? input["Entries"].filter(isRecord) : [input]))
+      .map((entry) => JSON.parse(String(entry["MessageBody"] ?? "{}")));
   try {
     await act({ REKINDLE_FIFO_URL: `${fake.url}/0/keys.fifo`, REKINDLE_DELAY_URL: `${fake.url}/0/later` }, bodies);
   } finally {

@@ -240,6 +240,17 @@ describe("what a step leaves alone", () => {
     assert.deepEqual(world.calls, []);
   });
 
+  test("a key of which nobody can tell whether it is in its charge is looked at later, and not read", async () => {
+    const world = stage();
+    const inCharge = () => Promise.reject(failing(500, "InternalError"));
+    const ending = await step({ ...world.world, inCharge }, message);
+    assert.deepEqual([ending.did, world.calls], ["troubled", []]);
+    assert.deepEqual(
+      world.sent.map(({ message: again }) => [again.reason, again.tries]),
+      [["retry", 1]],
+    );
+  });
+
   test("pausing is taken back with the annotation, and is no other value than true", async () => {
     const world = stage(() => making(["arm"]));
     world.put(toy({ annotations: { "rekindle.dev/paused": "false" } }));

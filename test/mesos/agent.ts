@@ -13,6 +13,7 @@ import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Scripts } from "../../shared/simulator/script.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { sweptOf } from "../sweep/kinds.ts";
+import { home } from "../sweep/objects.ts";
 import { base, namespace } from "../sweep/plot.ts";
 import { account, crds, manifest } from "../sweep/theatre.ts";
 import { visit } from "../sweep/visit.ts";
@@ -118,5 +119,9 @@ export const openAgent = async (scripts: Scripts = { "*": [{ hangs: true }] }): 
         .filter(({ metadata: { labels = {} } }) => role === undefined || labels["spark-role"] === role),
   };
   ask("POST", ...account);
+  ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: home } });
+  // The first resync of an installation makes the queues root and default; the second takes their steps, and both rest.
+  for (let nth = 0; nth < 2; nth++) await agent.resync();
+  agent.quiet();
   return agent;
 };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openQueue } from "../../adapters/embedded/queue.ts";
 import { startWorkers } from "../../adapters/embedded/workers.ts";
 import type { Transport } from "../../core/http.ts";
+import type { Key } from "../../core/key.ts";
 import { timing } from "../../engine/settings.ts";
 import { startForwarder } from "../../forward/forwarder.ts";
 import { operatorsFor } from "../common/operators.ts";
@@ -20,6 +21,7 @@ export type FunctionSettings = Pick<InstanceSettings, "kills" | "notice"> & {
 export type Functions = {
   /** True once every watch has listed what there is. */
   ready(): boolean;
+  /** How many there were for objects in namespaces. */
   invocations(): number;
   stop(): Promise<void>;
 };
@@ -29,12 +31,15 @@ const parallel = 8;
 const resyncMs = 60_000;
 const graceMs = 500;
 
+/** The first resync makes the queues root and default, which have no namespace: their steps are no part of the story. */
+const counts = ({ namespace }: Key): boolean => namespace !== "";
+
 export const startFunctions = (settings: FunctionSettings): Functions => {
   const { transport, visibilityMs, kills, notice } = settings;
   const operators = operatorsFor(timing);
   const queue = openQueue({ now: () => performance.now(), visibilityMs });
   const open: InstanceSettings["open"] = (doors) => openWorld({ ...doors, timing, operators });
-  const instances = openInstances({ transport, queue, open, kills, notice });
+  const instances = openInstances({ transport, queue, open, kills, counts, notice });
   const workers = startWorkers({
     queue,
     take: instances.invoke,

@@ -1,6 +1,6 @@
 /** Instances of the function as a cloud runs them: reused while they live, and dead between any two calls. */
 import type { HttpRequest, Transport } from "../../core/http.ts";
-import { type Message, textOf } from "../../core/key.ts";
+import { type Key, type Message, textOf } from "../../core/key.ts";
 import { take } from "../../engine/batch.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import type { World } from "../../engine/world.ts";
@@ -21,12 +21,15 @@ export type InstanceSettings = {
   }) => Promise<World>;
   /** Whether the instance that has just sent this request is killed: no answer reaches it. */
   readonly kills: (request: HttpRequest) => boolean;
+  /** Whether an invocation for this key is counted; all others run without a number. */
+  readonly counts: (key: Key) => boolean;
   readonly notice: (notice: Notice) => void;
 };
 
 export type Instances = {
   /** One delivery. Does not end when its instance is killed: then only the queue's visibility brings it back. */
   invoke(messages: readonly Message[]): Promise<boolean>;
+  /** How many were counted. */
   invocations(): number;
 };
 
@@ -91,7 +94,7 @@ export const openInstances = (settings: InstanceSettings): Instances => {
   return {
     invocations: () => invocations,
     invoke: async (messages) => {
-      invocations += 1;
+      if (messages.some(settings.counts)) invocations += 1;
       const doing = { invocation: invocations, messages };
       tellTakeOver(messages, invocations);
       const instance = warm.pop() ?? (await cold({ dead: false, ...doing }));

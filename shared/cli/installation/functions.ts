@@ -56,7 +56,7 @@ export const functionRulesOf = (
       ...volcano(
         rule("batch.volcano.sh", ["jobs", "cronjobs"], ["list"]),
         rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
-        rule("scheduling.volcano.sh", ["queues"], ["list"]),
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
         rule("bus.volcano.sh", ["commands"], ["list"]),
       ),
       rule("", ["pods"], ["list"]),

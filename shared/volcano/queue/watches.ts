@@ -28,6 +28,9 @@ const phaseOf = (group: Obj): unknown => fieldsOf(group, "status")["phase"];
 /** Groups that were let in and go on ask for nothing more. */
 const asks = (group: Obj): boolean => !["Inqueue", "Running", "Unknown"].includes(String(phaseOf(group)));
 
+/** Groups that nobody has let in yet. */
+const waits = (group: Obj): boolean => ["undefined", "", "Pending"].includes(String(phaseOf(group)));
+
 const watches: readonly Watch[] = [
   {
     resource: queues,
@@ -59,6 +62,15 @@ const watches: readonly Watch[] = [
     trim: trimGroup,
     ownerName: () => rootName,
     matters: (before, after) => before === undefined || (phaseOf(before) !== phaseOf(after) && asks(after)),
+  },
+  // A group that waits is admitted by the root's step, also when the message about it was lost.
+  {
+    resource: podGroups,
+    errand: true,
+    optional: true,
+    trim: trimGroup,
+    ownerName: (group) => (waits(group) ? rootName : undefined),
+    matters: () => false,
   },
   // A mark of its parent's waits to be followed, also where nobody was told of it.
   {

@@ -119,6 +119,9 @@ export const rare: readonly Rare[] = [
     account: "rekindle-deliver",
     rights: [
       ...of("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["get"]),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+      ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
+      ...of("scheduling.volcano.sh", ["queues"], ["get"]),
       ...of("", ["namespaces"], ["get"]),
       ...of("", ["events"], ["create"]),
       ...records("get", "create", "update", "delete"),

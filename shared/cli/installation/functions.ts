@@ -66,6 +66,11 @@ export const functionRulesOf = (
     ],
     deliver: [
       ...spark(kinds("get")),
+      ...volcano(
+        rule("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+        rule("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
+        rule("scheduling.volcano.sh", ["queues"], ["get"]),
+      ),
       whoIsWho,
       rule("", ["events"], ["create"]),
       records("get", "create", "update", "delete"),

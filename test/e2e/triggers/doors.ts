@@ -91,6 +91,16 @@ const rows: readonly Row[] = [
     brings: ["Job/default/j"],
   },
   {
+    what: "an event whose headers nobody signed, or others were signed, is a stranger's",
+    sends: ({ doors: [first, second] }) =>
+      statusesOf([
+        signed(first, { path: "/events", headers: binary }, { signs: {} }),
+        signed(second, { path: "/events", headers: binary }, { signs: { ...binary, "ce-subject": "Job/default/k" } }),
+      ]),
+    statuses: [401, 401],
+    brings: [],
+  },
+  {
     what: "a team's alerts reach its namespace, and no notice of a node is taken from it",
     sends: ({ doors: [at] }) =>
       statusesOf([

@@ -9,13 +9,19 @@ export type Knock = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The proof of a request; `age` in seconds. */
+/** The headers by which a CloudEvent in binary mode says what it asks for. */
+const saying = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
+
+type How = { readonly key?: string; readonly age?: number; readonly signs?: Readonly<Record<string, string>> };
+
+/** The proof of a request; `age` in seconds, `signs` the headers that are signed (absent: those of an event). */
 export const proof = (
-  { path, body = "" }: Knock,
-  { key = secrets.fresh, age = 0 }: { readonly key?: string; readonly age?: number } = {},
+  { path, body = "", headers = {} }: Knock,
+  { key = secrets.fresh, age = 0, signs = saying(headers) }: How = {},
 ): Readonly<Record<string, string>> => {
   const timestamp = String(Math.floor(Date.now() / 1_000) - age);
-  const hex = signature(key, { timestamp, method: "POST", path, body });
+  const hex = signature(key, { timestamp, method: "POST", path, body, headers: signs });
   return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
 };
 

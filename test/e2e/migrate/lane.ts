@@ -155,7 +155,8 @@ export const migrateLane = async (recorded: string): Promise<readonly Result[]> 
     const driver = await leaveRunning(stage, name, 4_500);
     const atRest = await leaveAtRest(stage);
     await stage.kubeflow.registerWebhooks();
-    const host = startHost(stage.kubeconfigs.host, log);
+    // The cluster has no controller of Volcano's, so a host of all families would make the queues root and default.
+    const host = startHost(stage.kubeconfigs.host, log, ["--families", "spark"]);
     const story = { stage, host, log, driver, atRest, witness, before: await pictureOf(stage.cluster, home) };
     const results = await played(acts, story);
     await host.stop();

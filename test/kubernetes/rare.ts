@@ -61,6 +61,7 @@ const seldom = [
   ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
   ...of("", ["secrets"], ["get", "delete"]),
   ...of("", ["nodes"], ["get"]),
+  ...of("", ["events"], ["list"]),
   ...of("rekindle.dev", ["checkpoints"], ["delete"]),
 ];
 

@@ -1,6 +1,6 @@
 /** Colours of the command line: states and warnings on a terminal, and nowhere else unless somebody asks for them. */
 
-/** What a text tells: that all is well, that something went wrong, that something is waited for. */
+/** The three meanings that a colour has: all is well, something went wrong, something is waited for. */
 export type Tone = "good" | "bad" | "wait";
 
 /** Gives a text its colour, or leaves it as it is. */

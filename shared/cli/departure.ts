@@ -31,7 +31,7 @@ export const departureText = (object: Stored, pods: readonly Stored[] = []): str
   return `${parts.length === 0 ? "its deletion to be carried out" : parts.join(", and ")}, for it is being deleted`;
 };
 
-/** What a person can do about it. */
+/** The advice for the user: wait, or remove a finalizer. */
 export const departureHelp = (object: Stored, resource: Resource, pods: readonly Stored[]): string => {
   const names = finalizersOf(object).filter((name) => !collected.has(name));
   if (pods.length > 0 || names.length === 0) return quiet;

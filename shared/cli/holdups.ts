@@ -5,10 +5,10 @@ import type { Stored } from "../core/object.ts";
 import { eventsOf, type Holdup, holdupOf, needsEvents, startDueAt } from "../kube/holdups.ts";
 import type { Source } from "./tools.ts";
 
-/** So many pods are looked at: the first that does not start tells enough. */
+/** The most pods that one command looks at: the first that does not start tells enough. */
 const most = 3;
 
-/** Who may not read events sees none. */
+/** The events of a pod; none where the caller has no right to list events. */
 const eventsIn = async ({ transport }: Pick<Source, "transport">, pod: Stored): Promise<readonly Stored[]> => {
   try {
     return (await openCluster(transport).list(eventsOf(pod))).value;

@@ -10,7 +10,7 @@ import { isIP } from "node:net";
 /** All addresses of a name; rejects with an error that has a code when there are none, or no answer in time. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** What the system's files say of names. */
+/** The names and search suffixes of the system's files. */
 export type Surroundings = {
   /** Addresses by name, as /etc/hosts has them. */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
@@ -37,7 +37,7 @@ const keepMs = 30_000;
 const keepFailureMs = 10_000;
 const mostNames = 1_000;
 
-/** What `localhost` and all names below it mean, whatever a name server says (RFC 6761). */
+/** The addresses of `localhost` and of all names below it, whatever a name server says (RFC 6761). */
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
 
 /** Lines of a file of the system without comments, as words. */

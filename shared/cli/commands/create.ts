@@ -42,7 +42,7 @@ const refusals = async (tools: Tools, documents: readonly Document[]): Promise<r
   return found.flat();
 };
 
-/** What goes to the server beside the documents, and how. */
+/** The request, the Hadoop configuration that goes along, and the store that local files are uploaded to. */
 type Sending = {
   readonly asked: Creating;
   readonly files: HadoopFiles | undefined;
@@ -54,7 +54,7 @@ const sendObject = async (session: Session, given: Obj, { asked, files }: Sendin
   const both = withHadoop(given, files);
   if (both === undefined) return [(await createOne(session, given, asked)).line];
   const { object, config } = both;
-  // What the server has against the application is found out before anything is kept.
+  // The server judges the application in a dry run, before anything is stored.
   await createOne(session, object, { ...asked, dryRun: true });
   const before = await createOne(session, config, asked);
   const { kept, line } = await createOne(session, object, asked);
@@ -98,7 +98,7 @@ const sendAll = async (
   return refused;
 };
 
-/** What is asked for: files, or one run of a schedule under a name; both together are a mistake. */
+/** The request: files, or one run of a schedule under a name; both together are a mistake. */
 const sourceOf = (name: string | undefined, { filename, from }: Options) => {
   if (filename !== undefined && name === undefined && from === undefined) return { filename };
   if (filename === undefined && name !== undefined && from !== undefined) return { name, from };

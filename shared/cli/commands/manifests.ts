@@ -110,7 +110,7 @@ const textOf = async (asked: Asked): Promise<string> => {
   return manifestsText(installation, await wantedCrds(tools, options), keptBy(asked, "host"));
 };
 
-/** What is typed now stands behind what was typed then, and so wins. */
+/** The flags of the installation, then those of this command: the later one wins. */
 const readAgain = (tools: Tools, args: readonly string[]): Asked => {
   const command = withOptions(new Command("manifests"), tools.version).exitOverride();
   command.parseOptions([...args]);

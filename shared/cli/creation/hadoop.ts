@@ -12,7 +12,7 @@ export type HadoopFiles = {
   readonly binaryData: Readonly<Record<string, string>>;
 };
 
-/** What a ConfigMap may hold, less its names. */
+/** The largest total of the files in one ConfigMap, bytes: the API server's limit, less room for the names. */
 const mostBytes = 1_000_000;
 
 const isKey = (name: string): boolean => /^[-._a-zA-Z0-9]{1,253}$/.test(name);

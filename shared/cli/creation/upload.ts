@@ -132,7 +132,7 @@ export const withUploads = (
   return { object, uploads };
 };
 
-/** What keeps a file from being uploaded; undefined: nothing. */
+/** The reason why a file cannot be uploaded; undefined: it can. */
 const problemOf = async ({ field, file }: Upload): Promise<readonly string[]> => {
   const found = await stat(file).catch((cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause))));
   if (found instanceof Error) return [`${field}: ${file}: cannot be read (${found.message.split(",")[0] ?? ""})`];

@@ -206,15 +206,15 @@ describe("a running host", () => {
       const running = host("--trigger-secret-file", join(folder, "secret"), "--log-level=debug");
       const url = await running.door();
       await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
-      await create(
-        simulator,
-        applications,
-        application("spark-pi", { annotations: { "rekindle.dev/paused": "true" } }),
-      );
+      const paused = { annotations: { "rekindle.dev/paused": "true" } };
+      for (const name of ["spark-pi", "later"]) await create(simulator, applications, application(name, paused));
       const path = "/reconcile/SparkApplication/default/spark-pi";
-      const steps = (): number => running.lines.filter(({ message }) => message === "step").length;
-      await until("the event was taken", () => steps() > 0);
-      const before = steps();
+      const reasons = (name: string): readonly unknown[] =>
+        running.lines
+          .filter(({ message, fields }) => message === "step" && String(fields["key"]).endsWith(`/default/${name}`))
+          .map(({ fields }) => fields["for"]);
+      const triggers = (name: string): number => reasons(name).filter((reason) => reason === "trigger").length;
+      await until("the events were taken", () => reasons("spark-pi").length > 0 && reasons("later").length > 0);
       const time = Math.floor(Date.now() / 1_000);
       const rows = [
         [await triggered(url, secret, path, time), 202],
@@ -227,10 +227,12 @@ describe("a running host", () => {
         rows.map(([got]) => got),
         rows.map(([, wanted]) => wanted),
       );
-      await until("the trigger was taken", () => steps() > before);
-      await triggered(url, secret, path, time);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      assert.equal(steps(), before + 1);
+      await until("the trigger was taken", () => triggers("spark-pi") > 0);
+      assert.equal(await triggered(url, secret, path, time), 202);
+      // The queue is first in, first out: a step of the repeated trigger would stand before this one's.
+      await triggered(url, secret, "/reconcile/SparkApplication/default/later");
+      await until("the later trigger was taken", () => triggers("later") > 0);
+      assert.equal(triggers("spark-pi"), 1);
     }),
   );
 

@@ -250,7 +250,7 @@ export const mutants: readonly Mutant[] = [
     file: comeBack,
     find: 'await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);',
     replace: "if (id === undefined) await world.queue.sendLater(message, id, 1_000);",
-    scenarios: ["completion", "retry"],
+    scenarios: ["executors-kept"],
     fault: "overtaken.*",
   },
   {

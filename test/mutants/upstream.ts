@@ -25,7 +25,7 @@ export const upstreamMutants: readonly Mutant[] = [
     file: "shared/spark/application/watches.ts",
     find: "return !same(gist(before), gist(after));",
     replace: "return false && !same(gist(before), gist(after));",
-    scenarios: ["completion"],
+    scenarios: ["executors-kept"],
     fault: "crash-.*",
   },
   {

@@ -144,11 +144,12 @@ const atEvents = ({ rehearsal, name, breadth }: Making): readonly Case[] => {
 
 const isSave = ({ call }: Case): boolean => call?.what.endsWith(" checkpoints") === true && call.write;
 
-/** Of two invocations of a thin scenario: the first waits at a save, the second at every fifth call. */
+/** Of two invocations of a thin scenario: the first waits at a save, the second at every fifth call, or at each where the scenario names the family. */
 const thinned = (scenario: Scenario, { kind, batch }: Sized): readonly Sized[] => {
   if (!isSeries(batch)) return [{ kind, batch: batch.filter(({ family }) => isPutTo(scenario, family)) }];
   const first = batch.at(1);
-  const fewer = { ...batch, ks: batch.ks.slice(1).filter((k) => k % 5 === 2) };
+  const isNamed = scenario.also?.includes(first.family) === true;
+  const fewer = isNamed ? batch : { ...batch, ks: batch.ks.slice(1).filter((k) => k % 5 === 2) };
   return isPutTo(scenario, first.family) && isSave(first) ? [{ kind, batch: fewer }] : [];
 };
 

@@ -70,6 +70,16 @@ export const lives: readonly Scenario[] = [
     breadth: "thin",
   },
   {
+    name: "executors-kept",
+    what: "its executors stay when they end: nothing but the event of the driver tells of the last change",
+    spec: { ...base, executor: { ...base.executor, deleteOnTermination: false } },
+    scripts: { [appName]: [{ jobMs: 70_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+    breadth: "sparse",
+    also: ["overtaken-7000ms"],
+  },
+  {
     name: "expiry",
     what: "its time to live is over",
     spec: { ...base, timeToLiveSeconds: 30 },

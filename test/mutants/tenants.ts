@@ -3,6 +3,30 @@ import type { Mutant } from "./mutants.ts";
 
 export const tenantMutants: readonly Mutant[] = [
   {
+    name: "texts-unbounded",
+    promise: "every text that a user writes has a longest length",
+    file: "shared/kube/limits.ts",
+    find: "  text.length <= characters\n",
+    replace: "  text.length <= characters || text.length > 0\n",
+    tests: ["test/kube/limits.test.ts"],
+  },
+  {
+    name: "counts-unbounded",
+    promise: "every list and map that a user writes has a greatest number of entries",
+    file: "shared/kube/limits.ts",
+    find: "  count <= entries ? [] :",
+    replace: "  count <= entries || count > 0 ? [] :",
+    tests: ["test/kube/limits.test.ts"],
+  },
+  {
+    name: "products-unbounded",
+    promise: "tasks × replicas × variables of a job are bounded together",
+    file: "shared/volcano/schema/bounds.ts",
+    find: "|| count <= mostVariables",
+    replace: "|| count <= Number.POSITIVE_INFINITY",
+    tests: ["test/kube/limits.test.ts"],
+  },
+  {
     name: "queue-without-turns",
     promise: "namespaces take turns on the host's queue",
     file: "shared/adapters/embedded/groups.ts",

@@ -31,14 +31,14 @@ const volume = (role: string, at: number): readonly (readonly [string, string])[
 };
 
 const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spec])[] = [
-  ["references that never end", 2_500, (n) => conf({ "spark.x": "${spark.".repeat(n) })],
-  ["references to one conf", 2_500, (n) => conf({ "spark.x": `$\{spark.y}`.repeat(n), "spark.y": "1" })],
-  ["chains of references", 500, (n) => numbered(n, (at) => [[`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(2)]])],
-  ["slashes in a secret's path", 10_000, (n) => secret(`${"/".repeat(n)}x`)],
-  ["colons in a secret's key", 10_000, (n) => key(`${":".repeat(n)}x`)],
-  ["volumes of the driver by conf", 500, (n) => numbered(n, (at) => volume("driver", at))],
-  ["volumes of executors by conf", 500, (n) => numbered(n, (at) => volume("executor", at))],
-  ["secrets by conf", 1_000, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
+  ["references that never end", 1_000, (n) => conf({ "spark.x": "${spark.".repeat(n) })],
+  ["references to one conf", 800, (n) => conf({ "spark.x": `$\{spark.y}`.repeat(n), "spark.y": "1" })],
+  ["chains of references", 250, (n) => numbered(n, (at) => [[`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(2)]])],
+  ["slashes in a secret's path", 500, (n) => secret(`${"/".repeat(n)}x`)],
+  ["colons in a secret's key", 30, (n) => key(`${":".repeat(n)}x`)],
+  ["volumes of the driver by conf", 125, (n) => numbered(n, (at) => volume("driver", at))],
+  ["volumes of executors by conf", 125, (n) => numbered(n, (at) => volume("executor", at))],
+  ["secrets by conf", 250, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
 ];
 
 describe("the work for a SparkApplication grows with its text alone", () => {

@@ -12,22 +12,29 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import { tooMuch } from "../schema/parse.ts";
+import type { LimitsSaying } from "../../kube/limits.ts";
+import { applicationLimits, connectLimits, scheduleLimits } from "../schema/limits.ts";
 import { applicationDefaults, judgedApplication } from "./application.ts";
 import { judgedConnect } from "./connect.ts";
 import { podLimits } from "./pod.ts";
 import { judgedSchedule } from "./schedule.ts";
 
 type Known = {
+  /** Absent: the object is not judged. */
+  readonly limits?: LimitsSaying;
   readonly patched?: (object: AdmittedObject) => readonly PatchOperation[];
   readonly judged?: (object: AdmittedObject, named: Named) => Judgement;
 };
 
 /** group/kind → what is done about it. Upstream has no defaults for the last two. */
 const known: Readonly<Record<string, Known>> = {
-  "sparkoperator.k8s.io/SparkApplication": { patched: applicationDefaults, judged: judgedApplication },
-  "sparkoperator.k8s.io/ScheduledSparkApplication": { judged: judgedSchedule },
-  "sparkoperator.k8s.io/SparkConnect": { judged: judgedConnect },
+  "sparkoperator.k8s.io/SparkApplication": {
+    limits: applicationLimits,
+    patched: applicationDefaults,
+    judged: judgedApplication,
+  },
+  "sparkoperator.k8s.io/ScheduledSparkApplication": { limits: scheduleLimits, judged: judgedSchedule },
+  "sparkoperator.k8s.io/SparkConnect": { limits: connectLimits, judged: judgedConnect },
   "/Pod": { patched: podLimits },
 };
 
@@ -46,9 +53,10 @@ export const patchedBy = (request: AdmissionRequest): Verdict => {
 
 /** Refuses what could not run. */
 export const judgedBy = (request: AdmissionRequest): Verdict => {
-  const { judged } = knownOf(request);
+  const { judged, limits } = knownOf(request);
   const { object } = request;
   if (judged === undefined || !object || isSameSpec(request)) return pass;
-  if (isTooMuch(object["spec"])) return { allowed: false, message: tooMuch };
+  const beyond = limits?.(object["spec"]) ?? "";
+  if (beyond !== "") return { allowed: false, message: beyond };
   return verdictOf(judged(object, namedAs(object, request)));
 };

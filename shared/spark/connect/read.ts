@@ -1,8 +1,7 @@
 /** The door: a SparkConnect's spec as the API server keeps it, read, or one message of what to change. */
-import { isTooMuch } from "../../core/json.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { connectSpecSchema, type SparkConnectSpec } from "../schema/connect.ts";
-import { tooMuch } from "../schema/parse.ts";
+import { connectLimits } from "../schema/limits.ts";
 import { hasBinaryUnit, mebibytesOf } from "../schema/quantity.ts";
 import { confRules } from "../schema/rules.ts";
 import { scaleOddities, scaleRules } from "../schema/scale.ts";
@@ -52,7 +51,8 @@ const versionProblem = ({ sparkVersion, server, executor }: SparkConnectSpec): r
 
 /** As upstream's webhook: what its rules refuse cannot be stored there, and is told here. */
 export const readSpec = ({ metadata, spec: given }: Written): Read => {
-  if (isTooMuch(given)) return { ok: false, message: tooMuch };
+  const beyond = connectLimits(given);
+  if (beyond !== "") return { ok: false, message: beyond };
   const parsed = connectSpecSchema.safeParse(given, telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const spec = parsed.data;

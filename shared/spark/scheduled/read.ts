@@ -5,7 +5,7 @@ import { digestOf, isTooMuch } from "../../core/json.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
-import { tooMuch } from "../schema/parse.ts";
+import { scheduleLimits } from "../schema/limits.ts";
 import { scheduledSpecSchema } from "../schema/scheduled.ts";
 import { longestName } from "./run.ts";
 
@@ -55,7 +55,8 @@ const wrong = (reason: string): Read => ({ ok: false, reason });
 
 /** `now` decides nothing but whether the schedule ever comes. */
 export const readSpec = (object: Written, now: number): Read => {
-  if (isTooMuch(object["spec"])) return wrong(tooMuch);
+  const beyond = scheduleLimits(object["spec"]);
+  if (beyond !== "") return wrong(beyond);
   const parsed = shape.safeParse(object["spec"], telling);
   if (!parsed.success) return wrong(explain(parsed.error));
   const { schedule: text, timeZone, template, concurrencyPolicy = "", ...spec } = parsed.data;

@@ -1,8 +1,8 @@
 /** The door: an object as the API server keeps it becomes a spec that the rest may trust, or one message of what to change. */
-import { isTooMuch } from "../../core/json.ts";
 import { oncePer } from "../../core/memoize.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { type SparkApplicationSpec, specSchema } from "./application.ts";
+import { applicationLimits } from "./limits.ts";
 import { brokenRules } from "./rules.ts";
 
 export type ParsedSpec =
@@ -14,12 +14,10 @@ type Application = {
   readonly [field: string]: unknown;
 };
 
-export const tooMuch =
-  "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no application needs that";
-
-/** Types first, for rules are only meant for what is typed. */
+/** Limits and types first, for rules are only meant for what is typed. */
 export const parseSpec = oncePer((application: Application): ParsedSpec => {
-  if (isTooMuch(application["spec"])) return { ok: false, message: tooMuch };
+  const beyond = applicationLimits(application["spec"]);
+  if (beyond !== "") return { ok: false, message: beyond };
   const typed = specSchema.safeParse(application["spec"], telling);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const { name, namespace = "default" } = application.metadata;

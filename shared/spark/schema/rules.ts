@@ -2,6 +2,7 @@
 
 import { rulesFor } from "../submission/versions.ts";
 import type { SparkApplicationSpec } from "./application.ts";
+import { confLimits } from "./limits.ts";
 import type { SparkPodSpec } from "./pod.ts";
 import { hasBinaryUnit, isQuantity, mebibytesOf, ratioOf } from "./quantity.ts";
 import { scaleRules } from "./scale.ts";
@@ -108,7 +109,11 @@ export const confRules = (sparkConf: Readonly<Record<string, string>>, namespace
       ? []
       : [`sparkConf key "spark.kubernetes.namespace" is not allowed: it must be ${namespace}, the application's own`];
   const keys = Object.keys(sparkConf).filter((key) => Object.hasOwn(denied, key));
-  return [...keys.map((key) => `sparkConf key "${key}" is not allowed: ${denied[key]}`), ...elsewhere];
+  return [
+    ...keys.map((key) => `sparkConf key "${key}" is not allowed: ${denied[key]}`),
+    ...elsewhere,
+    ...confLimits(sparkConf),
+  ];
 };
 
 /** Everything that the rules find wrong, each naming the field and what to change; empty when it may run. */

@@ -10,7 +10,8 @@ import {
   type Verdict,
   verdictOf,
 } from "../../kube/admission.ts";
-import { tooMuch } from "../schema/parse.ts";
+import type { LimitsSaying } from "../../kube/limits.ts";
+import { cronLimits, flowLimits, jobLimits, otherLimits } from "../schema/limits.ts";
 import { jobQueueSaying, type QueueView } from "../schema/queue.ts";
 import { cronSaying, cronWarnings, templateWarnings } from "./cron.ts";
 import { flowSaying, flowWarnings } from "./flow.ts";
@@ -33,6 +34,8 @@ type Asked = { readonly request: AdmissionRequest; readonly object: AdmittedObje
 
 type Known = {
   readonly needs: "queues" | "nothing";
+  /** Absent: those of any object. */
+  readonly limits?: LimitsSaying;
   readonly patched?: (asked: Asked) => readonly PatchOperation[];
   /** Why it is refused; "" when it may be stored. */
   readonly says: (asked: Asked) => string;
@@ -94,12 +97,14 @@ const bare = (name: string): Queue => ({
 const known: Readonly<Record<string, Known>> = {
   "batch.volcano.sh/Job": {
     needs: "queues",
+    limits: jobLimits,
     patched: ({ object }) => jobPatch(object),
     says: jobSays,
     warns: ({ object }) => jobWarnings(object["spec"]),
   },
   "batch.volcano.sh/CronJob": {
     needs: "nothing",
+    limits: cronLimits,
     says: (asked) => cronSaying(nameOf(asked), asked.object["spec"]),
     warns: ({ object, request }) => cronWarnings(namedAs(object, request), object["spec"]),
   },
@@ -112,11 +117,13 @@ const known: Readonly<Record<string, Known>> = {
   },
   "flow.volcano.sh/JobFlow": {
     needs: "nothing",
+    limits: flowLimits,
     says: ({ object }) => flowSaying(object["spec"]),
     warns: ({ object, request }) => flowWarnings(namedAs(object, request), object["spec"]),
   },
   "flow.volcano.sh/JobTemplate": {
     needs: "nothing",
+    limits: jobLimits,
     says: () => "",
     warns: (asked) => templateWarnings(nameOf(asked), asked.object),
   },
@@ -162,7 +169,8 @@ export const judgedBy = (request: AdmissionRequest, around: Around = {}): Verdic
   const found = knownOf(request);
   const object = request.object ?? request.oldObject;
   if (found === undefined || !object || isUntouched(request)) return pass;
-  if (isTooMuch(object["spec"])) return request.operation === "DELETE" ? pass : { allowed: false, message: tooMuch };
+  const beyond = (found.limits ?? otherLimits)(object["spec"]);
+  if (beyond !== "") return request.operation === "DELETE" ? pass : { allowed: false, message: beyond };
   const asked = { request, object, around };
   const saying = found.says(asked);
   return verdictOf({ broken: saying === "" ? [] : [saying], warnings: found.warns?.(asked) ?? [] });

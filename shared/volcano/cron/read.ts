@@ -7,6 +7,7 @@ import { explain, telling } from "../../kube/explain.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { cronSpecSchema } from "../schema/cron.ts";
+import { cronLimits } from "../schema/limits.ts";
 
 export type Policy = "Allow" | "Forbid" | "Replace";
 
@@ -53,8 +54,6 @@ export const timingOf = ({ spec }: Stored): string =>
 
 const wrong = (reason: string, message: string): Read => ({ ok: false, reason, message });
 
-const tooMuch = "spec holds more values than anybody reads: no job needs that";
-
 type Spec = ReturnType<typeof cronSpecSchema.parse>;
 
 const templateOf = ({ jobTemplate: { metadata = {}, spec = {} } }: Spec): Template => ({
@@ -78,7 +77,8 @@ const asked = (spec: Spec, schedule: Schedule, policy: Policy): Asked => ({
 const shown = (text: string): string => (text.length <= 256 ? text : `${text.slice(0, 256)}…`);
 
 export const readSpec = (object: Stored): Read => {
-  if (isTooMuch(object["spec"])) return wrong("InvalidSpec", tooMuch);
+  const beyond = cronLimits(object["spec"]);
+  if (beyond !== "") return wrong("InvalidSpec", beyond);
   const parsed = cronSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
   if (!parsed.success) return wrong("InvalidSpec", explain(parsed.error));
   const { name } = object.metadata;

@@ -1,5 +1,4 @@
 /** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
-import { isTooMuch } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
 import type { Looking } from "../../core/plan.ts";
@@ -8,6 +7,7 @@ import { jobs, keys } from "../resource.ts";
 import { withoutNulls } from "../schema/absent.ts";
 import { unstartable } from "../schema/dependencies.ts";
 import { type Flow, flowSpecSchema } from "../schema/flow.ts";
+import { flowLimits } from "../schema/limits.ts";
 import { subdomainErrors } from "../schema/names.ts";
 
 export type Asked = { readonly flows: readonly Flow[]; readonly deletes: boolean };
@@ -58,8 +58,8 @@ const nameSaying = ({ metadata: { name, namespace = "" } }: Stored, flows: reado
 };
 
 export const readSpec = (object: Stored): Read => {
-  if (isTooMuch(object["spec"]))
-    return { ok: false, message: "spec holds more values than anybody reads: no flow needs that" };
+  const beyond = flowLimits(object["spec"]);
+  if (beyond !== "") return { ok: false, message: beyond };
   const parsed = flowSpecSchema.safeParse(withoutNulls(object["spec"] ?? {}), telling);
   if (!parsed.success) return { ok: false, message: explain(parsed.error) };
   const { flows = [], jobRetainPolicy } = parsed.data;

@@ -6,6 +6,9 @@ import type { JobSpec, Policy, Task } from "./spec.ts";
 /** Pods of one job. A step lists and counts them all. */
 const mostPods = 20_000;
 
+/** Variables that the plugin svc writes into the pods of one job together: two for each task into each pod. */
+const mostVariables = 2_000_000;
+
 /** Of a host name, which is made of a pod's name. */
 const longestName = 63;
 
@@ -40,6 +43,15 @@ const ofTask = (job: string, task: Task, at: number): readonly string[] => {
   ];
 };
 
+const variables = ({ tasks = [], plugins = {} }: JobSpec, pods: number): readonly string[] => {
+  const count = 2 * tasks.length * pods;
+  return !Object.hasOwn(plugins, "svc") || count <= mostVariables
+    ? []
+    : [
+        `spec.plugins.svc writes ${count} variables into ${pods} pods of ${tasks.length} tasks: at most ${mostVariables}, so use fewer tasks, or fewer replicas`,
+      ];
+};
+
 /** One text, empty when nothing is out of bounds. */
 export const boundsSaying = (job: string, spec: JobSpec): string => {
   const tasks = spec.tasks ?? [];
@@ -52,6 +64,7 @@ export const boundsSaying = (job: string, spec: JobSpec): string => {
     ...timeouts("spec.policies", spec.policies),
     ...tasks.flatMap((task, at) => ofTask(job, task, at)),
     ...resourcesSaying(spec),
+    ...variables(spec, total),
     ...(total > mostPods ? [`spec.tasks ask for ${total} pods together: at most ${mostPods}`] : []),
   ].join("; ");
 };

@@ -1,11 +1,11 @@
 /** The door: a Job as the API server keeps it becomes a spec with its defaults, or one message of what to change. */
-import { isTooMuch } from "../../core/json.ts";
 import { oncePer } from "../../core/memoize.ts";
 import type { Obj } from "../../core/object.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { withoutNulls } from "./absent.ts";
 import { boundsSaying } from "./bounds.ts";
 import { defaulted } from "./defaults.ts";
+import { jobLimits } from "./limits.ts";
 import { refusalOf } from "./rules.ts";
 import { type JobSpec, specSchema } from "./spec.ts";
 
@@ -13,15 +13,13 @@ export type ParsedSpec =
   | { readonly ok: true; readonly spec: JobSpec }
   | { readonly ok: false; readonly message: string };
 
-export const tooMuch =
-  "spec holds more than 50,000 values, or values hundreds of levels deep within each other: no job needs that";
-
 /** What is wrong with the queue that a spec names, for whoever sees queues; "" when nothing is. */
 export type QueueSaying = (queue: string) => string;
 
-/** Types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
+/** Limits and types, then what no job may ask for, then upstream's rules: each is only meant for what the ones before let pass. */
 export const parseSpec = (name: string, stored: unknown, queueSaying: QueueSaying = () => ""): ParsedSpec => {
-  if (isTooMuch(stored)) return { ok: false, message: tooMuch };
+  const beyond = jobLimits(stored);
+  if (beyond !== "") return { ok: false, message: beyond };
   const typed = specSchema.safeParse(withoutNulls(stored ?? {}), telling);
   if (!typed.success) return { ok: false, message: explain(typed.error) };
   const bounds = boundsSaying(name, typed.data);

@@ -1,0 +1,59 @@
+/** How long, how many and how large the fields of Volcano's kinds may be: ten times what upstream's largest example has, or more. */
+import { below, type Limit, limitsOf } from "../../kube/limits.ts";
+
+const names = { characters: 253, why: "no object has a longer name" };
+const policies = { entries: 100, why: "each event of each pod is held against every policy" };
+const probes = { entries: 100, why: "each is asked in one step" };
+
+const ofPolicies = (field: string): readonly Limit[] => [
+  { field, ...policies },
+  { field: `${field}.*.events`, entries: 50, why: "there are fewer events" },
+  { field: `${field}.*.timeout`, characters: 64, why: "a duration is a few numbers and units" },
+];
+
+const jobRows: readonly Limit[] = [
+  { field: "tasks", entries: 1_000, why: "every pod of a job is told of every task" },
+  { field: "tasks.*.name", ...names },
+  { field: "tasks.*.dependsOn.name", entries: 1_000, why: "a job has no more tasks" },
+  ...ofPolicies("tasks.*.policies"),
+  ...ofPolicies("policies"),
+  { field: "queue", ...names },
+  { field: "schedulerName", ...names },
+  { field: "priorityClassName", ...names },
+  { field: "volumes", entries: 500, why: "no node mounts so many volumes into a pod" },
+  { field: "volumes.*.mountPath", characters: 4_096, why: "no file system takes a longer path" },
+  { field: "volumes.*.volumeClaimName", ...names },
+  { field: "plugins", entries: 20, why: "there are fewer plugins" },
+  { field: "plugins.*", entries: 100, why: "no plugin has so many flags" },
+  { field: "plugins.*.*", characters: 16_384, why: "the longest value is a pair of keys for ssh" },
+];
+
+const cronRows: readonly Limit[] = [
+  { field: "schedule", characters: 256, why: "five fields or a word say every schedule" },
+  { field: "timeZone", characters: 64, why: "no time zone has a longer name" },
+  ...below("jobTemplate.spec", jobRows),
+];
+
+const flowRows: readonly Limit[] = [
+  { field: "flows", entries: 1_000, why: "each makes a Job, which one step looks at" },
+  { field: "flows.*.name", ...names },
+  { field: "flows.*.dependsOn.targets", entries: 1_000, why: "a JobFlow has no more flows" },
+  ...["httpGetList", "tcpSocketList", "taskStatusList"].map((list) => ({
+    field: `flows.*.dependsOn.probe.${list}`,
+    ...probes,
+  })),
+  { field: "flows.*.dependsOn.probe.httpGetList.*.path", characters: 8_192, why: "no server takes a longer address" },
+  ...below("flows.*.patch.jobSpec", jobRows),
+];
+
+/** What of a Job's spec, and of a JobTemplate's, is beyond its limits. */
+export const jobLimits = limitsOf(jobRows);
+
+/** What of a CronJob's spec is beyond its limits. */
+export const cronLimits = limitsOf(cronRows);
+
+/** What of a JobFlow's spec is beyond its limits. */
+export const flowLimits = limitsOf(flowRows);
+
+/** What of another kind's spec is beyond what any object may hold. */
+export const otherLimits = limitsOf([]);

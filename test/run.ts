@@ -16,6 +16,7 @@ const lanes = [
   ["store", "checkpoints in a table, on DynamoDB Local"],
   ["lambda", "the test Lambda under kills"],
   ["e2e", "real control plane, real Spark"],
+  ["attack", "hostile tenants, strangers and listeners against the built host, beside a neighbour"],
   ["bench", "figures"],
   ["cluster", "the control plane alone, to look at"],
 ] as const;

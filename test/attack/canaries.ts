@@ -1,0 +1,236 @@
+/** Canaries: secrets in every place where somebody keeps one. None may be seen in log, events, status, records, figures or what is told to listeners. */
+import { type Attack, must } from "./attack.ts";
+import {
+  application,
+  connect,
+  container,
+  type Fields,
+  isTold,
+  job,
+  type Obj,
+  remove,
+  scheduled,
+  type Texts,
+  task,
+} from "./objects.ts";
+import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+
+type Row = {
+  readonly name: string;
+  /** An object with the secret in it; what else is wrong with it makes the host tell of it. */
+  readonly object: (name: string, secret: string) => Obj;
+  readonly short?: true;
+};
+
+const conf = (key: string, more: Fields = {}, short?: true): Row => ({
+  name: `in the conf ${key}`,
+  object: (at, secret) => application(at, { sparkConf: { [key]: secret }, ...more }),
+  ...(short === undefined ? {} : { short }),
+});
+
+/** Wrong in itself: the refusal must not repeat the value. */
+const wrong: Fields = { driver: { cores: 1, memory: "none" } };
+
+const confs: readonly Row[] = [
+  conf("spark.hadoop.fs.s3a.secret.key", {}, true),
+  conf("spark.hadoop.fs.s3a.session.token", wrong),
+  conf("spark.hadoop.fs.azure.account.key.x.dfs.core.windows.net"),
+  conf("spark.hadoop.javax.jdo.option.ConnectionPassword", wrong),
+  conf("spark.authenticate.secret"),
+  conf("spark.ssl.keyPassword"),
+  conf("spark.ssl.keyStorePassword", wrong),
+  conf("spark.ssl.trustStorePassword"),
+  conf("spark.kubernetes.authenticate.submission.oauthToken"),
+  conf("spark.kubernetes.authenticate.driver.oauthToken"),
+  conf("spark.kubernetes.driverEnv.DB_PASSWORD"),
+  conf("spark.executorEnv.DB_PASSWORD", wrong),
+  conf("spark.jdbc.url"),
+  conf("spark.driver.extraJavaOptions"),
+  conf("spark.executor.extraJavaOptions", wrong),
+  conf("spark.redaction.string"),
+  conf("spark.driver.memoryOverhead"),
+  conf("spark.kubernetes.allocation.batch.delay"),
+  conf("spark.kubernetes.driver.limit.cores"),
+];
+
+const driver = (name: string, fields: (secret: string) => Fields): Row => ({
+  name: `in ${name} of the driver`,
+  object: (at, secret) =>
+    application(at, { driver: { cores: 1, memory: "512m", serviceAccount: "spark", ...fields(secret) } }),
+});
+
+const annotated = (name: string, annotations: (secret: string) => Texts): Row => ({
+  name: `in ${name}`,
+  object: (at, secret) => application(at, { suspend: true }, { annotations: annotations(secret) }),
+});
+
+const plugins = (
+  name: string,
+  args: (secret: string) => Readonly<Record<string, readonly string[]>>,
+  short?: true,
+): Row => ({
+  name: `in ${name}`,
+  object: (at, secret) => job(at, { plugins: args(secret) }),
+  ...(short === undefined ? {} : { short }),
+});
+
+const pod = (name: string, fields: (secret: string) => Fields): Row => ({
+  name: `in ${name} of a task`,
+  object: (at, secret) => job(at, { tasks: [task("w", 1, {}, { containers: [{ ...container, ...fields(secret) }] })] }),
+});
+
+const rows: readonly Row[] = [
+  ...confs,
+  { name: "in hadoopConf", object: (at, secret) => application(at, { hadoopConf: { "fs.s3a.secret.key": secret } }) },
+  { name: "in arguments", object: (at, secret) => application(at, { arguments: ["--password", secret] }) },
+  {
+    name: "in arguments of one that is refused",
+    object: (at, secret) => application(at, { arguments: [`--password=${secret}`], ...wrong }),
+  },
+  {
+    name: "in a jar's URL",
+    object: (at, secret) => application(at, { deps: { jars: [`https://u:${secret}@h/a.jar`] } }),
+  },
+  {
+    name: "in a repository's URL",
+    object: (at, secret) => application(at, { deps: { repositories: [`https://u:${secret}@h/`], packages: ["a:b"] } }),
+  },
+  {
+    name: "in metricsProperties",
+    object: (at, secret) =>
+      application(at, {
+        monitoring: {
+          exposeDriverMetrics: true,
+          exposeExecutorMetrics: true,
+          metricsProperties: `*.sink.x.password=${secret}\n`,
+        },
+      }),
+  },
+  driver("env", (secret) => ({ env: [{ name: "PASSWORD", value: secret }] })),
+  driver("envVars", (secret) => ({ envVars: { PASSWORD: secret } })),
+  driver("env that is wrong", (secret) => ({ env: [{ name: "A B", value: secret }] })),
+  driver("javaOptions", (secret) => ({ javaOptions: `-Djavax.net.ssl.keyStorePassword=${secret}` })),
+  driver("annotations", (secret) => ({ annotations: { "vault.example/token": secret } })),
+  driver("a sidecar's env", (secret) => ({ sidecars: [{ ...container, env: [{ name: "P", value: secret }] }] })),
+  driver("a preStop command", (secret) => ({
+    lifecycle: { preStop: { exec: { command: ["curl", "-u", `a:${secret}`] } } },
+  })),
+  annotated("an annotation of the application", (secret) => ({ "example.com/password": secret })),
+  annotated("the user part of a listener's URL", (secret) => ({
+    "rekindle.dev/updates-to": `https://user:${secret}@listener.never.test/`,
+  })),
+  annotated("a wrong annotation of ours", (secret) => ({ "rekindle.dev/active-deadline": secret })),
+  {
+    name: "in a schedule's template",
+    object: (at, secret) => scheduled(at, {}, { sparkConf: { "spark.ssl.keyPassword": secret } }),
+  },
+  {
+    name: "in a Connect server's conf",
+    object: (at, secret) => connect(at, { sparkConf: { "spark.connect.authenticate.token": secret } }),
+  },
+  {
+    name: "in a Connect server's environment",
+    object: (at, secret) =>
+      connect(at, {
+        server: {
+          cores: 1,
+          memory: "512m",
+          template: {
+            spec: {
+              serviceAccount: "spark",
+              containers: [{ name: "spark-kubernetes-driver", env: [{ name: "P", value: secret }] }],
+            },
+          },
+        },
+      }),
+  },
+  plugins("a flag of the plugin ssh, misspelt", (secret) => ({ ssh: [`--ssh-private-key=${secret}`] }), true),
+  plugins("the private key of the plugin ssh", (secret) => ({ ssh: [`--ssh-private-key`, secret] })),
+  plugins("a flag of a plugin that does not exist", (secret) => ({ vault: [`--token=${secret}`] })),
+  plugins("a flag of the plugin mpi, misspelt", (secret) => ({ mpi: [`--masterr=${secret}`], svc: [] })),
+  plugins("a flag of the plugin pytorch, misspelt", (secret) => ({ pytorch: [`--passwort=${secret}`] })),
+  pod("env", (secret) => ({ env: [{ name: "PASSWORD", value: secret }] })),
+  pod("args", (secret) => ({ args: ["--password", secret] })),
+  pod("a command", (secret) => ({ command: ["sh", "-c", `login ${secret}`] })),
+  pod("a probe's header", (secret) => ({
+    livenessProbe: { httpGet: { port: 1, httpHeaders: [{ name: "Authorization", value: secret }] } },
+  })),
+];
+
+/** Where a secret was seen, by the name of the place; `own` is the object that its user wrote it into. */
+const sightings = async (stand: Stand, secret: string, own: Obj): Promise<readonly string[]> => {
+  const { name } = own.metadata;
+  const read = async (path: string): Promise<string> => JSON.stringify((await stand.call("GET", path)).body);
+  const object = Object((await stand.call("GET", `${pathOf(own.kind)}/${name}`)).body);
+  const places: readonly (readonly [where: string, text: string])[] = [
+    ["the log", stand.host.log()],
+    ["an event", await read(pathOf("Event"))],
+    ["the status", JSON.stringify(object["status"] ?? {})],
+    ["a record", await read(pathOf("Checkpoint"))],
+    ["the figures", await (await fetch(`${stand.host.url}/metrics`)).text()],
+    ["what a listener was told", JSON.stringify(stand.listener.heard())],
+    ["rekindle status", await stand.rekindle("status", `${own.kind}/${attackers}/${name}`)],
+  ];
+  return places.flatMap(([where, text]) => (text.includes(secret) ? [where] : []));
+};
+
+const hidden = async (stand: Stand, { object }: Row): Promise<undefined> => {
+  const name = fresh("canary");
+  const secret = `tweet${name.replace("-", "x")}tweet`;
+  const made = object(name, secret);
+  const reply = await stand.call("POST", pathOf(made.kind), made);
+  if (reply.status >= 400) return undefined;
+  try {
+    await waitFor(() => isTold(stand, made), 5_000);
+    const seen = await sightings(stand, secret, made);
+    must(seen.length === 0, `seen in ${seen.join(", ")}`);
+  } finally {
+    await remove(stand, made);
+  }
+  return undefined;
+};
+
+const inObjects: readonly Attack[] = rows.map((row) => ({
+  ...(row.short === undefined ? {} : { short: row.short }),
+  ...{ class: "canaries", name: row.name, stage: "cluster" },
+  run: (stand) => hidden(stand, row),
+}));
+
+/** The host's own: after everything else that this stage bore, nobody has seen them. */
+const ofHost = (name: string, secretOf: (stand: Stand) => string): Attack => ({
+  ...{ class: "canaries", name, stage: "cluster" },
+  run: async (stand) => {
+    const object = application(fresh("canary"), { suspend: true });
+    await stand.call("POST", pathOf(object.kind), object);
+    await waitFor(() => isTold(stand, object), 5_000);
+    const seen = await sightings(stand, secretOf(stand), object);
+    await remove(stand, object);
+    must(seen.length === 0, `seen in ${seen.join(", ")}`);
+    return undefined;
+  },
+});
+
+/** The operator's listener holds a token in its URL: what tenants can read names no more than that there is one. */
+const listener: Attack = {
+  ...{ class: "canaries", name: "the token in the operator's listener", stage: "cluster", short: true },
+  run: async (stand) => {
+    const object = application(fresh("canary"), { suspend: true });
+    await stand.call("POST", pathOf(object.kind), object);
+    await waitFor(() => isTold(stand, object), 5_000);
+    const records = JSON.stringify((await stand.call("GET", pathOf("Checkpoint"))).body);
+    await remove(stand, object);
+    must(!records.includes(operatorToken), "it is in a record that its tenant can read");
+    must(!stand.host.log().includes(operatorToken), "it is in the log");
+    return undefined;
+  },
+};
+
+/** Behind the question mark of the listener that the operator configured. */
+export const operatorToken = "tweet-operator-token-tweet";
+
+export const canaries: readonly Attack[] = [
+  ...inObjects,
+  ofHost("the key of triggers", ({ secrets }) => secrets.trigger),
+  ofHost("the key of updates", ({ secrets }) => secrets.updates),
+  listener,
+];

@@ -1,0 +1,162 @@
+/** Escape sequences in what users write: no terminal and no log meets a control character that somebody else chose. */
+import { type Attack, must } from "./attack.ts";
+import { application, connect, type Fields, flow, isTold, job, type Obj, remove, scheduled, task } from "./objects.ts";
+import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+
+/** Clears the screen, renames the window, writes a line that looks like ours, goes up, rings; C1 forms of them, and marks that turn text around. */
+const poison =
+  "\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\r\u001b[1A\u001b[31mSUCCEEDED\u0008\u009b2J\u009d0;x\u009c\u202egpj.exe\u2066\u0000\nFORGED ok";
+
+/** Everything that steers a terminal, without line ends and tabs; and what turns the direction of text. */
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+const lineOf = (text: string): string =>
+  JSON.stringify(text.split("\n").find((line) => steering.test(line) || line.startsWith("FORGED")) ?? "");
+
+const mustBeClean = (what: string, text: string): void =>
+  must(!steering.test(text) && !/^FORGED/m.test(text), `${what} holds ${lineOf(text)}`);
+
+const without = (text: string): string => text.replaceAll("\u0000", "");
+
+type Row = { readonly name: string; readonly object: (name: string) => Obj; readonly short?: true };
+
+const word = without(poison);
+
+const spark = (name: string, spec: Fields, more: Partial<Row> = {}): Row => ({
+  name,
+  object: (at) => application(at, spec),
+  ...more,
+});
+
+const rows: readonly Row[] = [
+  spark("mainClass", { mainClass: word, sparkConf: { "spark.master": "local" } }, { short: true }),
+  spark("image", { image: word }),
+  spark("sparkVersion", { sparkVersion: word }),
+  spark("a conf's value", { sparkConf: { "spark.driver.memoryOverhead": word } }),
+  spark("a conf's key", { sparkConf: { [`spark.kubernetes.driver.label.${word}`]: word } }),
+  spark("driver.memory", { driver: { memory: word } }),
+  spark("arguments", { arguments: [word], driver: { memory: "none" } }),
+  spark("a volume's name", {
+    volumes: [{ name: word, emptyDir: {} }],
+    driver: { volumeMounts: [{ name: word, mountPath: "/a" }] },
+  }),
+  spark("batchScheduler", { batchScheduler: word }),
+  spark("proxyUser", { proxyUser: word }),
+  {
+    name: "an annotation",
+    object: (at) => application(at, {}, { annotations: { "rekindle.dev/active-deadline": word } }),
+  },
+  {
+    name: "a listener",
+    object: (at) =>
+      application(at, { suspend: true }, { annotations: { "rekindle.dev/updates-to": `https://a/${word}` } }),
+  },
+  { name: "a schedule", object: (at) => scheduled(at, { schedule: word }) },
+  { name: "a time zone", object: (at) => scheduled(at, { timeZone: word }) },
+  { name: "a Connect server's image", object: (at) => connect(at, { image: word, server: { memory: word } }) },
+  { name: "a queue", object: (at) => job(at, { queue: word }) },
+  { name: "a plugin", object: (at) => job(at, { plugins: { ssh: [word], [word]: [] } }) },
+  { name: "a task's name", object: (at) => job(at, { tasks: [task(word, 1)] }) },
+  {
+    name: "a policy's timeout",
+    object: (at) => job(at, { policies: [{ event: "PodFailed", action: "RestartJob", timeout: word }] }),
+  },
+  { name: "a flow's target", object: (at) => flow(at, [{ name: "a", dependsOn: { targets: [word] } }]) },
+];
+
+const seen = async (stand: Stand, object: Obj): Promise<undefined> => {
+  const { kind, metadata } = object;
+  const from = stand.host.log().length;
+  const made = await stand.call("POST", pathOf(kind), object);
+  if (made.status >= 400) return undefined;
+  try {
+    await waitFor(() => isTold(stand, object), 5_000);
+    const name = `${kind}/${metadata.namespace}/${metadata.name}`;
+    const said = await Promise.all([
+      stand.rekindle("status", name),
+      stand.rekindle("event", name),
+      stand.rekindle("list", kind, "-n", String(metadata.namespace), "-o", "wide"),
+    ]);
+    mustBeClean("rekindle status", said[0] ?? "");
+    mustBeClean("rekindle event", said[1] ?? "");
+    mustBeClean("rekindle list", said[2] ?? "");
+    mustBeClean("the host's log", stand.host.log().slice(from));
+  } finally {
+    await remove(stand, object);
+  }
+  return undefined;
+};
+
+const inFields: readonly Attack[] = rows.map(({ name, object, ...rest }) => ({
+  ...rest,
+  ...{ class: "escape", name: `in ${name}`, stage: "cluster" },
+  run: (stand) => seen(stand, object(fresh("escape"))),
+}));
+
+/** What others wrote about an object that a person looks at. */
+const inEvents: Attack = {
+  ...{ class: "escape", name: "in an event that somebody forged", stage: "cluster" },
+  run: async (stand) => {
+    const object = application(fresh("escape"), { suspend: true });
+    const made = await stand.call("POST", pathOf(object.kind), object);
+    const {
+      metadata: { name, namespace },
+    } = object;
+    const { uid } = Object(Object(made.body)["metadata"]);
+    const involvedObject = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: object.kind, name, namespace, uid };
+    const event = {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: fresh("forged") },
+      involvedObject,
+      reason: word,
+      message: word,
+      type: "Warning",
+      source: { component: word },
+      firstTimestamp: new Date().toISOString(),
+      lastTimestamp: new Date().toISOString(),
+    };
+    await stand.call("POST", pathOf("Event"), event);
+    mustBeClean("rekindle event", await stand.rekindle("event", `${namespace}/${name}`));
+    await remove(stand, object);
+    return undefined;
+  },
+};
+
+const inStatus: Attack = {
+  ...{ class: "escape", name: "in a status that somebody forged", stage: "cluster" },
+  run: async (stand) => {
+    const object = application(fresh("escape"), { suspend: true });
+    await stand.call("POST", pathOf(object.kind), object);
+    await waitFor(() => isTold(stand, object), 5_000);
+    const {
+      metadata: { name, namespace },
+    } = object;
+    const status = {
+      applicationState: { state: "FAILED", errorMessage: word },
+      driverInfo: { podName: word, webUIAddress: word },
+    };
+    await stand.call("PATCH", `${pathOf(object.kind)}/${name}/status`, { status }, "application/merge-patch+json");
+    mustBeClean("rekindle status", await stand.rekindle("status", `${namespace}/${name}`));
+    mustBeClean("rekindle list", await stand.rekindle("list", "-n", String(namespace)));
+    await remove(stand, object);
+    return undefined;
+  },
+};
+
+const inAnswers: Attack = {
+  ...{ class: "escape", name: "in what a listener answers", stage: "cluster" },
+  run: async (stand) => {
+    const to = `${stand.listener.url}/escape/x`;
+    const object = application(fresh("escape"), { suspend: true }, { annotations: { "rekindle.dev/updates-to": to } });
+    const from = stand.host.log().length;
+    await stand.call("POST", pathOf(object.kind), object);
+    await waitFor(async () => stand.listener.heard().some(({ path }) => path.startsWith("/escape")), 5_000);
+    mustBeClean("rekindle status", await stand.rekindle("status", `mallory/${object.metadata.name}`));
+    mustBeClean("the host's log", stand.host.log().slice(from));
+    await remove(stand, object);
+    return undefined;
+  },
+};
+
+export const escapes: readonly Attack[] = [...inFields, inEvents, inStatus, inAnswers];

@@ -1,0 +1,66 @@
+/** Judges an attack: what it threw itself, and what is promised whatever it does: the host answers, lives, stays small, and the neighbour is as fast as alone. */
+import { type Attack, longestSilenceMs, mostResident } from "./attack.ts";
+import { allowedMs, type Stand } from "./stand.ts";
+
+export type Verdict = {
+  readonly class: string;
+  readonly name: string;
+  readonly stage: string;
+  readonly outcome: "passed" | "failed" | "skipped";
+  readonly problems: readonly string[];
+  readonly ms: number;
+  readonly neighbourMs: number;
+  readonly silenceMs: number;
+  readonly residentMiB: number;
+  /** Nothing was wrong but the neighbour's time. */
+  readonly onlySlow: boolean;
+};
+
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+const tried = async <T>(work: Promise<T>): Promise<{ readonly value?: T; readonly problem?: string }> => {
+  try {
+    return { value: await work };
+  } catch (cause) {
+    return { problem: textOf(cause) };
+  }
+};
+
+type Around = {
+  readonly stand: Stand;
+  /** What the neighbour took alone, ms. */
+  readonly alone: readonly number[];
+};
+
+/** Runs an attack beside a neighbour's application. */
+export const judged = async (attack: Attack, { stand, alone }: Around): Promise<Verdict> => {
+  const { host } = stand;
+  const began = performance.now();
+  const since = Date.now();
+  const before = host.resident();
+  const [own, beside] = await Promise.all([tried(attack.run(stand)), tried(stand.neighbour())]);
+  const neighbourMs = beside.value ?? Number.POSITIVE_INFINITY;
+  const allowed = allowedMs(alone);
+  const silenceMs = host.probe.longestSince(since);
+  const residentMiB = host.resident();
+  const isSlow = neighbourMs > allowed;
+  const problems = [
+    ...(own.problem === undefined ? [] : [own.problem]),
+    ...(beside.problem === undefined ? [] : [`the neighbour: ${beside.problem}`]),
+    ...(isSlow
+      ? [`the neighbour's driver came after ${Math.round(neighbourMs)} ms: allowed are ${Math.round(allowed)}`]
+      : []),
+    ...(silenceMs > longestSilenceMs ? [`the host was silent for ${Math.round(silenceMs)} ms`] : []),
+    ...(residentMiB > mostResident && residentMiB > before ? [`the host grew to ${Math.round(residentMiB)} MiB`] : []),
+    ...(host.exited() ? ["the host ended"] : []),
+  ];
+  const skipped = problems.length === 0 && typeof own.value === "string";
+  return {
+    ...{ class: attack.class, name: attack.name, stage: attack.stage },
+    outcome: problems.length > 0 ? "failed" : skipped ? "skipped" : "passed",
+    problems: skipped ? [own.value ?? ""] : problems,
+    ms: Math.round(performance.now() - began),
+    ...{ neighbourMs: Math.round(neighbourMs), silenceMs: Math.round(silenceMs), residentMiB: Math.round(residentMiB) },
+    onlySlow: isSlow && problems.length === 1,
+  };
+};

@@ -1,10 +1,10 @@
-/** `npm run crds`: writes what is made from the schemas: CRDs, the plain installation, the table of settings. */
+/** `npm run crds`: writes what is made from the schemas: CRDs, the plain installation, the chart, the tables of the documentation. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generated } from "./generated.ts";
 
 const here = import.meta.dirname;
-const files = generated();
+const files = await generated();
 
 for (const name of readdirSync(join(here, "crds"))) {
   if (files.every(({ path }) => path !== `crds/${name}`)) rmSync(join(here, "crds", name));

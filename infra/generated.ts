@@ -1,15 +1,15 @@
-/** Everything in this folder that is made from code: CRDs, kustomizations, the table of settings. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** Everything that is made from code: CRDs, kustomizations, the chart, the tables of the documentation. */
+import { globSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { openApi } from "../shared/api/openapi.ts";
-import { rightsTable } from "../shared/cli/installation/rights.ts";
 import { policiesText } from "../shared/cli/manifests.ts";
 import { yamlText } from "../shared/cli/yaml.ts";
-import { markdownTable } from "../shared/deployments/settings/help.ts";
 import { chartFiles } from "./chart.ts";
+import { commandPages } from "./commands.ts";
 import { crdFiles } from "./definitions.ts";
 import { kustomizations } from "./kustomize.ts";
+import { filled } from "./reference.ts";
 
 /** A file by its path from infra/. */
 export type Generated = { readonly path: string; readonly text: string };
@@ -34,28 +34,24 @@ const openapi = (): Generated => ({
 /** What `rekindle manifests --policies` prints. */
 const policies = (): Generated => ({ path: "kubernetes/policies.yaml", text: policiesText({ namespaces: [] }) });
 
-const settings = (): Generated => {
-  const readme = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
-  const [before = "", after = ""] = readme.split(/<!-- settings -->[\s\S]*<!-- \/settings -->/);
-  const table = `<!-- settings -->\n${markdownTable()}\n<!-- /settings -->`;
-  return { path: "README.md", text: `${before}${table}${after}` };
+/** Pages of the documentation with tables from code. */
+export const pageFiles = async (): Promise<readonly Generated[]> => {
+  const commands = await commandPages();
+  const root = join(import.meta.dirname, "..");
+  return globSync(["infra/**/*.md", "shared/**/*.md", "functions/*.md"], { cwd: root })
+    .sort()
+    .flatMap((path) => {
+      const page = readFileSync(join(root, path), "utf8");
+      const text = filled(page, { commands: () => commands });
+      return /<!-- \/[a-z-]+ -->/.test(page) ? [{ path: relative("infra", path), text }] : [];
+    });
 };
 
-/** The table of rights in the page on Kubernetes. */
-const rights = (): Generated => {
-  const page = readFileSync(join(import.meta.dirname, "kubernetes", "README.md"), "utf8");
-  const [before = "", after = ""] = page.split(/<!-- rights -->[\s\S]*<!-- \/rights -->/);
-  return {
-    path: "kubernetes/README.md",
-    text: `${before}<!-- rights -->\n${rightsTable()}\n<!-- /rights -->${after}`,
-  };
-};
-
-export const generated = (): readonly Generated[] => {
+export const generated = async (): Promise<readonly Generated[]> => {
   const definitions = [...crds()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const kustomized = kustomizations(
     `rekindle:${version()}`,
     definitions.map(({ text }) => parse(text)),
   );
-  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), settings(), rights()];
+  return [...definitions, ...kustomized, ...chartFiles(version()), policies(), openapi(), ...(await pageFiles())];
 };

@@ -1,7 +1,7 @@
 /** What stands at the end of each command's help: lines to type, by the words that name the command. */
 import type { Command } from "commander";
 
-const examples: Readonly<Record<string, readonly string[]>> = {
+export const examples: Readonly<Record<string, readonly string[]>> = {
   create: [
     "create -f infra/examples/spark-pi.yaml",
     "create -f jobs/ -n team-a --dry-run",

@@ -2,7 +2,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { Session } from "./tools.ts";
 
-/** How a command line can end beside 0, done, and 2, not understood. */
+/** The exit codes of a command that was understood and is not done. */
 export const exits = { refused: 1, applicationFailed: 3, timeOver: 4 } as const;
 
 /** A command that cannot do what was asked, and says why. Ends the program with its exit code. */

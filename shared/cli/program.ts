@@ -22,8 +22,16 @@ First steps:
   rekindle status NAMESPACE/NAME     what one application waits for
   rekindle manifests | kubectl apply --server-side -f -      install it`;
 
-const closing = `
-Exit codes: 0 done, 1 could not be done, 2 not understood, 3 the application failed, 4 time is over.`;
+/** How a command line ends: exit code → what it means. */
+export const exitCodes = [
+  [0, "done"],
+  [1, "could not be done"],
+  [2, "not understood"],
+  [3, "the application failed"],
+  [4, "time is over"],
+] as const;
+
+const closing = `\nExit codes: ${exitCodes.map((row) => row.join(" ")).join(", ")}.`;
 
 /** Subcommands of upstream's binary: a deployment keeps its arguments when its image becomes ours. */
 const upstreams: readonly string[] = ["controller", "webhook"];

@@ -42,7 +42,7 @@ type Row = { readonly when: (spec: JobSpec, status: Counts) => boolean; readonly
 const targeted = (spec: JobSpec): boolean =>
   policiesOf(spec).some(({ action = "" }) => ["RestartTask", "RestartPod", "RestartPartition"].includes(action));
 
-/** When a job sees a difference, and which; each is one that the README lists. */
+/** When a job sees a difference, and which; each is listed in infra/docs/compatibility/volcano.md. */
 const rows: readonly Row[] = [
   {
     when: (spec, { state, failed }) =>

@@ -58,7 +58,7 @@ describe("YAML of ours", () => {
 
   test("what is installed reads the same under YAML 1.1, also with names that it takes for something else", async () => {
     const { out } = await openTerminal().run("manifests", "--namespaces=on,no", "--spark-namespace=y", "--image=1e3");
-    const files = generated().filter(({ path }) => path.endsWith(".yaml"));
+    const files = (await generated()).filter(({ path }) => path.endsWith(".yaml"));
     assert.ok(files.length > 20);
     for (const [path, text] of [...files.map(({ path, text }) => [path, text] as const), ["manifests", out] as const]) {
       const read = (version: "1.1" | "1.2") => parseAllDocuments(text, { version }).map((one): unknown => one.toJS());

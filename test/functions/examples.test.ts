@@ -1,4 +1,4 @@
-/** The examples of functions/README.md, as they stand there: each line of curl is answered as it promises. */
+/** The examples of the page on HTTP, as they stand there: each line of curl is answered as it promises. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -12,15 +12,14 @@ import { identifier } from "../../shared/api/identity.ts";
 import { callersOf } from "../../shared/deployments/api/callers.ts";
 import { listening } from "../support/port.ts";
 
-const readme = readFileSync(join(import.meta.dirname, "..", "..", "functions", "README.md"), "utf8");
-const block = (language: string): string =>
-  new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? "";
+const page = readFileSync(join(import.meta.dirname, "..", "..", "infra", "docs", "reference", "http.md"), "utf8");
+const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? "";
 const run = promisify(execFile);
 const asked = { curl: "--version", openssl: "version", bash: "--version" };
 const tools = await Promise.all(Object.entries(asked).map(([tool, how]) => run(tool, [how]).catch(() => undefined)));
 const skip = tools.includes(undefined) ? "no curl, openssl or bash here" : false;
 
-test("the examples of the README are taken as it says", { skip }, async () => {
+test("the examples of the page are taken as it says", { skip }, async () => {
   const sent: string[] = [];
   const app = apiApp({
     ...{ ready: () => true, kinds: () => ["SparkApplication"], plurals: {} },

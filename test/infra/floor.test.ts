@@ -25,7 +25,7 @@ describe("the floor", () => {
     { file: "infra/Containerfile", says: new RegExp(`node:${major}-slim`) },
     { file: "infra/aws/template.yaml", says: new RegExp(`Runtime: nodejs${major}\\.x`) },
     { file: "README.md", says: new RegExp(`Node ${floor}`) },
-    { file: "infra/README.md", says: new RegExp(`Node ${major} on arm64`) },
+    { file: "infra/docs/guides/eks.md", says: new RegExp(`Node ${major} on arm64`) },
   ];
   for (const { file, says } of places)
     test(`${file} says ${says.source}`, () => {
@@ -38,13 +38,14 @@ describe("the floor", () => {
     assert.deepEqual(new Set(bases.map((line) => line.split(" ")[1])), new Set([`$\{NODE_IMAGE}`]));
     assert.ok(lines.includes(`ARG NODE_IMAGE=docker.io/library/node:${major}-slim`));
     assert.ok(lines.includes("RUN node dist/cli.mjs --version"), "a base that is too old ends the build");
-    assert.match(read("infra/README.md"), /--build-arg NODE_IMAGE=\S+@sha256:/);
+    assert.match(read("infra/docs/guides/install.md"), /--build-arg NODE_IMAGE=\S+@sha256:/);
   });
 
   test("is the only version that a Containerfile, a template or a page asks for", () => {
     const pages = [
       "README.md",
-      "infra/README.md",
+      "infra/docs/guides/eks.md",
+      "infra/docs/guides/install.md",
       "infra/Containerfile",
       "infra/aws/template.yaml",
       "functions/README.md",

@@ -60,8 +60,8 @@ const rightsOf = (rules: readonly Rule[]): readonly string[] =>
   );
 
 describe("what is applied to Kubernetes", () => {
-  test("no file stands there that nothing makes", () => {
-    const made = generated().map(({ path }) => path);
+  test("no file stands there that nothing makes", async () => {
+    const made = (await generated()).map(({ path }) => path);
     const found = globSync(["kubernetes/**/*.yaml", "helm/rekindle/files/*"], { cwd: root });
     assert.deepEqual(
       found.filter((path) => !made.includes(path)),

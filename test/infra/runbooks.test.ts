@@ -94,13 +94,13 @@ describe("the rules of alerts", () => {
   });
 });
 
-const pages = globSync("infra/runbooks/*.md", { cwd: root }).sort();
+const pages = globSync("infra/docs/runbooks/*.md", { cwd: root }).sort();
 
 describe("a runbook", () => {
   test("stands for each alarm, under its name, and none without one", () => {
     assert.ok(alarms.length > 20, `${alarms.length} alarms`);
     assert.deepEqual(
-      alarms.filter(({ name, page }) => page !== `infra/runbooks/${name}.md`),
+      alarms.filter(({ name, page }) => page !== `infra/docs/runbooks/${name}.md`),
       [],
     );
     assert.deepEqual(pages, [...new Set(alarms.map(({ page }) => page))].sort());
@@ -114,7 +114,7 @@ describe("a runbook", () => {
         parts.filter((part) => !text.split("\n").some((line) => line.startsWith(part))),
         [],
       );
-      const links = [...text.matchAll(/\]\((\.{0,2}[^)#:]+)\)/g)].map(([, to = ""]) => join("infra/runbooks", to));
+      const links = [...text.matchAll(/\]\((\.{0,2}[^)#:]+)\)/g)].map(([, to = ""]) => join("infra/docs/runbooks", to));
       assert.deepEqual(
         links.filter((to) => globSync(to, { cwd: root }).length === 0),
         [],

@@ -6,7 +6,7 @@ const rule = (apiGroup: string, resources: readonly string[], verbs: readonly st
   verbs,
 });
 
-/** As infra/README.md says. */
+/** As the guide on migrating says. */
 export const migratorRules = [
   rule("apps", ["deployments"], ["get", "list", "patch"]),
   rule("coordination.k8s.io", ["leases"], ["get", "list", "create", "update", "delete"]),

@@ -1,4 +1,4 @@
-/** The settings as people read them: help, README table, and what is in force with where it came from. */
+/** The settings as people read them: help, reference page, and what is in force with where it came from. */
 import { isRecord } from "../../kube/responses.ts";
 import { defaultOf, fileName, flagName, isSwitch, type KeyName, keyNames, keys, variableName } from "./table.ts";
 
@@ -29,7 +29,7 @@ export const helpLines = (): readonly string[] => {
 
 const code = (text: string | undefined): string => (text === undefined || text === "" ? "" : `\`${text}\``);
 
-/** The README's table, its columns aligned. */
+/** The table of the reference page, its columns aligned. */
 export const markdownTable = (): string => {
   const heads = ["file", "flag", "environment", "default", "meaning"];
   const rows = keyNames.map((key) => [

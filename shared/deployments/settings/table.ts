@@ -1,4 +1,4 @@
-/** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and README follow from it. */
+/** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and reference page follow from it. */
 import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { type Family, families } from "../../kube/families.ts";

@@ -28,7 +28,7 @@ const placeOf = (store: Store): string => (store === "kubernetes" ? store : `dyn
 /** Of so many readings of the table the last is not answered. */
 const killedReading = 4;
 
-/** The four steps of infra/README.md, the first of which dies. */
+/** The four steps of infra/docs/operating/records.md, the first of which dies. */
 export const moved = async (stage: Stage, from: Store, to: Store): Promise<readonly string[]> => {
   const operator = { guard: stage.guard, env: {} };
   const { adminKubeconfig } = stage.home().cluster;

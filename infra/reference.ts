@@ -1,0 +1,117 @@
+/**
+ * Tables of the documentation that are made from code, by their marks: whatever stands in a page between `<!-- NAME -->` and
+ * `<!-- /NAME -->` is replaced by the table of that name.
+ */
+import * as z from "zod";
+import { openApi } from "../shared/api/openapi.ts";
+import { rightsTable } from "../shared/cli/installation/rights.ts";
+import { exitCodes } from "../shared/cli/program.ts";
+import type { Line } from "../shared/core/annotation.ts";
+import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.ts";
+import { markdownTable } from "../shared/deployments/settings/help.ts";
+import { acts, followed } from "../shared/spark/application/machine.ts";
+import { policyLines } from "../shared/spark/application/policies.ts";
+import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
+import { annotationPolicyLines } from "../shared/volcano/job/annotation-policies.ts";
+import { table as jobTable } from "../shared/volcano/job/machine.ts";
+
+type Row = readonly (string | number)[];
+
+const cell = (value: string | number): string => String(value).replaceAll("|", "\\|").replaceAll("\n", " ");
+
+export const markdown = (heads: readonly string[], rows: readonly Row[]): string =>
+  [heads, heads.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n");
+
+const code = (text: string): string => `\`${text === "" ? '""' : text}\``;
+const yes = (is: boolean): string => (is ? "yes" : "");
+const replaced = { yes: "yes", no: "", ask: "if the driver goes on" } as const;
+
+const pairs = (heads: readonly [string, string], rows: Readonly<Record<string, string>>): string =>
+  markdown(
+    heads,
+    Object.entries(rows).map(([from, to]) => [code(from), to]),
+  );
+
+const annotations = (lines: readonly Line[]): string =>
+  markdown(
+    ["annotation", "default", "range", "meaning"],
+    lines.map((line) => [code(line.annotation), line.default, line.range, line.meaning]),
+  );
+
+const lossTable = (): string =>
+  markdown(
+    ["reason", "it means that", "counts", "kept", "replaced"],
+    lossReasons.map((reason) => {
+      const { means, counts, keeps, replaced: again } = losses[reason];
+      return [code(reason), means, yes(counts), yes(keeps), replaced[again]];
+    }),
+  );
+
+const jobMoves = (): string =>
+  markdown(
+    ["phase", "action", "pods", "the phase changes", "into", "counts as a retry"],
+    Object.entries(jobTable).flatMap(([phase, row]) =>
+      Object.entries(row).map(([action, { pods, when, into = "", spends }]) => [
+        code(phase),
+        action === "otherwise" ? "any other" : code(action),
+        code(pods),
+        when === "now" || when === "never" ? when : code(when),
+        into === "" ? "" : code(into),
+        yes(spends === true),
+      ]),
+    ),
+  );
+
+const metrics = (): string =>
+  markdown(
+    ["metric", "kind", "labels", "meaning"],
+    familiesFor(upstreamNaming).map(({ figure: { name, kind, help }, labels }) => [
+      code(name),
+      kind,
+      labels.map(code).join(", "),
+      help,
+    ]),
+  );
+
+const operations = z.object({
+  paths: z.record(z.string(), z.record(z.string(), z.object({ summary: z.string(), tags: z.array(z.string()) }))),
+});
+
+const paths = (): string =>
+  markdown(
+    ["request", "a caller may", "does"],
+    Object.entries(operations.parse(openApi("")).paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary, tags }]) => [
+        code(`${method.toUpperCase()} ${path}`),
+        tags.join(", "),
+        summary,
+      ]),
+    ),
+  );
+
+/** Table by the name of its mark. */
+export const tables: Readonly<Record<string, () => string>> = {
+  settings: markdownTable,
+  rights: rightsTable,
+  acts: () => pairs(["state", "act"], acts),
+  followed: () => pairs(["evidence", "next state"], followed),
+  "job-phases": jobMoves,
+  policies: () => annotations(policyLines()),
+  wishes: () => annotations(annotationPolicyLines()),
+  losses: lossTable,
+  metrics,
+  paths,
+  "exit-codes": () =>
+    markdown(
+      ["exit code", "meaning"],
+      exitCodes.map(([exit, meaning]) => [exit, meaning]),
+    ),
+};
+
+/** The page with each of its marked tables made anew. */
+export const filled = (page: string, more: typeof tables = {}): string =>
+  page.replaceAll(/<!-- ([a-z-]+) -->\n[\s\S]*?\n?<!-- \/\1 -->/g, (_, name: string) => {
+    const make = more[name] ?? tables[name];
+    if (make === undefined) throw new Error(`no table is called ${name}: see infra/reference.ts`);
+    return `<!-- ${name} -->\n${make()}\n<!-- /${name} -->`;
+  });

@@ -1,0 +1,46 @@
+/** Which files have changed since a check last passed, by their content: what has not changed need not be checked again. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** SHA-256 of each file, by its path. */
+export type Fingerprints = Readonly<Record<string, string>>;
+
+const digestOf = (content: Buffer | string): string => createHash("sha256").update(content).digest("hex");
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Every file that is or is about to be tracked, from the working directory. */
+export const fingerprints = (): Fingerprints => {
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { encoding: "utf8" });
+  const paths = listed.split("\0").filter((path) => path !== "" && isFile(path));
+  return Object.fromEntries(paths.map((path) => [path, digestOf(readFileSync(path))]));
+};
+
+type Passed = { readonly key: string; readonly files: Fingerprints };
+
+const stored = (cache: string): Partial<Passed> => {
+  try {
+    return JSON.parse(readFileSync(cache, "utf8"));
+  } catch {
+    return {};
+  }
+};
+
+/**
+ * Files that differ from those that passed; undefined when nothing is known, or when what the check itself is made of
+ * (its key: tool, version, configuration) has changed.
+ */
+export const changedSince = (cache: string, key: string, files: Fingerprints): readonly string[] | undefined => {
+  const passed = stored(cache);
+  if (passed.key !== digestOf(key) || passed.files === undefined) return undefined;
+  const before = passed.files;
+  return Object.keys(files).filter((path) => files[path] !== before[path]);
+};
+
+/** Remembers that these files passed. */
+export const rememberPassed = (cache: string, key: string, files: Fingerprints): void => {
+  mkdirSync(dirname(cache), { recursive: true });
+  writeFileSync(cache, JSON.stringify({ key: digestOf(key), files } satisfies Passed));
+};

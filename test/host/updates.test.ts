@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { describe, it } from "node:test";
 import { admitting, schedulers } from "./left.ts";
-import { application, cronJob, home, jobFlow, queue, stateOf, volcanoJob } from "./objects.ts";
+import { application, connect, cronJob, home, jobFlow, queue, stateOf, volcanoJob } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 
 const annotated = (name: string, to: string) => application(name, { annotations: { "rekindle.dev/updates-to": to } });
@@ -85,6 +85,27 @@ describe("a host with a listener", () => {
         const [first, second] = told.map(({ subject, data }) => `${subject} ${data.state}`);
         assert.equal(first, "ScheduledSparkApplication/default/often Scheduled");
         assert.match(second ?? "", /^SparkApplication\/default\/often-\d+ SUBMITTED$/);
+      } finally {
+        close();
+      }
+    }),
+  );
+
+  it(
+    "that a Connect server names tells it when the server is ready, and that it went",
+    onStand(async (stand) => {
+      const { told, url, close } = await listener(true);
+      const states = (): readonly string[] => told.map(({ data }) => data.state);
+      try {
+        await stand.host({ listening });
+        await stand.create({
+          ...connect("sc"),
+          metadata: { name: "sc", namespace: "default", annotations: { "rekindle.dev/updates-to": url } },
+        });
+        await untilReal(stand, "it is ready", () => states().includes("Ready"));
+        await stand.remove("SparkConnect", "sc");
+        await untilReal(stand, "that it went is told", () => states().at(-1) === "DELETED");
+        assert.deepEqual(new Set(told.map(({ subject }) => subject)), new Set(["SparkConnect/default/sc"]));
       } finally {
         close();
       }

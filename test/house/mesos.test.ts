@@ -14,7 +14,7 @@ const rows = readme.split("\n").flatMap((line) => {
 });
 
 /** The second table: promises of other kinds. */
-const kinds = ["Job", "JobFlow", "CronJob", "Queue", "SparkConnect"];
+const kinds = ["Job", "JobFlow", "CronJob", "Queue", "ScheduledSparkApplication", "SparkConnect"];
 const others = readme.split("\n").flatMap((line) => {
   const [, kind = "", what = "", file = "", name = "", sweep = ""] = line.split("|").map((cell) => cell.trim());
   return kinds.includes(kind) ? [{ kind, what, file, name, sweep }] : [];
@@ -65,8 +65,8 @@ test("so has every promise of another kind, with scenarios that exist", () => {
   assert.deepEqual([wrong, new Set(others.map(({ kind }) => kind))], [[], new Set(kinds)]);
 });
 
-test("every Volcano kind with a life of its own is cleaned up, comes back elsewhere, and tells its updates", () => {
-  const lacking = ["Job", "JobFlow", "CronJob", "Queue"].flatMap((kind) =>
+test("every kind with a life of its own is cleaned up, comes back elsewhere, and tells its updates", () => {
+  const lacking = kinds.flatMap((kind) =>
     ["CleanupExecutor", "Reboot", "UpdateAndAck"].filter(
       (promise) => !others.some((row) => row.kind === kind && row.what === promise),
     ),

@@ -1,4 +1,4 @@
-/** Promises of recovery and of status updates of Volcano's kinds, each removed by one edit: the sweep, or the tests named, must see it. */
+/** Promises of recovery and of status updates of kinds beside SparkApplication, each removed by one edit: the sweep, or the tests named, must see it. */
 import type { Mutant } from "./mutants.ts";
 
 const job = "shared/volcano/job";
@@ -89,5 +89,32 @@ export const recoveryMutants: readonly Mutant[] = [
     find: "return news.length > 0 ? { memory, stages: [news], more: true } : undefined;",
     replace: "return undefined;",
     tests: ["host/volcano-recovery.test.ts"],
+  },
+  {
+    name: "schedule-run-outlives-cleanup",
+    promise: "an order to end everything of a schedule ends its run",
+    file: "shared/spark/scheduled/recovery.ts",
+    find: 'isLive: (run) => !["COMPLETED", "FAILED"].includes(stateOf(run)),',
+    replace: 'isLive: (run) => stateOf(run) === "NEVER",',
+    scenarios: ["schedule-cleanup"],
+    fault: "crash-.*",
+  },
+  {
+    name: "connect-server-outlives-cleanup",
+    promise: "an order to end everything of a Connect server ends its pod, its service and its configuration",
+    file: "shared/spark/connect/recovery.ts",
+    find: "isLive: () => true,",
+    replace: 'isLive: ({ kind }) => kind !== "Pod",',
+    scenarios: ["connect-cleanup"],
+    fault: "crash-.*",
+  },
+  {
+    name: "queue-obeys-after-cleanup",
+    promise: "an order to end everything of a queue withdraws the commands to it",
+    file: "shared/volcano/queue/recovery.ts",
+    find: 'queries: [commandsIn("")], owners: [uid]',
+    replace: 'queries: [commandsIn("")], owners: [uid].slice(1)',
+    scenarios: ["queue-cleanup"],
+    fault: "crash-.*",
   },
 ];

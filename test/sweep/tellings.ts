@@ -1,5 +1,6 @@
 /** Somebody listens to an application's status updates, and is well, ill, slow, absent, or another one after a while. */
 import { type Act, appName, base, executorRuns, type Mood, type Scenario, stateIs } from "./plot.ts";
+import { connect, isReady, schedule, suspended } from "./recoveries.ts";
 
 const hook = "https://listener.example/hook";
 const another = "https://another.example/hook";
@@ -104,15 +105,37 @@ const ways: readonly Way[] = [
   },
 ];
 
-export const tellings: readonly Scenario[] = ways.map(
+const annotations = { "rekindle.dev/updates-to": hook };
+const answers = ["listener-500", "listener-away", "listener-mute"] as const;
+
+/** Of the kinds beside applications. */
+const others: readonly Scenario[] = [
+  schedule({
+    name: "schedule-told",
+    what: "a listener hears that a schedule begins, and the states of its runs",
+    acts: [suspended],
+  }),
+  connect({
+    name: "connect-told",
+    what: "a listener hears that a Connect server is ready, is not when its pod is deleted, and is again",
+    acts: [
+      { says: "kubectl delete pod", when: isReady, afterMs: 2_000, do: { act: "remove", pod: `${appName}-server` } },
+    ],
+    ends: "Ready",
+  }),
+].map((scenario) => ({ ...scenario, annotations, listeners: { [hook]: ["acknowledges"] }, also: answers }));
+
+const applications: readonly Scenario[] = ways.map(
   ({ also = [], ...way }): Scenario => ({
     spec: base,
     scripts: { [appName]: [{ jobMs: 2_000 }] },
     acts: [],
     ends: "COMPLETED",
     breadth: "sparse",
-    annotations: { "rekindle.dev/updates-to": hook },
+    annotations,
     ...way,
-    also: ["listener-500", "listener-away", "listener-mute", ...also],
+    also: [...answers, ...also],
   }),
 );
+
+export const tellings: readonly Scenario[] = [...applications, ...others];

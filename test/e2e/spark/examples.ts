@@ -86,7 +86,9 @@ const servlet = async ({ cluster }: Scene, page: Page): Promise<string> => {
   const { metadata } = podOf(page, "driver");
   const { "prometheus.io/port": port, "prometheus.io/path": path } = metadata.annotations;
   const proxy = `/api/v1/namespaces/default/pods/${metadata.name}:${port}/proxy${path}`;
-  const told = async (): Promise<string> => String((await cluster.api.call("GET", proxy)).body);
+  // A driver that has no time to answer one request answers the next.
+  const told = async (): Promise<string> =>
+    await cluster.api.call("GET", proxy).then(({ body }) => String(body), String);
   let said = await told();
   // Until its context is up, the page says that Spark is starting.
   while (!said.includes("metrics_executor_") && !isOver(page)) {

@@ -147,6 +147,26 @@ const queues: readonly Scenario[] = [
     ],
     ends: "Open",
   }),
+  queue({
+    name: "queue-cleanup",
+    what: "everything of a queue that was closed is to be ended: the command to open it goes unheeded, and it stays closed",
+    acts: [
+      {
+        says: "CloseQueue",
+        when: queueIs(appName, "Open"),
+        afterMs: 5_000,
+        do: { act: "command", action: "CloseQueue" },
+      },
+      { says: ordered, when: queueIs(appName, "Closed"), afterMs: 5_000, do: cleanup },
+      {
+        says: "OpenQueue",
+        when: queueIs(appName, "Closed"),
+        afterMs: 6_000,
+        do: { act: "command", action: "OpenQueue" },
+      },
+    ],
+    ends: "Closed",
+  }),
 ];
 
 export const recoveries: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queues];

@@ -3,7 +3,7 @@
  *
  * Q1. States follow upon each other as the table says; the root is never closed.
  * Q2. A queue is Closed only when no group is in it.
- * Q3. A command is removed when a record says that it was taken, and not before.
+ * Q3. A command is removed when a record says that it was taken, and not before, unless everything of its queue is ordered to end.
  * Q4. Nothing is touched but states, parents and marks of queues, and what nobody said of them, records of theirs, and commands that are for queues.
  * Q5. At rest no queue is open below one that is not, none drains that is empty, and no command is left.
  */
@@ -31,6 +31,8 @@ type Facts = {
   groups: Map<string, string>;
   /** Commands that a record ever told of. */
   taken: Set<string>;
+  /** A record holds an order to end everything. */
+  ordered: boolean;
 };
 
 const fresh = (): Facts => ({
@@ -40,6 +42,7 @@ const fresh = (): Facts => ({
   queues: new Map(),
   groups: new Map(),
   taken: new Set(),
+  ordered: false,
 });
 
 const nexts: Readonly<Record<string, readonly string[]>> = {
@@ -98,6 +101,7 @@ const permitted = (change: Change): boolean => permits[change.table]?.(change) ?
 const hearRecord = (facts: Facts, { type, object }: Change): void => {
   const taken = at(object, "spec", "memory", "commands");
   if (type !== "DELETED" && Array.isArray(taken)) for (const uid of taken) facts.taken.add(String(uid));
+  facts.ordered ||= at(object, "spec", "cleanup") !== undefined;
 };
 
 const hearGroup = ({ groups: known }: Facts, { type, object }: Change): void => {
@@ -128,7 +132,12 @@ const openWith = (subject: Subject, facts: Facts): Oracle => {
     hear: (change, actor) => {
       if (actor === "engine" && !permitted(change))
         blame(`Q4: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
-      if (actor === "engine" && change.table === commands && !facts.taken.has(change.object.metadata.uid))
+      if (
+        actor === "engine" &&
+        change.table === commands &&
+        !facts.ordered &&
+        !facts.taken.has(change.object.metadata.uid)
+      )
         blame(`Q3: ${change.object.metadata.name} is removed, and no record says that it was taken`);
       hears[change.table]?.(change);
     },

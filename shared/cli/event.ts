@@ -1,6 +1,8 @@
 /** `rekindle event`: what was told about an application and its pods, oldest first. */
+
 import * as z from "zod";
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
+import { oneLine } from "../core/line.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { instantOf, timeText } from "../core/time.ts";
 import { asJson, asYaml } from "./output.ts";
@@ -86,7 +88,7 @@ const row = ({ at, count, type, reason, about: subject, message }: Told, now: nu
   type,
   reason,
   subject,
-  message.replaceAll(/\s*\n\s*/g, " "),
+  oneLine(message),
 ];
 
 /** As data: instants as the API writes them. */

@@ -1,5 +1,7 @@
 /** What went wrong, in one line that says what to type next. */
+
 import { ApiError } from "../core/errors.ts";
+import { oneLine } from "../core/line.ts";
 import type { Session } from "./tools.ts";
 
 /** The exit codes of a command that was understood and is not done. */
@@ -50,5 +52,5 @@ export const adviceOn = (error: ApiError, session?: Pick<Session, "server">): st
 /** One line for anything that was thrown. */
 export const lineOf = (cause: unknown): string => {
   const text = cause instanceof ApiError ? adviceOn(cause) : cause instanceof Error ? cause.message : String(cause);
-  return text.replaceAll(/\s*\n\s*/g, " ");
+  return oneLine(text);
 };

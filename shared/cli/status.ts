@@ -1,6 +1,8 @@
 /** `rekindle status`: what an application waits for, since when and until when, and what to do. Needs no host. */
+
 import { openCluster } from "../adapters/kubernetes/cluster.ts";
 import { deliveryKey } from "../core/key.ts";
+import { oneLine } from "../core/line.ts";
 import { isLabelValue, type Stored } from "../core/object.ts";
 import { timeText } from "../core/time.ts";
 import { type Holdup, holdupText } from "../kube/holdups.ts";
@@ -144,8 +146,6 @@ const underway: Row = (seen) => {
 
 /** The first that has something to say says it. */
 const rows: readonly Row[] = [unreadable, leaving, paused, troubled, ended, stuck, overdue, unrecorded, underway];
-
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ");
 
 /** What is told, as data: instants as the API writes them. */
 export const toldOf = (seen: Seen) => {

@@ -21,8 +21,11 @@ const judgements: readonly RegExp[] = [
   /\bRuntimeClass\b.*\bnot found\b/,
 ];
 
+/** The server's own words stand in front: what a user wrote may follow at any length. */
+const longestLook = 4_096;
+
 const isJudgement = ({ status, message }: ApiError): boolean =>
-  status === 403 && judgements.some((words) => words.test(message));
+  status === 403 && judgements.some((words) => words.test(message.slice(0, longestLook)));
 
 /** True when the server has judged the content itself and will say the same again. */
 export const isRefusal = (error: ApiError): boolean =>

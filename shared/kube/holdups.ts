@@ -2,8 +2,10 @@
  * What keeps a pod from starting, by its conditions, its containers and the events that scheduler, kubelet and volume
  * controllers write about it; and what a person can do. Steps and the command line tell the same. Pure.
  */
+
 import * as z from "zod";
 import { events } from "../core/event.ts";
+import { oneLine } from "../core/line.ts";
 import type { Obj, Stored } from "../core/object.ts";
 import type { Query } from "../core/plan.ts";
 import { instantOf } from "../core/time.ts";
@@ -190,7 +192,7 @@ export const holdupOf = (pod: Stored, about: readonly Obj[]): Holdup => {
         ? { ...own, message: newest?.message ?? "" }
         : own;
   const isWrong = own !== undefined || newest === undefined || newest.isWarning;
-  const message = word.message.replaceAll(/\s*\n\s*/g, " ").slice(0, longest);
+  const message = oneLine(word.message).slice(0, longest);
   const help = isWrong ? helpFor(pod, word) : "nothing: this goes on by itself";
   return { pod: pod.metadata.name, reason: word.reason, message, help, isWrong };
 };

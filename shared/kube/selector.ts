@@ -25,7 +25,7 @@ const expressionOf = (text: string): Expression | undefined => {
 };
 
 const parsed = (text: string): readonly Expression[] | undefined => {
-  const texts = text.match(/[^,(]+(\([^)]*\))?/g) ?? [];
+  const texts = text.match(/[^,(]+(\([^()]*\))?/g) ?? [];
   const terms = texts.map((term) => term.trim()).filter((term) => term !== "");
   const expressions = terms.map(expressionOf).filter((one) => one !== undefined);
   return expressions.length < terms.length ? undefined : expressions;

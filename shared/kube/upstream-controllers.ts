@@ -42,7 +42,7 @@ export const upstreams: readonly Upstream[] = [
 ];
 
 /** An image without its tag and digest. */
-const repositoryOf = (image: string): string => image.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
+const repositoryOf = (image: string): string => (image.split("@")[0] ?? "").replace(/:[^/:]*$/, "");
 
 const at = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => {

@@ -38,7 +38,7 @@ export const checkpointName = (kind: string, name: string): string => {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, longestName - tail.length - 1);
-  return `${head.replace(/^-+|-+$/g, "") || "x"}-${tail}`;
+  return `${head.replace(/^-|-$/g, "") || "x"}-${tail}`;
 };
 
 /** Where a key's checkpoint stands: in the application's namespace; `home` is for keys that have none. */

@@ -1,6 +1,8 @@
 /** `rekindle create` as people type it. */
+
 import { type Command, Option } from "commander";
 import { ApiError } from "../../core/errors.ts";
+import { oneLine } from "../../core/line.ts";
 import type { Obj } from "../../core/object.ts";
 import { type Creating, create as createOne } from "../create.ts";
 import { type HadoopFiles, hadoopFiles, withHadoop } from "../creation/hadoop.ts";
@@ -92,7 +94,7 @@ const sendAll = async (
       if (!isOurs || (cause instanceof ApiError && cause.status === 0)) throw cause;
       refused += 1;
       const line = cause instanceof ApiError ? adviceOn(cause, session) : lineOf(cause);
-      tools.warn(`${subject(document)}: ${line.replaceAll(/\s*\n\s*/g, " ")}`);
+      tools.warn(`${subject(document)}: ${oneLine(line)}`);
     }
   }
   return refused;

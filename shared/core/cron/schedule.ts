@@ -83,14 +83,14 @@ const tooLong = (what: string, text: string): string | undefined =>
 export const readSchedule = (given: string, timeZone = ""): ReadSchedule => {
   const problem = tooLong("the schedule", given) ?? tooLong("Invalid timezone: it", timeZone);
   if (problem !== undefined) return wrong(problem);
-  const [, own, rest] = /^\s*(?:CRON_TZ|TZ)=(\S*)\s+(.*)$/s.exec(given) ?? [];
+  const [, own, rest] = /^\s*(?:CRON_TZ|TZ)=(\S*)\s(.*)$/s.exec(given) ?? [];
   const name = own ?? timeZone;
   const zone = zoneOf(name);
   if (zone === undefined) return wrong(`Invalid timezone: unknown time zone ${name}`);
   const text = (rest ?? given).trim();
   if (text === "") return wrong("the schedule is empty");
   if (!text.startsWith("@")) return standard(text, zone);
-  const every = /^@every\s+(.*)$/.exec(text)?.[1];
+  const every = /^@every\s(.*)$/s.exec(text)?.[1];
   if (every !== undefined) return everyOf(every.trim());
   const meant = descriptors[text];
   return meant === undefined

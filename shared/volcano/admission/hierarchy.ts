@@ -9,7 +9,7 @@ const path = "requestBody.metadata.annotations";
 type Placed = { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
 
 /** Go's decimal forms of a number. */
-const numeric = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const numeric = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const endless = /^[+-]?(inf|infinity|nan)$/i;
 
 const weightError = (weight: string, weights: string): string | undefined => {

@@ -11,5 +11,6 @@ export const handler = async (event: LambdaEvent) => (await wiring())(event);
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
-  await serveUntil(process.env, await openAdmissionApp(process.env), stopped());
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
+  await serveUntil(settingsFor("admission", process.env), await openAdmissionApp(process.env), stopped());
 }

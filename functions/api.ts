@@ -21,5 +21,6 @@ export const handler = async (event: LambdaEvent) => {
 if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
-  await serveUntil(process.env, apiApp(openDoor(process.env)), stopped());
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
+  await serveUntil(settingsFor("api", process.env), apiApp(openDoor(process.env)), stopped());
 }

@@ -10,6 +10,7 @@ export const handler: Deliver = async (event) => (await wiring())(event);
 
 if (import.meta.main) {
   const { pollDeliveries } = await import("../shared/deployments/deliver/process.ts");
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const { tellHealth } = await import("../shared/deployments/common/health.ts");
-  await Promise.all([tellHealth(process.env), pollDeliveries(process.env)]);
+  await Promise.all([tellHealth(settingsFor("deliver", process.env)), pollDeliveries(process.env)]);
 }

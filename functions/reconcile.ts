@@ -9,6 +9,7 @@ export const handler: Reconcile = async (event, context) => (await wiring())(eve
 
 if (import.meta.main) {
   const { pollSteps } = await import("../shared/deployments/reconcile/process.ts");
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const { tellHealth } = await import("../shared/deployments/common/health.ts");
-  await Promise.all([tellHealth(process.env), pollSteps(process.env)]);
+  await Promise.all([tellHealth(settingsFor("reconcile", process.env)), pollSteps(process.env)]);
 }

@@ -1,4 +1,4 @@
-/** Schedule → one sweep: sends whatever is due, drifted, unfinished or orphaned. Run by itself, it sweeps every five minutes. */
+/** Schedule → one sweep: sends whatever is due, drifted, unfinished or orphaned. Run by itself, it sweeps again and again. */
 import { once } from "../shared/deployments/common/once.ts";
 import { openResync, type Resync } from "../shared/deployments/resync/function.ts";
 
@@ -10,6 +10,7 @@ export const handler: Resync = async (event, context) => (await wiring())(event,
 if (import.meta.main) {
   const { sweepUntil } = await import("../shared/deployments/resync/function.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
   const { tellHealth } = await import("../shared/deployments/common/health.ts");
-  await Promise.all([tellHealth(process.env), sweepUntil(process.env, stopped())]);
+  await Promise.all([tellHealth(settingsFor("resync", process.env)), sweepUntil(process.env, stopped())]);
 }

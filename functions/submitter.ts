@@ -12,6 +12,8 @@ if (import.meta.main) {
   const { serveUntil } = await import("../shared/deployments/common/http-process.ts");
   const { stopped } = await import("../shared/deployments/common/shutdown.ts");
   const { mayListen } = await import("../shared/deployments/submitter/function.ts");
-  mayListen(process.env);
-  await serveUntil(process.env, submitterApp(openSubmitter(process.env)), stopped());
+  const { settingsFor } = await import("../shared/deployments/settings/read.ts");
+  const settings = settingsFor("submitter", process.env);
+  mayListen(settings);
+  await serveUntil(settings, submitterApp(openSubmitter(process.env)), stopped());
 }

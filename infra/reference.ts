@@ -8,12 +8,12 @@ import { rightsTable } from "../shared/cli/installation/rights.ts";
 import { exitCodes } from "../shared/cli/program.ts";
 import type { Line } from "../shared/core/annotation.ts";
 import { familiesFor, upstreamNaming } from "../shared/deployments/host/metrics.ts";
-import { markdownTable } from "../shared/deployments/settings/help.ts";
 import { acts, followed } from "../shared/spark/application/machine.ts";
 import { policyLines } from "../shared/spark/application/policies.ts";
 import { losses, lossReasons } from "../shared/spark/executors/losses.ts";
 import { annotationPolicyLines } from "../shared/volcano/job/annotation-policies.ts";
 import { table as jobTable } from "../shared/volcano/job/machine.ts";
+import { settingMeanings, settingPlaces, settingReasons } from "./settings-page.ts";
 
 type Row = readonly (string | number)[];
 
@@ -91,7 +91,9 @@ const paths = (): string =>
 
 /** Table by the name of its mark. */
 export const tables: Readonly<Record<string, () => string>> = {
-  settings: markdownTable,
+  settings: () => markdown(...settingMeanings()),
+  "setting-places": () => markdown(...settingPlaces()),
+  "setting-reasons": settingReasons,
   rights: rightsTable,
   acts: () => pairs(["state", "act"], acts),
   followed: () => pairs(["evidence", "next state"], followed),

@@ -190,7 +190,7 @@ const settingsMap = (namespace: string): Obj => ({
   metadata: named(settings, namespace),
   data: {
     AWS_REGION: "eu-west-1",
-    REKINDLE_CLUSTER_ALIAS: "default",
+    REKINDLE_CLUSTER: "default",
     REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
     REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
     REKINDLE_UPDATES_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-updates.fifo",

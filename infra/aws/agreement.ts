@@ -1,5 +1,6 @@
 /** Where the template and the functions differ: a line for each right and each variable that one side alone knows. */
-import { functionVariables } from "../../shared/deployments/settings/function.ts";
+import { documentVariable } from "../../shared/deployments/settings/sources.ts";
+import { isReadIn, settingNames, variableName } from "../../shared/deployments/settings/table.ts";
 import { needsOf, type Parts } from "./rights.ts";
 import { functionsIn, statementsOf, type Template, variablesOf } from "./template.ts";
 
@@ -21,9 +22,14 @@ const rightsOf = (template: Template, id: string, parts: Parts): readonly string
   ];
 };
 
+const known: ReadonlySet<string> = new Set([
+  ...settingNames.filter((name) => isReadIn("functions", name)).map(variableName),
+  documentVariable,
+]);
+
 const unknownTo = (template: Template, id: string): readonly string[] =>
   variablesOf(template, id)
-    .filter((name) => !functionVariables.includes(name))
+    .filter((name) => !known.has(name))
     .map((name) => `${id} is told ${name}, which no function reads`);
 
 /** Empty where both agree. `handlers`: the functions' parts, see `handlerParts`. */

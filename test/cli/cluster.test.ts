@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Transport } from "../../shared/core/http.ts";
-import { functionSettings } from "../../shared/deployments/settings/function.ts";
+import { settingsFor } from "../../shared/deployments/settings/read.ts";
 import { openTerminal } from "./terminal.ts";
 
 const eks = ["cluster", "add", "--eks", "prod", "--region", "eu-west-1"];
@@ -15,7 +15,7 @@ describe("rekindle cluster add", () => {
     const { code, out, err } = await openTerminal().run(...eks);
     assert.equal(code, 0);
     assert.match(err, /needs an access entry of the cluster prod/);
-    const { endpoint } = functionSettings({ REKINDLE_CLUSTER_RECORD: out }, "endpoint");
+    const { clusterRecord: endpoint } = settingsFor("submitter", { REKINDLE_CLUSTER_RECORD: out });
     assert.ok("server" in endpoint && endpoint.auth !== undefined);
     assert.deepEqual([endpoint.server, endpoint.ca], ["https://cluster.example:6443", "-----BEGIN CERTIFICATE-----"]);
     assert.ok("tokenProvider" in endpoint.auth);
@@ -34,7 +34,7 @@ describe("rekindle cluster add", () => {
     const terminal = openTerminal({ transport });
     const { out, err } = await terminal.run("cluster", "add", "--service-account", "rekindle/fn", "--duration", "2h");
     assert.match(err, /the token ends at 2026-11-03T09:00:00Z/);
-    const { endpoint } = functionSettings({ REKINDLE_CLUSTER_RECORD: out }, "endpoint");
+    const { clusterRecord: endpoint } = settingsFor("submitter", { REKINDLE_CLUSTER_RECORD: out });
     assert.ok("server" in endpoint);
     assert.deepEqual(endpoint.auth, { token: "t0k" });
     assert.match(asked[0] ?? "", /^POST .*\/rekindle\/serviceaccounts\/fn\/token .*"expirationSeconds":7200/);

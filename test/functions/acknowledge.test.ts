@@ -19,7 +19,7 @@ const open = (given: string | undefined = secret) => {
     notice: async () => {},
     plurals: {},
     identify: undefined,
-    acknowledging: acknowledgingFor("here", given === "" ? undefined : given, async (message) => {
+    acknowledging: acknowledgingFor("here", given === "" ? undefined : async () => given, async (message) => {
       sent.push(message);
     }),
   });

@@ -15,8 +15,8 @@ export type HttpsRules = {
   readonly hosts: readonly string[];
   /** Also plain HTTP, and addresses that only this network reaches. */
   readonly allowPrivate: boolean;
-  /** Key of the signatures; absent: nothing is signed. */
-  readonly secret?: string | undefined;
+  /** Gives the key of the signatures; absent: nothing is signed. */
+  readonly secret?: (() => Promise<string>) | undefined;
   /** Resolves a name to all its addresses; absent: by the machine's name servers. */
   readonly resolve?: Resolve;
 };
@@ -53,12 +53,12 @@ const pinned = async (url: URL, rules: HttpsRules, resolve: Resolve): Promise<st
   return refused(`host ${host} leads to ${inside}, which is not an address of the open Internet`);
 };
 
-const headersFor = (
+const headersFor = async (
   url: URL,
   { secret }: HttpsRules,
   { body, id, trace }: Parcel,
   now: number,
-): Record<string, string> => {
+): Promise<Record<string, string>> => {
   const timestamp = String(Math.floor(now / 1_000));
   const headers = {
     "content-type": "application/cloudevents+json; charset=utf-8",
@@ -70,7 +70,7 @@ const headersFor = (
   };
   if (secret === undefined) return headers;
   // The whole URL is signed: what one listener was sent proves nothing to another.
-  const signed = signature(secret, { timestamp, method: "POST", path: url.href, body });
+  const signed = signature(await secret(), { timestamp, method: "POST", path: url.href, body });
   return { ...headers, "x-rekindle-signature": `sha256=${signed}` };
 };
 
@@ -138,7 +138,7 @@ export const httpsSink = (rules: HttpsRules): Sink => {
     const post = async (): Promise<Sent> => {
       const address = await pinned(url, rules, resolve);
       if (typeof address !== "string") return address;
-      const headers = headersFor(url, rules, parcel, now);
+      const headers = await headersFor(url, rules, parcel, now);
       const options: RequestOptions = { method: "POST", headers, agent: false, signal, lookup: fixed(address) };
       return await exchanged(url, options, parcel.body, (sent) => {
         heard = sent;

@@ -13,7 +13,7 @@ export type Received = {
 };
 
 export type Receiver = {
-  /** At most ten, waiting for the first of them up to `waitMs`. */
+  /** At most a batch, waiting for the first of them up to `waitMs`. */
   receive(waitMs: number): Promise<readonly Received[]>;
   /** They are done. A receipt that is over does no harm. */
   acknowledge(messages: readonly Received[]): Promise<void>;
@@ -21,14 +21,19 @@ export type Receiver = {
   giveBack(messages: readonly Received[], delayMs: number): Promise<void>;
 };
 
-type Options = { readonly queue: string; readonly visibilityMs: number; readonly sqs?: Sqs };
+type Options = {
+  readonly queue: string;
+  readonly visibilityMs: number /** Messages of a batch. */;
+  readonly most?: number;
+  readonly sqs?: Sqs;
+};
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
 const entriesOf = (messages: readonly Received[]) =>
   messages.map(({ receipt }, at) => ({ Id: String(at), ReceiptHandle: receipt }));
 
-export const openReceiver = ({ queue, visibilityMs, sqs = openSqs() }: Options): Receiver => ({
+export const openReceiver = ({ queue, visibilityMs, most = 10, sqs = openSqs() }: Options): Receiver => ({
   receive: (waitMs) =>
     sqs(
       "ReceiveMessage",
@@ -36,7 +41,7 @@ export const openReceiver = ({ queue, visibilityMs, sqs = openSqs() }: Options):
       async ({ client, sdk }, patience) => {
         const command = new sdk.ReceiveMessageCommand({
           QueueUrl: queue,
-          MaxNumberOfMessages: 10,
+          MaxNumberOfMessages: most,
           WaitTimeSeconds: Math.min(20, seconds(waitMs)),
           VisibilityTimeout: seconds(visibilityMs),
           MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId"],

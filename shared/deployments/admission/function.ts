@@ -6,7 +6,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
 import { selectorOf } from "../../kube/selector.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { openSecret } from "../common/secret.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { admissionApp } from "./app.ts";
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -18,25 +19,29 @@ type App = ReturnType<typeof admissionApp>;
 
 /** Under the path that is its secret, where there is one: whoever does not know it finds nothing. */
 export const openAdmissionApp = async (env: Environment): Promise<App> => {
-  const { admissionPath } = functionSettings(env, "admissionPath");
-  const app = await openApp(env);
-  if (admissionPath === undefined) return app;
+  const settings = settingsFor("admission", env);
+  const app = await openApp(settings);
+  if (settings.admissionPath === undefined) return app;
+  const secret = openSecret(settings.admissionPath, { report: lineReport(settings.logLevel) });
   const door = new Hono();
-  door.use("/:path/*", async (c, next) => (isSame(c.req.param("path"), admissionPath) ? await next() : c.notFound()));
+  door.use("/:path/*", async (c, next) => (isSame(c.req.param("path"), await secret()) ? await next() : c.notFound()));
   return door.route("/:path", app);
 };
 
-const openApp = async (env: Environment): Promise<App> => {
-  const { quota, selector, ...chosen } = functionSettings(env, "quota", "selector", "namespaces", "namespaceSelector");
+const openApp = async (settings: Settings<"admission">): Promise<App> => {
+  const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
   if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects });
-  const { endpoint } = functionSettings(env, "endpoint");
+  if (clusterRecord === undefined)
+    throw new Error(
+      "set the function's environment: REKINDLE_CLUSTER_RECORD (is missing: quotas and labels of namespaces are read)",
+    );
   const { openAccess } = await import("../common/cluster-access.ts");
   const { quotasOf } = await import("./quotas.ts");
   const { surroundingsOf } = await import("./queues-and-namespaces.ts");
-  const transport = openAccess(endpoint, { userAgent: "rekindle-admission" });
+  const transport = openAccess(clusterRecord, { userAgent: "rekindle-admission" });
   const { openNamespaceScope } = await import("../common/namespaces.ts");
-  const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport("info"), now: Date.now });
+  const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });
   const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
   return admissionApp({ ...asked, selects, within });
 };

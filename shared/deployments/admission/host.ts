@@ -4,7 +4,7 @@ import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
-import type { Configuration } from "../settings/read.ts";
+import type { Configuration } from "../settings/table.ts";
 import { givenCertificates, sharedCertificates } from "./certificates.ts";
 import { surroundingsOf } from "./queues-and-namespaces.ts";
 import { quotasOf } from "./quotas.ts";

@@ -30,12 +30,12 @@ const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): vo
 const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): void => {
   app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
-    if (acknowledging === undefined) return c.json({ error: "off: configure updates-secret-file" }, 404);
+    if (acknowledging === undefined) return c.json({ error: "off: set updatesSecret" }, 404);
     const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
     const given = c.req.header("x-rekindle-signature") ?? "";
     const body = await c.req.text();
     const signed = { timestamp, method: "POST", path: c.req.path, body };
-    if (!acknowledging.verify(signed, given)) return c.json({ error: "signature" }, 401);
+    if (!(await acknowledging.verify(signed, given))) return c.json({ error: "signature" }, 401);
     const key = c.req.param();
     const asked = stepOf(key, kinds(), given);
     if (asked.do === "nothing") return c.json({ error: asked.why }, asked.why.startsWith("kind") ? 404 : 400);

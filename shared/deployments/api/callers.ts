@@ -4,6 +4,7 @@ import { openSubjects } from "../../adapters/oidc.ts";
 import { type Caller, callers, holderOf } from "../../api/callers.ts";
 import { type Identify, identifier } from "../../api/identity.ts";
 import type { Report } from "../../engine/ports.ts";
+import type { Secret } from "../common/secret.ts";
 
 const shortest = 16;
 
@@ -29,10 +30,21 @@ export const callersOf = (text: string): readonly Caller[] => {
   throw new Error(`callers: ${wrong.join("; ")}`);
 };
 
-/** Tells callers apart; undefined without any, and nothing is taken. */
-export const identifyBy = (text: string | undefined, report: Report): Identify | undefined => {
-  if (text === undefined) return undefined;
+/** Tells callers apart; undefined without any, and nothing is taken. A new secret makes new callers. */
+export const identifyBy = (secret: Secret | undefined, report: Report): Identify | undefined => {
+  if (secret === undefined) return undefined;
   const told = (issuer: string, cause: unknown): void =>
     report("warn", "the keys of an identity provider cannot be had", { issuer, error: String(cause) });
-  return identifier(callersOf(text), { now: Date.now, subjectOf: openSubjects(told) });
+  const parts = { now: Date.now, subjectOf: openSubjects(told) };
+  let known: { readonly text: string; readonly identify: Identify } | undefined;
+  return async (asking) => {
+    const text = await secret();
+    if (known?.text !== text) known = { text, identify: identifier(callersOf(text), parts) };
+    return await known.identify(asking);
+  };
+};
+
+/** Rejects where the secret cannot be read, or names no callers. */
+export const checkCallers = async (secret: Secret | undefined): Promise<void> => {
+  if (secret !== undefined) callersOf(await secret());
 };

@@ -5,10 +5,11 @@ import type { Report } from "../../engine/ports.ts";
 import { openLines } from "../common/function-log.ts";
 import { kindNames, noticesOf, plurals } from "../common/kinds.ts";
 import { once } from "../common/once.ts";
+import { openOptional } from "../common/secret.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
 import type { Scrape } from "../host/metrics.ts";
 import type { DoorParts } from "../host/process.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { acknowledgingFor } from "./acknowledgements.ts";
 import { identifyBy } from "./callers.ts";
 import type { Reader } from "./reader.ts";
@@ -25,12 +26,11 @@ const told = async <T>(reading: Promise<T>, report: Report): Promise<T> => {
 };
 
 /** What reads is loaded by the first who reads, and triggers never pay for it; undefined without a cluster to read from. */
-const readerIn = (env: Environment, report: Report): Reader | undefined => {
-  const { readable, checkpoints, cluster } = functionSettings(env, "readable", "checkpoints", "cluster");
-  if (readable === undefined) return undefined;
+const readerIn = ({ clusterRecord, checkpoints, cluster }: Settings<"api">, report: Report): Reader | undefined => {
+  if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
     const { readFrom } = await import("./record-store.ts");
-    return readFrom(readable, checkpoints, cluster);
+    return readFrom(clusterRecord, checkpoints, cluster);
   });
   return {
     list: (...asked) =>
@@ -47,12 +47,12 @@ const readerIn = (env: Environment, report: Report): Reader | undefined => {
 };
 
 /** What counts the cluster's objects, loaded by the first who scrapes; undefined without a cluster to read. */
-const scrapeIn = (env: Environment, report: Report): (() => Promise<Scrape>) | undefined => {
-  const { readable, checkpoints } = functionSettings(env, "readable", "checkpoints");
-  if (readable === undefined) return undefined;
+const scrapeIn = (settings: Settings<"api">, report: Report): (() => Promise<Scrape>) | undefined => {
+  const { clusterRecord, checkpoints, metricsPrefix: prefix, metricsLabels: labels } = settings;
+  if (clusterRecord === undefined) return undefined;
   const open = once(async () => {
     const { gaugesFrom } = await import("./gauges.ts");
-    return gaugesFrom(readable, checkpoints);
+    return gaugesFrom(clusterRecord, checkpoints, { prefix, labels });
   });
   return () =>
     told(
@@ -63,11 +63,13 @@ const scrapeIn = (env: Environment, report: Report): (() => Promise<Scrape>) | u
 
 /** What the door needs, from the environment. Nothing is connected: who can be asked is ready. */
 export const openDoor = (env: Environment): DoorParts => {
-  const { cluster, fifo, secret } = functionSettings(env, "cluster", "fifo", "secret");
-  const { updates, updatesSecret } = functionSettings(env, "updates", "updatesSecret");
-  const trail = openLines();
+  const settings = settingsFor("api", env);
+  const { cluster, updatesUrl } = settings;
+  const trail = openLines(settings);
   const { report } = trail;
-  const queued = sendingTo({ fifo, updates }, trail);
+  const secret = openOptional(settings.triggerSecret, { report });
+  const updatesSecret = openOptional(settings.updatesSecret, { report });
+  const queued = sendingTo(settings, trail);
   const send = async (message: Message, event: string): Promise<void> => {
     try {
       await queued(message, dedupe.trigger(message, digest(event)));
@@ -85,9 +87,9 @@ export const openDoor = (env: Environment): DoorParts => {
     notice: async (node, until, event) => {
       await Promise.all(noticesOf(cluster, node, until).map((message) => send(message, event)));
     },
-    acknowledging: updates === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
-    reader: readerIn(env, report),
-    scrape: scrapeIn(env, report),
+    acknowledging: updatesUrl === undefined ? undefined : acknowledgingFor(cluster, updatesSecret, queued),
+    reader: readerIn(settings, report),
+    scrape: scrapeIn(settings, report),
     guarded: true,
     identify: identifyBy(secret, report),
   };

@@ -1,7 +1,7 @@
 /** Figures of a function that only reads: what stands in the cluster, counted from its objects when somebody asks. */
 import { openAccess } from "../common/cluster-access.ts";
 import { openNamespaceScope } from "../common/namespaces.ts";
-import { openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
+import { type Naming, openGauges, type Scrape, upstreamNaming } from "../host/metrics.ts";
 import type { Access } from "../settings/cluster.ts";
 import type { Place } from "../settings/record-store.ts";
 
@@ -11,9 +11,14 @@ const ofRecords = ["rekindle_updates_waiting"];
 const everywhere = { namespaces: [], report: () => {}, now: Date.now };
 
 /** Opens everything without a request. */
-export const gaugesFrom = (access: Access, kept: Place): (() => Promise<Scrape>) => {
+export const gaugesFrom = (
+  access: Access,
+  kept: Place,
+  called: Pick<Naming, "prefix" | "labels">,
+): (() => Promise<Scrape>) => {
   const transport = openAccess(access, { userAgent: "rekindle-api" });
   const territory = openNamespaceScope({ ...everywhere, transport });
-  if (kept.in === "kubernetes") return openGauges({ naming: upstreamNaming, transport, territory });
-  return openGauges({ naming: upstreamNaming, transport, territory, hints: async () => [] }, ofRecords);
+  const naming = { ...upstreamNaming, ...called };
+  if (kept.in === "kubernetes") return openGauges({ naming, transport, territory });
+  return openGauges({ naming, transport, territory, hints: async () => [] }, ofRecords);
 };

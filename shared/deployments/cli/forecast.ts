@@ -38,7 +38,7 @@ export const flagView = (text: string, family: "spark" | "volcano"): FlagView =>
     return table.some(({ flag }) => flag === name)
       ? { is: "taken", says: "give it to rekindle host, too" }
       : { is: "refused", says: `flag --${name}: no flag of upstream's that is known here` };
-  if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.key)}=${read.value}` };
+  if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.name)}=${read.value}` };
   if (read.is === "part") return { is: "taken", says: `rekindle host --${flagName("admissionReach")}` };
   if (read.is === "nothing") return { is: "taken", says: "asks for nothing" };
   return { is: read.is === "note" ? "ignored" : "refused", says: read.text };

@@ -8,8 +8,8 @@ import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readSpec } from "../../spark/connect/read.ts";
 import { parseSpec } from "../../spark/schema/parse.ts";
 import { submit } from "../../spark/submission/submit.ts";
-import { readConfiguration } from "../settings/read.ts";
-import { optionsOf } from "../settings/spark.ts";
+import { readConfiguration } from "../settings/host.ts";
+import { sparkOptionsOf } from "../settings/meaning.ts";
 
 type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 
@@ -68,7 +68,7 @@ const rendered = (object: Obj, of: Case): Rendered => {
 /** As a host with these settings would make it; nothing is read from the environment. */
 export const render = async (object: Obj, { settings, ...of }: Rendering): Promise<Rendered> => {
   const asked = await readConfiguration(settings, {});
-  if (asked.do === "run") return rendered(object, { ...of, options: optionsOf(asked.configuration) });
+  if (asked.do === "run") return rendered(object, { ...of, options: sparkOptionsOf(asked.configuration) });
   return { refused: asked.do === "refuse" ? asked.problems.join("; ") : "after -- stand settings of a host only" };
 };
 

@@ -1,47 +1,56 @@
 /**
  * How functions reach their cluster: by a flat record in their environment, by the ARN of one that is kept in Secrets Manager
- * or the Parameter Store, or as the account of their pod. What is kept is read with the first request and again when the
- * server does not know us.
+ * or the Parameter Store, by a file, or as the account of their pod. What is kept is read with the first request and again
+ * when the server does not know us.
  */
+import { readFile } from "node:fs/promises";
 import { type ClosableTransport, type Endpoint, httpsTransport } from "../../adapters/kubernetes/https.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../../core/http.ts";
 import { dateOf } from "../../kube/responses.ts";
-import { type Access, endpointIn, inCluster } from "../settings/cluster.ts";
+import { type Access, endpointIn } from "../settings/cluster.ts";
 
 /** The old record is good for so long after a 401, whoever asks: a server that refuses us must not cost a read each time. */
 const rereadMs = 30_000;
 
 export type Opening = {
   readonly userAgent: string;
-  /** Reads what is kept under an ARN. */
-  readonly read?: (arn: string) => Promise<string>;
+  /** Reads what is kept. */
+  readonly read?: (kept: Kept) => Promise<string>;
   /** This machine's clock, epoch ms. */
   readonly wall?: () => number;
   /** Milliseconds that only grow. */
   readonly now?: () => number;
 };
 
-const readStored = async (arn: string): Promise<string> => {
-  if (arn === inCluster) {
+type Kept = Exclude<Access, Endpoint>;
+
+const readKept = async (kept: Kept): Promise<string> => {
+  if ("own" in kept) {
     const { podRecord } = await import("../../adapters/kubernetes/pod.ts");
     return await podRecord(process.env);
   }
+  if ("file" in kept) return await readFile(kept.file, "utf8");
   const { storedText } = await import("../../adapters/aws/stored-secret.ts");
-  return await storedText(arn, process.env, Date.now());
+  return await storedText(kept.arn, process.env, Date.now());
+};
+
+const placeOf = (kept: Kept): string => {
+  if ("own" in kept) return kept.own;
+  return "file" in kept ? kept.file : kept.arn;
 };
 
 type Held = { readonly text: string; readonly transport: ClosableTransport; readonly readAt: number };
 
 /** Reads the record once for all who wait for it, and gives whoever asks later a newer one if there is one. */
-const keeping = (arn: string, { userAgent, read = readStored, now = () => performance.now() }: Opening) => {
+const keeping = (kept: Kept, { userAgent, read = readKept, now = () => performance.now() }: Opening) => {
   let held: Held | undefined;
   let reading: Promise<Held> | undefined;
   const readNow = async (): Promise<Held> => {
     const readAt = now();
-    const text = await read(arn);
+    const text = await read(kept);
     if (held?.text === text) held = { ...held, readAt };
-    else held = { text, readAt, transport: httpsTransport({ ...endpointOf(arn, text), userAgent }) };
+    else held = { text, readAt, transport: httpsTransport({ ...endpointOf(placeOf(kept), text), userAgent }) };
     return held;
   };
   const once = (): Promise<Held> => {
@@ -63,11 +72,11 @@ const keeping = (arn: string, { userAgent, read = readStored, now = () => perfor
   };
 };
 
-const endpointOf = (arn: string, text: string): Endpoint => {
+const endpointOf = (place: string, text: string): Endpoint => {
   try {
     return endpointIn(text);
   } catch {
-    const message = `${arn} holds no cluster record: make it with rekindle cluster add`;
+    const message = `${place} holds no cluster record: make it with rekindle cluster add`;
     throw new ApiError({ status: 0, reason: "ClusterRecord", message });
   }
 };
@@ -111,8 +120,8 @@ export const openAccess = (access: Access, opening: Opening): Transport => {
 };
 
 const reached = (access: Access, opening: Opening): Transport => {
-  if (!("stored" in access)) return httpsTransport({ ...access, userAgent: opening.userAgent });
-  const keeper = keeping(access.stored, opening);
+  if ("server" in access) return httpsTransport({ ...access, userAgent: opening.userAgent });
+  const keeper = keeping(access, opening);
   return {
     send: (request: HttpRequest) => retried(keeper, (transport) => transport.send(request)),
     stream: (request) =>

@@ -8,7 +8,7 @@ import { findLeaders, findOtherControllers, findWorkers } from "../../forward/co
 import type { Lookout } from "../../forward/standby.ts";
 import type { Writers } from "../../forward/writers.ts";
 import { type Upstream, upstreams } from "../../kube/upstream-controllers.ts";
-import type { Configuration } from "../settings/read.ts";
+import type { Configuration } from "../settings/table.ts";
 import { resources } from "./kinds.ts";
 import { type Chosen, openNamespaceScope } from "./namespaces.ts";
 

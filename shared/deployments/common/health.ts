@@ -1,14 +1,16 @@
 /** Functions that poll or watch as processes answer a kubelet's probes, where they are told an address to listen at. */
 import { createServer } from "node:http";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import type { Settings } from "../settings/read.ts";
 import { stopped } from "./shutdown.ts";
 
 const known = new Set(["/healthz", "/readyz"]);
 
 /** Answers until the process is told to stop; without an address it is over at once. What fails ends the process; what answers is well. */
-export const tellHealth = async (env: Environment, until: Promise<void> = stopped()): Promise<void> => {
-  if (env["REKINDLE_LISTEN"] === undefined) return;
-  const { listen } = functionSettings(env, "listen");
+export const tellHealth = async (
+  { listen }: Pick<Settings<"wake">, "listen">,
+  until: Promise<void> = stopped(),
+): Promise<void> => {
+  if (listen === undefined) return;
   const server = createServer(({ url = "" }, answer) => {
     answer.writeHead(known.has(url) ? 200 : 404).end();
   });

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import type { Settings } from "../settings/read.ts";
 import { patience } from "./http-timeouts.ts";
 
 type App = { readonly fetch: (request: Request) => Response | Promise<Response> };
@@ -17,9 +17,11 @@ type Secure = {
   readonly requestCert?: true;
 };
 
+type Served = Pick<Settings<"submitter">, "listen" | "logLevel" | "tlsCertFile" | "tlsKeyFile" | "tlsClientCaFile">;
+
 /** Certificate and key, or neither; with the authority of clients, where they are to be known. */
-const certificateOf = async (env: Environment): Promise<Secure | undefined> => {
-  const { certificate, privateKey, clientCa } = functionSettings(env, "certificate", "privateKey", "clientCa");
+const certificateOf = async (settings: Served): Promise<Secure | undefined> => {
+  const { tlsCertFile: certificate, tlsKeyFile: privateKey, tlsClientCaFile: clientCa } = settings;
   if (certificate === undefined && privateKey === undefined && clientCa === undefined) return undefined;
   if (certificate === undefined || privateKey === undefined)
     throw new Error("set both REKINDLE_TLS_CERT_FILE and REKINDLE_TLS_KEY_FILE, or neither");
@@ -28,9 +30,9 @@ const certificateOf = async (env: Environment): Promise<Secure | undefined> => {
 };
 
 /** Serves until `stopped`; requests in hand are answered. */
-export const serveUntil = async (env: Environment, app: App, stopped: Promise<void>): Promise<void> => {
-  const { listen } = functionSettings(env, "listen");
-  const secure = await certificateOf(env);
+export const serveUntil = async (settings: Served, app: App, stopped: Promise<void>): Promise<void> => {
+  const { listen, logLevel } = settings;
+  const secure = await certificateOf(settings);
   const answer = getRequestListener(app.fetch);
   const server =
     secure === undefined ? createServer(patience, answer) : createSecureServer({ ...secure, ...patience }, answer);
@@ -39,7 +41,7 @@ export const serveUntil = async (env: Environment, app: App, stopped: Promise<vo
     server.once("error", (cause) => reject(new Error(`cannot listen on ${listen}: ${cause.message}`, { cause })));
     server.listen({ host: listen.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(listen.slice(at + 1)) }, resolve);
   });
-  lineReport("info")("info", "serving", { listen, secure: secure !== undefined });
+  lineReport(logLevel)("info", "serving", { listen, secure: secure !== undefined });
   await stopped;
   await new Promise((resolve) => server.close(resolve));
 };

@@ -5,21 +5,24 @@ import type { Queue } from "../../engine/ports.ts";
 import { apart } from "./separate-queues.ts";
 
 type Queues = {
-  readonly fifo: string;
-  readonly delay: string;
+  readonly fifoUrl: string;
+  readonly delayUrl: string;
   /** The deliveries' queue; absent: updates are off, and nobody sends any. */
-  readonly updates?: string | undefined;
+  readonly updatesUrl?: string | undefined;
 };
 
 /** The sending side alone. */
-export const sendingTo = ({ fifo, updates }: Omit<Queues, "delay">, trail: Pick<Trail, "queue">): Queue["send"] => {
-  const send = sqsSender(fifo);
+export const sendingTo = (
+  { fifoUrl, updatesUrl }: Omit<Queues, "delayUrl">,
+  trail: Pick<Trail, "queue">,
+): Queue["send"] => {
+  const send = sqsSender(fifoUrl);
   const steps = { send, sendLater: send };
-  return trail.queue(updates === undefined ? steps : apart(steps, { send: sqsSender(updates) })).send;
+  return trail.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) })).send;
 };
 
 /** Sends at once and later. */
-export const queueOn = (queues: Queues, trail: Pick<Trail, "queue">): Queue => {
-  const steps = sqsQueue(queues);
-  return trail.queue(queues.updates === undefined ? steps : apart(steps, { send: sqsSender(queues.updates) }));
+export const queueOn = ({ fifoUrl, delayUrl, updatesUrl }: Queues, trail: Pick<Trail, "queue">): Queue => {
+  const steps = sqsQueue({ fifo: fifoUrl, delay: delayUrl });
+  return trail.queue(updatesUrl === undefined ? steps : apart(steps, { send: sqsSender(updatesUrl) }));
 };

@@ -11,7 +11,6 @@ import type { Sink } from "../../core/sink.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
 import type { Report } from "../../engine/ports.ts";
 import { readRecord } from "../../engine/record.ts";
-import { timing } from "../../engine/settings.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import type { World } from "../../engine/world.ts";
 import { deliver } from "../../updates/deliver.ts";
@@ -22,11 +21,12 @@ import { once } from "../common/once.ts";
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
+import { openOptional } from "../common/secret.ts";
 import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
-import { allowedIn } from "../settings/updates.ts";
+import { timingOf } from "../settings/meaning.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 
 /** What the operator decides about listeners. */
 export type Listening = HttpsRules & {
@@ -68,27 +68,20 @@ type Delivering = {
   /** Gives the ids of what must be delivered again. */
   readonly take: (delivered: readonly Delivered[]) => Promise<readonly string[]>;
   readonly queue: string;
+  /** Keys in work at once, of a process. */
+  readonly concurrency: number;
   readonly report: Report;
-};
-
-const settingsIn = (env: Environment) => {
-  const settings = functionSettings(
-    env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo", "delay"] as const),
-    ...(["updates", "updatesTo", "updatesSecret", "checkpoints"] as const),
-  );
-  if (settings.updates === undefined)
-    throw new Error("set the function's environment: REKINDLE_UPDATES_URL (is missing)");
-  return { ...settings, ...allowedIn(env), updates: settings.updates };
 };
 
 /** Deliveries by this environment's settings. Nothing is connected before the first. */
 export const openDelivering = (env: Environment): Delivering => {
-  const settings = settingsIn(env);
-  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate, updatesSecret: secret } = settings;
-  const trail = openLines();
+  const settings = settingsFor("deliver", env);
+  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate } = settings;
+  const timing = timingOf(settings);
+  const trail = openLines(settings);
   const { report, within } = trail;
-  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-deliver" }));
+  const secret = openOptional(settings.updatesSecret, { report });
+  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
   const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), Date.now);
   const territory = openNamespaceScope({ ...settings, transport, report, now: desk.clock.monotonic });
@@ -105,7 +98,7 @@ export const openDelivering = (env: Environment): Delivering => {
     const opened = await world().catch(troubleOf);
     return await ("reason" in opened ? postpone(desk, delivered, opened) : intake(opened, delivered));
   };
-  return { take, queue: settings.updates, report };
+  return { take, queue: settings.updatesUrl, concurrency: settings.concurrency, report };
 };
 
 /** Opens everything once for an environment's life. */

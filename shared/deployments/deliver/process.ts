@@ -2,15 +2,16 @@
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { stopped } from "../common/shutdown.ts";
-import type { Environment } from "../settings/function.ts";
-import { againMs, graceMs, pause, visibilityMs } from "../wake/process.ts";
+import type { Environment } from "../settings/read.ts";
+import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openDelivering } from "./function.ts";
 
 /** Deliveries of status updates from their own FIFO queue. */
 export const pollDeliveries = async (env: Environment): Promise<void> => {
-  const { take, queue, report } = openDelivering(env);
-  const receiver = openReceiver({ queue, visibilityMs });
-  const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
+  const { take, queue, concurrency, report } = openDelivering(env);
+  const { parallel, most } = batchesFor(concurrency);
+  const receiver = openReceiver({ queue, visibilityMs, most });
+  const poller = startPoller({ receiver, take, parallel, againMs, report, pause });
   report("info", "deliver: polling", { queue });
   await stopped();
   await poller.stop(graceMs);

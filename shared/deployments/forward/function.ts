@@ -22,7 +22,8 @@ import { sendingTo } from "../common/sqs-sender.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { hintsIn } from "../resync/sweep.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { leasesOf } from "../settings/meaning.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type ForwardParts = Scope & {
   readonly records: Records;
@@ -65,17 +66,13 @@ export const windowsOver = async (parts: ForwardParts): Promise<Windows> => {
 
 /** The forwarder of this environment's settings. */
 export const openForwarding = async (env: Environment) => {
-  const settings = functionSettings(
-    env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "fifo"] as const),
-    ...(["home", "windowMs", "checkpoints", "families", "leases"] as const),
-  );
-  const { endpoint, fifo, windowMs, cluster, selector, home } = settings;
-  const transport = openAccess(endpoint, { userAgent: "rekindle-forward" });
-  const trail = openLines();
+  const settings = settingsFor("forward", env);
+  const { fifoUrl, windowMs, cluster, selector, home } = settings;
+  const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-forward" });
+  const trail = openLines(settings);
   const { report } = trail;
   const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
-  const sender = sendingTo({ fifo }, trail);
+  const sender = sendingTo({ fifoUrl }, trail);
   const send: Queue["send"] = async (message, id) => {
     if (!(await within())(message.namespace)) return;
     await trail.part("forward", () => sender(message, id));
@@ -91,7 +88,7 @@ export const openForwarding = async (env: Environment) => {
   const watching = { cluster: opened, groups, report, sightings, writers };
   // Nobody is looked for where no lease is.
   const sighting = (): (() => Promise<void>) =>
-    settings.leases.length === 0 ? async () => {} : startSighting(watching);
+    leasesOf(settings).length === 0 ? async () => {} : startSighting(watching);
   const windows = await windowsOver(parts);
   const run = async (...window: Parameters<Windows["run"]>): Promise<Ran> => {
     const stop = sighting();

@@ -2,7 +2,7 @@
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import type { Transport } from "../../core/http.ts";
 import { namespaces } from "../../kube/resources.ts";
-import type { Configuration } from "../settings/read.ts";
+import type { Configuration } from "../settings/table.ts";
 import { findLacking } from "./granted-rights.ts";
 
 /** False where the account may not do what every host does. A dry run writes nothing, and needs less. */

@@ -1,5 +1,4 @@
 /** The host as a process: says where it is, stands aside where another controller leads, serves health, drains when told to stop. */
-import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
@@ -11,18 +10,18 @@ import { digest, type Key } from "../../core/key.ts";
 import type { Report } from "../../engine/ports.ts";
 import { openWriters } from "../../forward/writers.ts";
 import { type Acknowledging, acknowledgingFor } from "../api/acknowledgements.ts";
-import { identifyBy } from "../api/callers.ts";
+import { checkCallers, identifyBy } from "../api/callers.ts";
 import { openReader, type Reader } from "../api/reader.ts";
 import { tableIn } from "../api/record-store.ts";
 import { lookoutFor } from "../common/controller-detection.ts";
 import { patience } from "../common/http-timeouts.ts";
 import { plurals } from "../common/kinds.ts";
 import { whyUnkept } from "../common/records.ts";
+import { openOptional, type Secret } from "../common/secret.ts";
 import type { Listening } from "../deliver/function.ts";
-import { type Configuration, readConfiguration } from "../settings/read.ts";
-import { place } from "../settings/record-store.ts";
-import { recoverySettingsOf } from "../settings/recovery.ts";
-import { namingOf, optionsOf } from "../settings/spark.ts";
+import { readConfiguration } from "../settings/host.ts";
+import { namingOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/meaning.ts";
+import type { Configuration } from "../settings/table.ts";
 import { shadowFor } from "./dry-run.ts";
 import { type Scrape, withProcess } from "./metrics.ts";
 import { mayBegin, missing, scopeText } from "./preconditions.ts";
@@ -83,14 +82,16 @@ export const runHost = async (process: Process): Promise<number> => {
 
 const run = async (process: Process, configuration: Configuration): Promise<number> => {
   const { kubeconfig: path, context, concurrency } = configuration;
-  const secret = await secretOf("trigger-secret-file", configuration.triggerSecretFile);
-  const listening = await listeningOf(configuration);
+  const report = reportOf(process, configuration);
+  const secret = openOptional(configuration.triggerSecret, { report });
+  await checkCallers(secret);
+  const listening = await listeningOf(configuration, report);
   const record = await findCluster({ path, context, env: process.env });
   const maxSockets = Math.max(32, concurrency * 2);
   const { transport } = clusterFromRecord(record, { maxSockets, timeoutMs: configuration.timeoutMs });
   process.print(`rekindle host: context ${record.context}, ${record.endpoint.server}, ${scopeText(configuration)}`);
   try {
-    const kept = place.parse(configuration.checkpoints);
+    const kept = configuration.checkpoints;
     const refusal =
       (await whyUnreachable(transport, record)) ??
       (await whyUnkept(kept, { transport, cluster: configuration.cluster }));
@@ -125,7 +126,7 @@ const work = async (
   process: Process,
   configuration: Configuration,
   settings: HostSettings,
-  secret: string | undefined,
+  secret: Secret | undefined,
 ): Promise<void> => {
   const admission = await admit(process, configuration, settings);
   try {
@@ -157,20 +158,20 @@ const admit = async (process: Process, configuration: Configuration, { transport
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
-  const { fenceMs, timeoutMs: requestTimeoutMs, stepMs, parallel } = configuration;
   return {
     transport,
-    report: process.report ?? pinoReport(configuration.logLevel),
+    report: reportOf(process, configuration),
     cluster,
     namespaces,
     namespaceSelector,
     selector: selector === "" ? undefined : selector,
-    spark: optionsOf(configuration),
+    spark: sparkOptionsOf(configuration),
     gang: configuration.gang,
     families: configuration.families,
     naming: namingOf(configuration),
-    timing: { fenceMs, requestTimeoutMs, stepMs, parallel },
-    place: place.parse(configuration.checkpoints),
+    timing: timingOf(configuration),
+    place: configuration.checkpoints,
+    home: configuration.home,
     recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,
@@ -180,27 +181,20 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
   };
 };
 
-const listeningOf = async (configuration: Configuration): Promise<Listening> => ({
-  to: configuration.updatesTo,
-  hosts: configuration.updatesHosts,
-  allowPrivate: configuration.updatesAllowPrivate,
-  secret: await secretOf("updates-secret-file", configuration.updatesSecretFile),
-});
+const reportOf = (process: Process, { logLevel }: Configuration): Report => process.report ?? pinoReport(logLevel);
 
-const secretOf = async (setting: string, path: string | undefined): Promise<string | undefined> => {
-  if (path === undefined) return undefined;
-  const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new Error(`${setting} ${path} cannot be read (${cause instanceof Error ? cause.message : cause})`);
-  });
-  const secret = text.trim();
-  if (secret.length < 16) throw new Error(`${setting} ${path}: a secret of at least 16 characters is needed`);
-  return secret;
+const listeningOf = async (configuration: Configuration, report: Report): Promise<Listening> => {
+  const secret = openOptional(configuration.updatesSecret, { report });
+  // A secret that cannot be read stops the start, not the first update.
+  await secret?.();
+  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate } = configuration;
+  return { to, hosts, allowPrivate, secret };
 };
 
 type Serving = {
   readonly transport: Transport;
-  readonly trigger: string | undefined;
-  readonly updates: string | undefined;
+  readonly trigger: Secret | undefined;
+  readonly updates: Secret | undefined;
 };
 
 /** Serves health and triggers until the process is told to stop. */
@@ -216,7 +210,7 @@ const serve = async (
     scrape: withProcess(scrape),
     trigger: (key, event) => trigger(key, digest(event)),
     notice,
-    reader: openReader({ transport, table: tableIn(place.parse(checkpoints), cluster) }),
+    reader: openReader({ transport, table: tableIn(checkpoints, cluster) }),
     plurals,
     identify: identifyBy(secret, process.report ?? pinoReport("warn")),
     acknowledging: acknowledgingFor(cluster, updates, send),

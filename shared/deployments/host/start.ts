@@ -44,6 +44,8 @@ export type HostSettings = {
   readonly timing: Timing;
   /** Where records are kept; absent: as objects beside the applications. */
   readonly place?: Place;
+  /** Namespace of the records of what has none; absent: the adapter's. */
+  readonly home?: string;
   /** Absent: the defaults. */
   readonly recovery?: RecoverySettings;
   readonly spark: Options;
@@ -122,7 +124,8 @@ const stepping =
 /** The way to the server, its requests counted; the records, and the figures, which look at records uncounted. */
 const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Trail) => {
   const { naming = upstreamNaming, cluster, timing, place = { in: "kubernetes" } } = settings;
-  const around = { transport: settings.transport, cluster, timeoutMs: timing.requestTimeoutMs };
+  const home = settings.home === undefined ? {} : { home: settings.home };
+  const around = { transport: settings.transport, cluster, ...home, timeoutMs: timing.requestTimeoutMs };
   const { hints } = openRecords(place, around);
   const metering = openMetering({ naming, transport: settings.transport, hints, territory, now: Date.now });
   const transport = trail.transport(metering.counted(settings.transport));

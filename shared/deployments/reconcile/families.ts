@@ -2,7 +2,7 @@
 import type { Operator } from "../../core/operator.ts";
 import { type Delivered, longestBody } from "../../engine/intake.ts";
 import { readMessage } from "../../engine/message.ts";
-import { promptness, settledMs, timing } from "../../engine/settings.ts";
+import { promptness, settledMs, type Timing, timing as usualTiming } from "../../engine/settings.ts";
 import { type Family, families, runs } from "../../kube/families.ts";
 import { pods } from "../../kube/resources.ts";
 import { sparkApplications } from "../../spark/application/resource.ts";
@@ -21,11 +21,13 @@ export type KindSettings = {
   readonly gang?: GangMode;
   /** The families that are run; absent: all. */
   readonly families?: readonly Family[];
+  /** Absent: the defaults. */
+  readonly timing?: Timing;
 };
 
 type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
 
-const loadersFor = ({ options = defaultOptions, gang = "auto" }: KindSettings): Loaders => ({
+const loadersFor = ({ options = defaultOptions, gang = "auto", timing = usualTiming }: KindSettings): Loaders => ({
   [sparkApplications.kind]: async () => {
     const { sparkApplication } = await import("../../spark/application/operator.ts");
     const prompt = promptness(timing);

@@ -5,7 +5,6 @@ import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
 import type { Transport } from "../../core/http.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
 import type { Report } from "../../engine/ports.ts";
-import { timing } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import type { World } from "../../engine/world.ts";
@@ -20,9 +19,8 @@ import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
-import { type Environment, functionSettings, type Settings } from "../settings/function.ts";
-import { recoverySettingsIn } from "../settings/recovery.ts";
-import { sparkOptionsIn } from "../settings/spark.ts";
+import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/meaning.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -55,9 +53,7 @@ const noticingFor = (world: World, namespaces: readonly string[]): Pick<World, "
 });
 
 type Surroundings = {
-  readonly settings: Settings<
-    "checkpoints" | "cluster" | "home" | "leases" | "namespaces" | "namespaceSelector" | "selector"
-  >;
+  readonly settings: Settings<"reconcile">;
   readonly opened: World;
   readonly transport: Transport;
   readonly territory: NamespaceScope;
@@ -74,36 +70,25 @@ const standingOf = ({ settings, opened, transport, territory, families, report }
   const groups = families.kinds.map(({ resource }) => resource.group);
   const key = sightingKey(alias, territory.watched);
   const sighter = openSighter({ ...settings, cluster, key, transport, cursors, groups, report });
-  return openStanding({ ...settings, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
+  const leases = leasesOf(settings);
+  return openStanding({ leases, operators: families.kinds, report, cluster, sighter, now: clock.monotonic });
 };
 
 /** Takes deliveries of this environment's settings, and where they come from. Nothing is connected before the first. */
 export const openTaking = (
   env: Environment,
-): { readonly take: Take; readonly fifo: string; readonly report: Report } => {
-  const settings = functionSettings(
-    env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...([
-      "fifo",
-      "delay",
-      "updates",
-      "updatesTo",
-      "maxSubmissions",
-      "gang",
-      "families",
-      "checkpoints",
-      "home",
-    ] as const),
-  );
-  const trail = openLines();
+): Pick<Settings<"reconcile">, "fifoUrl" | "concurrency"> & { readonly take: Take; readonly report: Report } => {
+  const settings = settingsFor("reconcile", env);
+  const timing = timingOf(settings);
+  const trail = openLines(settings);
   const { report, within } = trail;
-  const transport = trail.transport(openAccess(settings.endpoint, { userAgent: "rekindle-reconcile" }));
+  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-reconcile" }));
   const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
-  const families = openFamilies({ options: sparkOptionsIn(env), gang: settings.gang, families: settings.families });
+  const { gang, families: chosen } = settings;
+  const families = openFamilies({ options: sparkOptionsOf(settings), gang, families: chosen, timing });
   const around = { transport, cluster: settings.cluster, timeoutMs: timing.requestTimeoutMs };
   const { checkpoints } = openRecords(settings.checkpoints, around);
-  const parts = { ...desk, transport, checkpoints, timing, operators: [], recovery: recoverySettingsIn(env) };
+  const parts = { ...desk, transport, checkpoints, timing, operators: [], recovery: recoverySettingsOf(settings) };
   const turns = openSubmissionSlots(settings.maxSubmissions);
   const { clock } = desk;
   const territory = openNamespaceScope({ ...settings, transport, report, now: clock.monotonic });
@@ -116,7 +101,7 @@ export const openTaking = (
     const inCharge: typeof charge = async (key, labels) =>
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, within, operatorOf: families.operatorOf };
-    const told = settings.updates === undefined ? {} : await telling(known, settings.updatesTo);
+    const told = settings.updatesUrl === undefined ? {} : await telling(known, settings.updatesTo);
     const charged = { ...known, meter, turns, inCharge };
     return { ...charged, ...noticingFor(charged, territory.watched), ...told };
   });
@@ -126,7 +111,8 @@ export const openTaking = (
     if ("reason" in opened) return await postpone(desk, delivered, opened);
     return await intake(withDeadline(opened, remainingMs), delivered);
   };
-  return { take, fifo: settings.fifo, report: desk.report };
+  const { fifoUrl, concurrency } = settings;
+  return { take, fifoUrl, concurrency, report };
 };
 
 /** Opens everything once for an environment's life. */

@@ -2,8 +2,8 @@
 import { startPoller } from "../../adapters/sqs/poller.ts";
 import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { stopped } from "../common/shutdown.ts";
-import type { Environment } from "../settings/function.ts";
-import { againMs, graceMs, pause, visibilityMs } from "../wake/process.ts";
+import type { Environment } from "../settings/read.ts";
+import { againMs, batchesFor, graceMs, pause, visibilityMs } from "../wake/process.ts";
 import { openTaking } from "./function.ts";
 
 /** A process has all the time that a step may take. */
@@ -11,11 +11,12 @@ const unhurriedMs = 60_000;
 
 /** Steps from the FIFO queue. */
 export const pollSteps = async (env: Environment): Promise<void> => {
-  const { take: takeAll, fifo, report } = openTaking(env);
-  const receiver = openReceiver({ queue: fifo, visibilityMs });
+  const { take: takeAll, fifoUrl: queue, concurrency, report } = openTaking(env);
+  const { parallel, most } = batchesFor(concurrency);
+  const receiver = openReceiver({ queue, visibilityMs, most });
   const take = (messages: Parameters<typeof takeAll>[0]): Promise<readonly string[]> => takeAll(messages, unhurriedMs);
-  const poller = startPoller({ receiver, take, parallel: 4, againMs, report, pause });
-  report("info", "reconcile: polling", { queue: fifo });
+  const poller = startPoller({ receiver, take, parallel, againMs, report, pause });
+  report("info", "reconcile: polling", { queue });
   await stopped();
   await poller.stop(graceMs);
 };

@@ -14,7 +14,8 @@ import { sendingTo } from "../common/sqs-sender.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { startSweeping } from "../host/resync-loop.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { leasesOf } from "../settings/meaning.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./sweep.ts";
 
 export type SweepParts = {
@@ -43,15 +44,10 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   return swept;
 };
 
-const openSweep = async (env: Environment): Promise<SweepParts> => {
-  const settings = functionSettings(
-    env,
-    ...(["endpoint", "cluster", "namespaces", "namespaceSelector", "selector", "leases"] as const),
-    ...(["fifo", "updates", "home", "checkpoints", "families"] as const),
-  );
-  const { endpoint, home, cluster, selector } = settings;
-  const transport = openAccess(endpoint, { userAgent: "rekindle-resync" });
-  const trail = openLines();
+const openSweep = async (settings: Settings<"resync">): Promise<SweepParts> => {
+  const { home, cluster, selector } = settings;
+  const transport = openAccess(settings.clusterRecord, { userAgent: "rekindle-resync" });
+  const trail = openLines(settings);
   const { report } = trail;
   const opened = openCluster(transport);
   const clusterUid = await identify(opened);
@@ -60,13 +56,13 @@ const openSweep = async (env: Environment): Promise<SweepParts> => {
   const operators = watchers.filter(runs(settings.families));
   const { watched: namespaces, within } = openNamespaceScope({ ...settings, transport, report, now: Date.now });
   const queue = { send: sendingTo(settings, trail) };
-  const updates = settings.updates !== undefined;
+  const updates = settings.updatesUrl !== undefined;
   const groups = operators.map(({ resource }) => resource.group);
   const key = sightingKey(cluster, namespaces);
   const sighter = openSighter({ ...settings, cluster: opened, key, transport, cursors, groups, report });
   const clock = processClock();
   const standing = openStanding({
-    ...{ leases: settings.leases, cluster: opened, operators, report },
+    ...{ leases: leasesOf(settings), cluster: opened, operators, report },
     ...{ sighter, looks: true, now: clock.monotonic },
   });
   return {
@@ -84,20 +80,19 @@ const reserveMs = 10_000;
 
 /** Opens everything once for an environment's life. */
 export const openResync = async (env: Environment): Promise<Resync> => {
-  const parts = await openSweep(env);
+  const parts = await openSweep(settingsFor("resync", env));
   return (event, context) => {
     const until = performance.now() + remainingMsOf(context) - reserveMs;
     return sweepOnce(parts, runOf(event) ?? String(Date.now()), () => performance.now() > until);
   };
 };
 
-const everyMs = 300_000;
-
-/** Sweeps every five minutes, as a process. */
+/** Sweeps again and again, as a process. */
 export const sweepUntil = async (env: Environment, stopped: Promise<void>): Promise<void> => {
-  const parts = await openSweep(env);
+  const settings = settingsFor("resync", env);
+  const parts = await openSweep(settings);
   const sweep = async (): Promise<number> => (await sweepOnce(parts, String(Date.now()), () => false)).sent;
-  const sweeping = startSweeping(sweep, everyMs, parts.report);
+  const sweeping = startSweeping(sweep, settings.resyncMs, parts.report);
   await stopped;
   await sweeping.stop();
 };

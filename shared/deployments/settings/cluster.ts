@@ -1,6 +1,7 @@
 /** The flat cluster record that functions are given: no file, no exec plugin, nothing to look up. */
 import * as z from "zod";
 import type { Auth, Endpoint } from "../../adapters/kubernetes/https.ts";
+import { textOrPlace } from "./secret.ts";
 
 /** PEM texts. */
 const shape = z.object({
@@ -16,7 +17,12 @@ const shape = z.object({
 
 export type ClusterRecord = z.infer<typeof shape>;
 
-export type Access = Endpoint | { readonly stored: string };
+/** The way to the API server, or where it is kept: in the pod's own account, under an ARN, or in a file. */
+export type Access =
+  | Endpoint
+  | { readonly own: typeof inCluster }
+  | { readonly arn: string }
+  | { readonly file: string };
 
 /** In the place of a record: the account that the pod is given. */
 export const inCluster = "in-cluster";
@@ -47,3 +53,19 @@ export const endpointIn = (text: string): Endpoint => {
     ...(auth === undefined ? {} : { auth }),
   };
 };
+
+const accessIn = (text: string): Endpoint | { readonly own: typeof inCluster } | undefined => {
+  if (text === inCluster) return { own: inCluster };
+  try {
+    return endpointIn(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The setting: the record itself, or where it is kept. */
+export const clusterRecord = () =>
+  textOrPlace(
+    accessIn,
+    "write JSON with server, ca and token (or cert and key, or eks), the ARN under which Secrets Manager or the Parameter Store keeps it, or in-cluster",
+  );

@@ -1,5 +1,9 @@
-/** The forms that settings are written in, each with what to write when it is not. */
+/** The forms that settings are written in, each with what to write when a value does not have its form. */
 import * as z from "zod";
+import type { Reach } from "../../cli/installation/webhooks.ts";
+import { isListener } from "../../core/sink.ts";
+import { type Family, families } from "../../kube/families.ts";
+import { selectorOf } from "../../kube/selector.ts";
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -12,6 +16,15 @@ export const duration = z
   .union([z.int().min(0).transform(String), z.string()], { error: "write a duration such as 30s or 5m" })
   .transform((text) => (/^\d+$/.test(text) ? Number(text) : inMs(text)))
   .refine((ms) => Number.isFinite(ms), { error: "write a duration such as 30s or 5m" });
+
+export const durationUpTo = (longest: string) =>
+  duration.refine((ms) => ms <= inMs(longest), { error: `write a duration up to ${longest}` });
+
+/** A number without a unit counts seconds here. */
+export const windowLength = z
+  .union([z.int(), z.string()], { error: "write seconds such as 50s" })
+  .transform((given) => (/^\d+$/.test(String(given)) ? Number(given) * 1_000 : inMs(String(given))))
+  .refine((ms) => ms >= 1_000 && ms <= 9_999_000, { error: "write seconds such as 50s" });
 
 export const yesOrNo = z.union(
   [z.boolean(), z.stringbool({ truthy: ["true", "yes", "1"], falsy: ["false", "no", "0"] })],
@@ -46,5 +59,98 @@ const parsed = (value: unknown, context: z.RefinementCtx): unknown => {
   }
 };
 
-/** JSON text, or in a file what it would stand for. */
-export const json = <Shape extends z.ZodType>(shape: Shape) => z.unknown().transform(parsed).pipe(shape);
+/** JSON text, or in a file the value that the text stands for. */
+const json = <Shape extends z.ZodType>(shape: Shape) => z.unknown().transform(parsed).pipe(shape);
+
+const texts = z.record(z.string(), z.string(), { error: 'write JSON such as [{"key": "value"}]' });
+
+/** Upstream writes a list of maps. */
+export const annotations = () =>
+  json(
+    z
+      .union([texts, z.array(texts)], { error: 'write JSON such as [{"key": "value"}]' })
+      .default({})
+      .transform((given): Record<string, string> => Object.assign({}, ...[given].flat())),
+  );
+
+export const ingressTls = () =>
+  json(
+    z.array(z.record(z.string(), z.unknown()), { error: 'write JSON such as [{"secretName": "name"}]' }).default([]),
+  );
+
+const rising = (values: readonly number[]): boolean =>
+  values.length > 0 && values.every((value, at) => Number.isFinite(value) && value > (values[at - 1] ?? 0));
+
+export const buckets = () =>
+  list
+    .transform((numbers) => numbers.map(Number))
+    .refine(rising, { error: "write growing numbers separated by commas" });
+
+export const address = () =>
+  text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(value), {
+    error: "write an address and a port, such as 127.0.0.1:8080",
+  });
+
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** A namespace as the API server takes it. */
+export const namespace = () => text.refine((name) => label.test(name), { error: "write the name of a namespace" });
+
+export const namespaces = () =>
+  list.refine((names) => names.every((name) => label.test(name)), {
+    error: "write names of namespaces separated by commas",
+  });
+
+const isFamily = (name: string): name is Family => families.some((one) => one === name);
+
+export const chosenFamilies = () =>
+  list.transform((names, context): readonly Family[] => {
+    if (names.length > 0 && names.every(isFamily)) return names.filter(isFamily);
+    context.addIssue(`write ${families.join(", ")} or both separated by a comma`);
+    return z.NEVER;
+  });
+
+export const labelSelector = () =>
+  text.refine((value) => selectorOf(value) !== undefined, { error: "write a label selector, such as team=data" });
+
+const service = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})(?::(\d{1,5}))?$/;
+
+/** A URL, or a Service as `NAMESPACE/NAME` or `NAMESPACE/NAME:PORT`. */
+export const reach = () =>
+  text.transform((value, context): Reach => {
+    if (z.url({ protocol: /^https$/ }).safeParse(value).success) return { url: value };
+    const [, namespace, name, port = "443"] = service.exec(value) ?? [];
+    if (namespace !== undefined && name !== undefined) return { service: { namespace, name, port: Number(port) } };
+    context.addIssue("write an https:// URL, or a Service such as rekindle/rekindle-admission");
+    return z.NEVER;
+  });
+
+export const reference = () =>
+  text.transform((value, context) => {
+    const [, namespace, name, port] = service.exec(value) ?? [];
+    if (namespace !== undefined && name !== undefined && port === undefined) return { namespace, name };
+    context.addIssue("write a namespace and a name, such as rekindle/rekindle-admission");
+    return z.NEVER;
+  });
+
+const listenerQueue = /^sqs:https?:/;
+
+export const listener = () =>
+  text.refine((value) => value === "" || isListener(value) || listenerQueue.test(value), {
+    error: "write an https:// URL, sqs: and a queue's URL, events, or none",
+  });
+
+const queueUrl = () => z.url({ error: "write the URL of a queue" });
+
+export const fifoQueue = () =>
+  queueUrl().refine((url) => url.endsWith(".fifo"), {
+    error: "is not a FIFO queue: the URL of one ends with .fifo",
+  });
+
+export const standardQueue = () =>
+  queueUrl().refine((url) => !url.endsWith(".fifo"), {
+    error: "is a FIFO queue, which holds no single message back: write the URL of a standard queue",
+  });
+
+export const version = () =>
+  text.refine((value) => /^\d+\.\d+\.\d+$/.test(value), { error: "write a version, such as 4.1.1" });

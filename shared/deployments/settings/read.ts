@@ -1,63 +1,114 @@
-/** One configuration from flags, environment and a file, in that order of precedence, or one clear line per mistake. */
+/** Reads the settings of a function, or one clear line that names everything that is missing or wrong. */
+import type * as z from "zod";
+import {
+  type Environment,
+  fileIn,
+  fromEnvironment,
+  fromFile,
+  type Problem,
+  type Reading,
+  type Written,
+} from "./sources.ts";
+import {
+  defaultOf,
+  type FunctionReader,
+  namesFor,
+  type Reader,
+  rowOf,
+  type SettingName,
+  type Settings,
+  variableName,
+} from "./table.ts";
 
-import { effectiveText, helpLines } from "./help.ts";
-import { type Environment, fromEnvironment, fromFile, fromFlags, type Written } from "./sources.ts";
-import { type Configuration, isKeyName, type KeyName, parseKeys } from "./table.ts";
+export type { Environment } from "./sources.ts";
+export type { Settings } from "./table.ts";
 
-export type { Configuration } from "./table.ts";
-
-/** What a command line and an environment ask for: to run, to print something and stop, or nothing that can be done. */
-export type Asked =
-  | { readonly do: "run"; readonly configuration: Configuration; readonly notes: readonly string[] }
-  | { readonly do: "print"; readonly text: string }
-  | { readonly do: "refuse"; readonly problems: readonly string[] };
-
-const help = (): string =>
-  [
-    "Usage: rekindle host [settings]",
-    "",
-    "Watches the cluster of your kubeconfig and runs its applications until SIGTERM or Ctrl-C. Try it with --dry-run first.",
-    "",
-    "Settings, as flags; as REKINDLE_… in the environment; or in a YAML or JSON file, weakest last:",
-    "",
-    ...helpLines(),
-    "",
-    "Flags of the Spark operator's controller are taken, too: what has no meaning here is said and ignored.",
-  ].join("\n");
+type Said = ReadonlyMap<SettingName, Written>;
 
 /** The strongest word on each setting. `weakestFirst` is overwritten from left to right. */
-const strongest = (weakestFirst: readonly Written[]): ReadonlyMap<KeyName, Written> =>
-  new Map(weakestFirst.map((written) => [written.key, written]));
+export const strongest = (weakestFirst: readonly Written[]): Said =>
+  new Map(weakestFirst.map((written) => [written.name, written]));
 
-const problemsOf = (
-  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
-  said: ReadonlyMap<KeyName, Written>,
-): readonly string[] =>
-  issues.map(({ path, message }) => {
-    const name = String(path[0] ?? "");
-    const written = isKeyName(name) ? said.get(name) : undefined;
-    return written === undefined ? `${name}: ${message}` : `${written.origin}=${String(written.value)}: ${message}`;
-  });
+const isComplete = <R extends Reader>(values: object, reader: R): values is Settings<R> =>
+  namesFor(reader).every((name) => name in values);
 
-/** Reads all sources. `args` are what follows the command's name. */
-export const readConfiguration = async (args: readonly string[], environment: Environment): Promise<Asked> => {
-  const flags = fromFlags(args);
-  if (flags.asked.has("help")) return { do: "print", text: help() };
-  const path = flags.file ?? environment["REKINDLE_CONFIG"];
-  const file = path === undefined || path === "" ? { written: [], problems: [] } : await fromFile(path);
-  const variables = fromEnvironment(environment);
-  const said = strongest([...file.written, ...variables.written, ...flags.written]);
-  const parsed = parseKeys(Object.fromEntries([...said].map(([key, { value }]) => [key, value])));
-  const unknown = [...file.problems, ...variables.problems, ...flags.problems];
-  if (!parsed.success) return { do: "refuse", problems: [...unknown, ...problemsOf(parsed.error.issues, said)] };
-  if (unknown.length > 0) return { do: "refuse", problems: unknown };
-  if (!flags.asked.has("print-config")) return { do: "run", configuration: parsed.data, notes: flags.notes };
-  return { do: "print", text: effectiveText(parsed.data, (key) => said.get(key)?.origin ?? "default") };
+export type Parsed<R extends Reader> =
+  | { readonly values: Settings<R> }
+  | { readonly problems: readonly (Problem & { readonly name: SettingName })[] };
+
+const messages = (error: z.ZodError): string => error.issues.map(({ message }) => message).join("; ");
+
+/** Parses what a reader reads, with its defaults. */
+export const parseFor = <R extends Reader>(reader: R, said: Said): Parsed<R> => {
+  const values: Record<string, unknown> = {};
+  const problems: (Problem & { readonly name: SettingName })[] = [];
+  for (const name of namesFor(reader)) {
+    const written = said.get(name);
+    const value = written === undefined ? defaultOf(name, reader) : written.value;
+    const origin = written?.origin ?? variableName(name);
+    values[name] = undefined;
+    if (value === undefined) {
+      if (rowOf(name).neededBy?.includes(reader) === true) problems.push({ name, origin, text: "is missing" });
+      continue;
+    }
+    const read = rowOf(name).schema().safeParse(value);
+    if (read.success) values[name] = read.data;
+    else problems.push({ name, origin, text: messages(read.error) });
+  }
+  if (problems.length > 0) return { problems };
+  if (!isComplete(values, reader)) throw new Error("settings were read incompletely");
+  return { values };
 };
 
-/** The settings that nobody has said anything about. */
-export const defaults = (): Configuration => {
-  const parsed = parseKeys({});
-  if (!parsed.success) throw new Error(`defaults do not parse: ${parsed.error.message}`);
-  return parsed.data;
+const queues = ["fifoUrl", "delayUrl", "updatesUrl"] as const;
+
+/** Queues that the AWS client, which asks in the region of its environment, would not find. */
+const elsewhere = (env: Environment, said: Said): readonly Problem[] => {
+  const { AWS_REGION: region } = env;
+  return queues.flatMap((name) => {
+    const { value, origin } = said.get(name) ?? {};
+    const home = /^https:\/\/sqs\.([a-z0-9-]+)\.amazonaws\.com/.exec(String(value ?? ""))?.[1];
+    if (origin === undefined || home === undefined || region === undefined || home === region) return [];
+    return [{ origin, text: `its queue is in ${home}, AWS_REGION is ${region}: correct one of them` }];
+  });
+};
+
+const refusal = (name: SettingName): string => {
+  const { instead } = rowOf(name);
+  return instead === undefined
+    ? "is a setting of a host, and functions have none like it; unset it"
+    : `is a setting of a host; a function takes ${variableName(instead)} instead`;
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("functions read settings as JSON: write JSON");
+  }
+};
+
+const inFunctions: Reading = { mode: "functions", refuse: refusal, parse: parseJson };
+
+/** Reads what a function reads. Throws one line that names every setting that is missing, unknown or wrong; no value is in it. */
+export const settingsFor = <R extends FunctionReader>(reader: R, env: Environment): Settings<R> => {
+  const path = fileIn(env);
+  const file = path === undefined ? { written: [], problems: [] } : fromFile(path, inFunctions);
+  const variables = fromEnvironment(env, inFunctions);
+  const said = strongest([...file.written, ...variables.written]);
+  const parsed = parseFor(reader, said);
+  const wrong = "problems" in parsed ? parsed.problems : [];
+  const problems = [...wrong, ...elsewhere(env, said), ...file.problems, ...variables.problems];
+  if ("values" in parsed && problems.length === 0) return parsed.values;
+  throw new Error(
+    `set the function's environment: ${problems.map(({ origin, text }) => `${origin} (${text})`).join(", ")}`,
+  );
+};
+
+/** What the command line reads of an environment that is meant for hosts and functions. Throws one line. */
+export const settingsForCli = (env: Environment): Settings<"cli"> => {
+  const { written } = fromEnvironment(env, inFunctions);
+  const parsed = parseFor("cli", strongest(written));
+  if ("values" in parsed) return parsed.values;
+  throw new Error(parsed.problems.map(({ origin, text }) => `${origin}: ${text}`).join("; "));
 };

@@ -41,8 +41,3 @@ export const place = z.string().transform((value, context): Place => {
   }
   return { in: "dynamodb", table, region: data.region, keepMs: data.keepDays };
 });
-
-/** The same, kept as it is written. */
-export const placeText = z.string().superRefine((value, context) => {
-  for (const { message } of place.safeParse(value).error?.issues ?? []) context.addIssue(message);
-});

@@ -1,213 +1,151 @@
-/** Where settings are written: flags, environment, a file. Each value keeps the words that name its place. */
-import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+/** Where settings are written besides flags: the environment, a document in the environment, and a file. */
+import { readFileSync } from "node:fs";
 import { nearTo } from "../../core/near.ts";
-import { functionVariables } from "./function.ts";
-import { refusalByHost } from "./names.ts";
-import { fileName, flagName, isKeyName, isSwitch, type KeyName, keyNames, variableName } from "./table.ts";
-import {
-  asWebhook,
-  type Part,
-  type Row,
-  rows,
-  subcommands,
-  type Understood,
-  understood,
-  upstreamOptions,
-  webhookRows,
-} from "./upstream-flags.ts";
-import { volcanoRows } from "./volcano-flags.ts";
-
-/** A value as it was written, and where, as a message names the place. */
-export type Written = { readonly key: KeyName; readonly value: unknown; readonly origin: string };
-export type Source = { readonly written: readonly Written[]; readonly problems: readonly string[] };
+import { inFile } from "./secret.ts";
+import { fileName, isReadIn, type Mode, rowOf, type SettingName, settingNames, variableName } from "./table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A value as it was written, and where, as a message names the place. */
+export type Written = { readonly name: SettingName; readonly value: unknown; readonly origin: string };
+
+/** What is wrong, and where. */
+export type Problem = { readonly origin: string; readonly text: string };
+
+export type Source = { readonly written: readonly Written[]; readonly problems: readonly Problem[] };
+
+/** Reads the text of a document. Throws where it cannot. */
+export type ParseText = (text: string) => unknown;
+
+/** Says why a setting is not read in a mode. */
+export type Refuse = (name: SettingName) => string;
+
+/** How a mode reads its sources. */
+export type Reading = { readonly mode: Mode; readonly refuse: Refuse; readonly parse: ParseText };
+
 /** Kubernetes gives every pod variables of this form for a Service named rekindle: they are not ours. */
 const ofService = /^REKINDLE_(SERVICE_|PORT(_|$)|.+_SERVICE_(HOST|PORT)|.+_PORT(_\d+_|$))/;
-/** Read by others than the configuration. */
-const elsewhere: readonly string[] = ["REKINDLE_CONFIG", "REKINDLE_DATA"];
+
+/** A file of settings, and a document of settings. */
+export const fileVariable = "REKINDLE_CONFIG";
+export const documentVariable = "REKINDLE_SETTINGS";
+
+/** Variables that are no settings: the two above, and the folder of a demo. */
+const others: readonly string[] = [fileVariable, documentVariable, "REKINDLE_DATA"];
 
 /** The nearest known name, when one is near enough to be what was meant. */
-const meant = (unknown: string, known: readonly string[]): string => {
+export const meant = (unknown: string, known: readonly string[], otherwise = ""): string => {
   const [best] = nearTo(unknown, known);
-  return best === undefined ? "; --help lists them all" : `; did you mean ${best}?`;
+  return best === undefined ? otherwise : `; did you mean ${best}?`;
 };
 
-const stringOptions = { config: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+type Named = { readonly name: SettingName; readonly isFile: boolean };
 
-const optionsOf = (): Record<string, { type: "string" | "boolean"; short?: string }> => ({
-  ...stringOptions,
-  ...upstreamOptions([...volcanoRows, ...rows, ...webhookRows]),
-  "print-config": { type: "boolean" },
-  ...Object.fromEntries(
-    keyNames.map((key) => [flagName(key), { type: isSwitch(key) ? "boolean" : "string" } as const]),
-  ),
-  output: { type: "string", short: "o" },
-});
+/** Every name under which settings are written, by `nameOf` and, for the file of a secret, by `nameOf` with `suffix`. */
+const named = (nameOf: (name: SettingName) => readonly string[], suffix: string): ReadonlyMap<string, Named> =>
+  new Map(
+    settingNames.flatMap((name) =>
+      nameOf(name).flatMap((as): readonly (readonly [string, Named])[] => [
+        [as, { name, isFile: false }],
+        ...(rowOf(name).secret === true ? [[`${as}${suffix}`, { name, isFile: true }] as const] : []),
+      ]),
+    ),
+  );
 
-export type Flags = Source & {
-  readonly asked: ReadonlySet<string>;
-  readonly file: string | undefined;
-  /** What was taken, and has no effect. */
-  readonly notes: readonly string[];
+const variables = (): ReadonlyMap<string, Named> =>
+  named((name) => {
+    const { alias } = rowOf(name);
+    return alias === undefined ? [variableName(name)] : [variableName(name), alias];
+  }, "_FILE");
+
+const fileKeys = (): ReadonlyMap<string, Named> => named((name) => [...new Set([fileName(name), name])], "File");
+
+type Entry = { readonly as: string; readonly value: unknown; readonly origin: string };
+
+const readEntry = (entry: Entry, known: ReadonlyMap<string, Named>, { mode, refuse }: Reading): Written | Problem => {
+  const { as, value, origin } = entry;
+  const found = known.get(as);
+  if (found === undefined) {
+    const offered = [...known].flatMap(([one, { name }]) => (isReadIn(mode, name) ? [one] : []));
+    return { origin, text: `unknown${meant(as, offered, mode === "host" ? "; --help lists them all" : "")}` };
+  }
+  const { name, isFile } = found;
+  if (!isReadIn(mode, name)) return { origin, text: refuse(name) };
+  return { name, value: isFile ? inFile(value) : value, origin };
 };
 
-const keyOfFlag = (flag: string): KeyName | undefined => keyNames.find((key) => flagName(key) === flag);
-
-type Token = { readonly name: string; readonly value: string | undefined; readonly negated: boolean };
-
-/** A switch may be written bare, negated (--no-dry-run) or with a value (--dry-run=false). */
-const writtenBy = (key: KeyName, { name, value, negated }: Token): Written | string => {
-  const origin = `flag --${name}`;
-  if (value !== undefined && value !== "") return { key, value, origin };
-  if (isSwitch(key)) return { key, value: String(!negated), origin };
-  return value === "" ? { key, value, origin } : `${origin}: needs a value, e.g. --${name}=…`;
-};
-
-const tokensOf = (args: readonly string[]) =>
-  parseArgs({ args: [...args], options: optionsOf(), strict: false, allowPositionals: true, tokens: true }).tokens;
-
-type Read =
-  | { readonly is: "problem" | "note"; readonly text: string }
-  | { readonly is: "nothing" }
-  | { readonly is: "file"; readonly path: string | undefined }
-  | { readonly is: "asked"; readonly name: string }
-  | { readonly is: "part"; readonly part: Part; readonly value: string }
-  | { readonly is: "written"; readonly written: Written };
-
-const problem = (text: string): Read => ({ is: "problem", text });
-
-/** Those of a program's flags. */
-type Tables = readonly (readonly Row[])[];
-
-/** Upstream's programs that are started without a word before their flags. */
-const wordless: Tables = [rows, volcanoRows];
-
-type Given = { readonly name: string; readonly value: string | undefined };
-
-/** As the first of the tables reads it that has nothing against it. */
-const understoodBy = ({ name, value }: Given, tables: Tables): Understood | undefined => {
-  const readings = tables.map((table) => understood(name, value, table)).filter((one) => one !== undefined);
-  return readings.find(({ is }) => is !== "problem") ?? readings[0];
-};
-
-const readFlag = ({ name, value }: Given, tables: Tables): Read => {
-  if (name === "config") return { is: "file", path: value };
-  if (name === "help" || name === "print-config") return { is: "asked", name };
-  const negated = name.startsWith("no-");
-  const key = keyOfFlag(negated ? name.slice(3) : name);
-  const upstreams = key === undefined ? understoodBy({ name, value }, tables) : undefined;
-  if (upstreams !== undefined) return readUpstream(name, upstreams);
-  if (key === undefined)
-    return problem(
-      `flag --${name}: unknown${meant(
-        `--${name}`,
-        keyNames.map((key) => `--${flagName(key)}`),
-      )}`,
-    );
-  const written = writtenBy(key, { name, value, negated });
-  return typeof written === "string" ? problem(written) : { is: "written", written };
-};
-
-const readUpstream = (name: string, found: Understood): Read =>
-  found.is === "written"
-    ? { is: "written", written: { key: found.key, value: found.value, origin: `flag --${name}` } }
-    : found;
-
-/** What follows an unknown flag was meant as its value: one mistake is told once. */
-const isValueOfUnknown = (before: ReturnType<typeof tokensOf>[number] | undefined): boolean =>
-  before?.kind === "option" && before.value === undefined && !Object.hasOwn(optionsOf(), before.name);
-
-/** Upstream's default of either half. */
-const upstreamService = "spark-webhook";
-
-/** Upstream's two flags about one Service; none where neither is given. */
-const reachOf = (read: readonly Read[]): readonly Written[] => {
-  const half = (part: Part): string | undefined =>
-    read.flatMap((found) => (found.is === "part" && found.part === part ? [found.value] : [])).at(-1);
-  const [namespace, name] = [half("namespace"), half("name")];
-  if (namespace === undefined && name === undefined) return [];
-  const value = `${namespace ?? upstreamService}/${name ?? upstreamService}`;
-  return [{ key: "admissionReach", value, origin: "flags --webhook-svc-namespace, --webhook-svc-name" }];
-};
-
-const webhookReads: readonly Read[] = [
-  { is: "written", written: { key: asWebhook.key, value: "true", origin: "webhook start" } },
-  { is: "note", text: asWebhook.note },
-];
-
-/** Reads the command line; what is unknown is named, not guessed. */
-export const fromFlags = (given: readonly string[]): Flags => {
-  const started = subcommands.find(({ words }) => words.every((word, at) => given[at] === word));
-  const { words, table } = started ?? { words: [], table: undefined };
-  const tables = table === undefined ? wordless : [table];
-  const tokens = tokensOf(given.slice(words.length));
-  const flags = tokens.flatMap((token, at): readonly Read[] => {
-    if (token.kind === "option") return [readFlag({ name: token.name, value: token.value }, tables)];
-    if (token.kind !== "positional" || isValueOfUnknown(tokens[at - 1])) return [];
-    return [problem(`${token.value}: settings are flags, e.g. --namespaces=a,b`)];
+/** A setting under two names of one source. */
+const repeated = (written: readonly Written[]): readonly Problem[] => {
+  const first = new Map<SettingName, Written>();
+  return written.flatMap((one) => {
+    const before = first.get(one.name);
+    if (before === undefined) {
+      first.set(one.name, one);
+      return [];
+    }
+    if (before.value === one.value) return [];
+    return [{ origin: one.origin, text: `says the same setting as ${before.origin}: unset one of them` }];
   });
-  const read = table === webhookRows ? [...webhookReads, ...flags] : flags;
-  return {
-    written: [...read.flatMap((found) => (found.is === "written" ? [found.written] : [])), ...reachOf(read)],
-    problems: read.flatMap((found) => (found.is === "problem" ? [found.text] : [])),
-    notes: [...new Set(read.flatMap((found) => (found.is === "note" ? [found.text] : [])))],
-    asked: new Set(read.flatMap((found) => (found.is === "asked" ? [found.name] : []))),
-    file: read.flatMap((found) => (found.is === "file" ? [found.path] : [])).at(-1),
-  };
 };
 
-/** Reads REKINDLE_* variables. */
-export const fromEnvironment = (environment: Environment): Source => {
-  const known = new Map(keyNames.map((key) => [variableName(key), key]));
-  const isOurs = (name: string): boolean =>
-    known.has(name) || (name.startsWith("REKINDLE_") && !ofService.test(name) && !elsewhere.includes(name));
-  const ours = Object.keys(environment).filter(isOurs);
-  const written = ours.flatMap((name) => {
-    const key = known.get(name);
-    return key === undefined ? [] : [{ key, value: environment[name], origin: `environment ${name}` }];
+const sourceOf = (entries: readonly Entry[], known: ReadonlyMap<string, Named>, reading: Reading): Source => {
+  const read = entries.map((entry) => readEntry(entry, known, reading));
+  const written = read.flatMap((one) => ("name" in one ? [one] : []));
+  return { written, problems: [...read.flatMap((one) => ("text" in one ? [one] : [])), ...repeated(written)] };
+};
+
+/** An empty variable of a setting without a default is as good as none: that is how templates leave one out. */
+const isLeftOut = (value: unknown, found: Named | undefined): boolean =>
+  value === undefined || (value === "" && found !== undefined && rowOf(found.name).default === undefined);
+
+const fromVariables = (environment: Environment, reading: Reading): Source => {
+  const known = variables();
+  const entries = Object.entries(environment).flatMap(([as, value]): readonly Entry[] => {
+    const isOurs = known.has(as) || (as.startsWith("REKINDLE_") && !ofService.test(as) && !others.includes(as));
+    return isOurs && !isLeftOut(value, known.get(as)) ? [{ as, value, origin: as }] : [];
   });
-  const problems = ours
-    .filter((name) => !known.has(name))
-    .map((name) =>
-      functionVariables.includes(name)
-        ? `environment ${name}: ${refusalByHost(name)}`
-        : `environment ${name}: unknown${meant(name, [...known.keys()])}`,
-    );
-  return { written, problems };
+  return sourceOf(entries, known, reading);
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Settings of a parsed file. */
-const fromRecord = (path: string, record: Readonly<Record<string, unknown>>): Source => {
-  const keyOf = (name: string): KeyName | undefined => keyNames.find((key) => fileName(key) === name || key === name);
-  const names = Object.keys(record);
-  const written = names.flatMap((name) => {
-    const key = keyOf(name);
-    return key === undefined || !isKeyName(key) ? [] : [{ key, value: record[name], origin: `${path}: ${name}` }];
-  });
-  const problems = names
-    .filter((name) => keyOf(name) === undefined)
-    .map((name) => `${path}: ${name}: unknown${meant(name, keyNames.map(fileName))}`);
-  return { written, problems };
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+const fromText = (origin: string, text: string, reading: Reading): Source => {
+  let value: unknown;
+  try {
+    value = reading.parse(text);
+  } catch (cause) {
+    return { written: [], problems: [{ origin, text: messageOf(cause) }] };
+  }
+  if (value === null) return { written: [], problems: [] };
+  if (!isRecord(value)) return { written: [], problems: [{ origin, text: "must hold settings as `name: value`" }] };
+  const entries = Object.entries(value).map(([as, one]) => ({ as, value: one, origin: `${origin}: ${as}` }));
+  return sourceOf(entries, fileKeys(), reading);
 };
 
-/** Reads a YAML or JSON file; a file that is asked for must be there. */
-export const fromFile = async (path: string): Promise<Source> => {
-  const nothing = (problem: string): Source => ({ written: [], problems: [`${path}: ${problem}`] });
-  const text = await readFile(path, "utf8").catch((cause: unknown) =>
-    cause instanceof Error ? cause : new Error(String(cause)),
-  );
-  if (typeof text !== "string") return nothing(`cannot be read (${text.message.split(",")[0] ?? ""})`);
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text);
-  const [error] = document.errors;
-  if (error !== undefined) return nothing(`is not YAML (${error.message.split("\n")[0] ?? ""})`);
-  const value: unknown = document.toJS();
-  if (value === null) return { written: [], problems: [] };
-  return isRecord(value) ? fromRecord(path, value) : nothing("must hold settings as `name: value`");
+/** A file that is asked for must be there. */
+export const fromFile = (path: string, reading: Reading): Source => {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    const why = `cannot be read (${messageOf(cause).split(",")[0] ?? ""})`;
+    return { written: [], problems: [{ origin: path, text: why }] };
+  }
+  return fromText(path, text, reading);
 };
+
+/** Everything that an environment says: its variables, and the document in it, which may not say the same. */
+export const fromEnvironment = (environment: Environment, reading: Reading): Source => {
+  const said = fromVariables(environment, reading);
+  const document = environment[documentVariable] ?? "";
+  if (document === "") return said;
+  const read = fromText(documentVariable, document, reading);
+  const written = [...read.written, ...said.written];
+  return { written, problems: [...read.problems, ...said.problems, ...repeated(written)] };
+};
+
+/** The file that an environment names. */
+export const fileIn = (environment: Environment): string | undefined => environment[fileVariable] || undefined;

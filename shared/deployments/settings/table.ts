@@ -1,152 +1,248 @@
-/** Every setting there is, once: its meaning, its form, its default. Flags, environment, file and reference page follow from it. */
-import * as z from "zod";
-import type { Reach } from "../../cli/installation/webhooks.ts";
-import { type Family, families } from "../../kube/families.ts";
-import { selectorOf } from "../../kube/selector.ts";
+/**
+ * Every setting there is, once: its form, its default and who reads it. Its names on command lines, in environments and in
+ * files follow from its key; `reference.ts` has its sentence and its places in each kind of deployment.
+ */
+import type * as z from "zod";
+import { families } from "../../kube/families.ts";
 import { gangModes } from "../../volcano/gang/scheduler.ts";
-import { choice, count, duration, list, required, text, yesOrNo } from "./formats.ts";
-import { placeText } from "./record-store.ts";
-import { recoveryKeys } from "./recovery.ts";
-import { sparkKeys } from "./spark.ts";
-import { updatesKeys } from "./updates.ts";
+import { clusterRecord } from "./cluster.ts";
+import {
+  address,
+  annotations,
+  buckets,
+  choice,
+  chosenFamilies,
+  count,
+  duration,
+  durationUpTo,
+  fifoQueue,
+  ingressTls,
+  labelSelector,
+  list,
+  listener,
+  namespace,
+  namespaces,
+  reach,
+  reference,
+  required,
+  standardQueue,
+  text,
+  version,
+  windowLength,
+  yesOrNo,
+} from "./formats.ts";
+import { place } from "./record-store.ts";
+import { secretPath, signingSecret } from "./secret.ts";
 
-const address = text.refine((value) => /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(value), {
-  error: "write an address and a port, such as 127.0.0.1:8080",
-});
+export const functionReaders = [
+  ...(["reconcile", "forward", "wake", "resync", "deliver"] as const),
+  ...(["api", "admission", "submitter"] as const),
+] as const;
 
-/** Names of namespaces as the API server takes them. */
-const namespaces = list.refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), {
-  error: "write names of namespaces separated by commas",
-});
+export type FunctionReader = (typeof functionReaders)[number];
+export type Reader = "host" | "cli" | FunctionReader;
 
-const isFamily = (name: string): name is Family => families.some((one) => one === name);
+type Row = {
+  /** Made when the setting is read: a cold start pays for what its function reads. */
+  readonly schema: () => z.ZodType;
+  readonly readers: readonly Reader[];
+  /** As it would be written; absent: the setting may be undefined. */
+  readonly default?: string;
+  /** The default in functions, where it differs. */
+  readonly functions?: string;
+  /** Readers for which the default does not count. */
+  readonly silent?: readonly Reader[];
+  /** Readers that do not start without it. */
+  readonly neededBy?: readonly Reader[];
+  /** It may be written as a file or an ARN, too, and is never shown. */
+  readonly secret?: true;
+  /** An older name of its variable, which is read as well. */
+  readonly alias?: string;
+  /** The setting that stands for it in the other mode. */
+  readonly instead?: string;
+};
 
-const chosenFamilies = list.transform((names, context): readonly Family[] => {
-  if (names.length > 0 && names.every(isFamily)) return names.filter(isFamily);
-  context.addIssue(`write ${families.join(", ")} or both separated by a comma`);
-  return z.NEVER;
-});
+const yes = () => yesOrNo;
+const words = () => text;
+const span = () => duration;
+const names = () => list;
 
-const secureUrl = z.url({ protocol: /^https$/ });
-const service = /^([a-z0-9][-a-z0-9]{0,62})\/([a-z0-9][-a-z0-9.]{0,252})(?::(\d{1,5}))?$/;
+const stepping = ["host", "reconcile", "deliver"] as const;
+const deciding = ["host", "reconcile"] as const;
+const looking = ["host", "reconcile", "forward", "resync", "deliver", "admission"] as const;
+const guarding = ["host", "reconcile", "forward", "resync"] as const;
+const storing = ["host", "reconcile", "forward", "resync", "deliver", "api"] as const;
 
-/** A URL, or a Service as `NAMESPACE/NAME` or `NAMESPACE/NAME:PORT`. */
-const reach = text.transform((value, context): Reach => {
-  if (secureUrl.safeParse(value).success) return { url: value };
-  const [, namespace, name, port = "443"] = service.exec(value) ?? [];
-  if (namespace !== undefined && name !== undefined) return { service: { namespace, name, port: Number(port) } };
-  context.addIssue("write an https:// URL, or a Service such as rekindle/rekindle-admission");
-  return z.NEVER;
-});
+/** A name that ends in `Ms` is written without it, with a unit: `resync: 5m`. */
+const rows = {
+  cluster: {
+    schema: () => required,
+    readers: ["host", "reconcile", "forward", "resync", "deliver", "api", "cli"],
+    default: "default",
+    alias: "REKINDLE_CLUSTER_ALIAS",
+  },
+  kubeconfig: { schema: words, readers: ["host"], instead: "clusterRecord" },
+  context: { schema: words, readers: ["host"], instead: "clusterRecord" },
+  clusterRecord: {
+    schema: clusterRecord,
+    readers: ["reconcile", "forward", "resync", "deliver", "api", "admission", "submitter"],
+    neededBy: ["reconcile", "forward", "resync", "deliver", "submitter"],
+    secret: true,
+    instead: "kubeconfig",
+  },
+  namespaces: { schema: namespaces, readers: looking, default: "" },
+  namespaceSelector: { schema: labelSelector, readers: looking, default: "" },
+  families: { schema: chosenFamilies, readers: guarding, default: families.join(",") },
+  selector: { schema: labelSelector, readers: looking, default: "" },
+  checkpoints: { schema: () => place, readers: [...storing, "cli"], default: "kubernetes" },
+  home: { schema: namespace, readers: ["host", "reconcile", "forward", "resync"], default: "rekindle" },
+  queue: { schema: () => choice("embedded"), readers: ["host"], default: "embedded", instead: "fifoUrl" },
+  fifoUrl: {
+    schema: fifoQueue,
+    readers: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
+    neededBy: ["reconcile", "forward", "wake", "resync", "deliver", "api"],
+  },
+  delayUrl: { schema: standardQueue, readers: ["reconcile", "wake", "deliver"], neededBy: ["reconcile", "deliver"] },
+  updatesUrl: { schema: fifoQueue, readers: ["reconcile", "wake", "resync", "deliver", "api"], neededBy: ["deliver"] },
+  windowMs: { schema: () => windowLength, readers: ["forward"], default: "50s" },
+  concurrency: { schema: () => count(256), readers: stepping, default: "16", functions: "40" },
+  maxSubmissions: { schema: () => count(999), readers: deciding, default: "16" },
+  parallel: { schema: () => count(64), readers: deciding, default: "24", functions: "8" },
+  resyncMs: { schema: span, readers: ["host", "resync"], default: "5m" },
+  stepMs: { schema: span, readers: stepping, default: "20s" },
+  fenceMs: { schema: span, readers: stepping, default: "10s" },
+  timeoutMs: { schema: span, readers: stepping, default: "5s" },
+  strict: { schema: yes, readers: deciding, default: "true" },
+  reconfigurationPolicy: {
+    schema: () => choice("additive", "equal", "any"),
+    readers: deciding,
+    default: "additive",
+  },
+  reregistrationMs: { schema: () => durationUpTo("10m"), readers: deciding, default: "30s" },
+  keepRuns: { schema: () => count(100, 0), readers: deciding, default: "10" },
+  keepRunsForMs: { schema: span, readers: deciding, default: "168h" },
+  listen: {
+    schema: address,
+    readers: ["host", ...functionReaders],
+    default: "127.0.0.1:8080",
+    silent: ["reconcile", "forward", "wake", "resync", "deliver"],
+  },
+  tlsCertFile: { schema: words, readers: ["api", "admission", "submitter"], instead: "admissionCertificates" },
+  tlsKeyFile: { schema: words, readers: ["api", "admission", "submitter"], instead: "admissionCertificates" },
+  tlsClientCaFile: { schema: words, readers: ["api", "admission", "submitter"] },
+  triggerSecret: { schema: signingSecret, readers: ["host", "api"], secret: true },
+  logLevel: {
+    schema: () => choice("debug", "info", "warn", "error"),
+    readers: ["host", ...functionReaders],
+    default: "info",
+  },
+  dryRun: { schema: yes, readers: ["host"], default: "false" },
+  output: { schema: () => choice("text", "json"), readers: ["host"], default: "text" },
+  takeOver: { schema: yes, readers: guarding, default: "false" },
+  coexist: { schema: yes, readers: guarding, default: "false" },
+  admission: { schema: yes, readers: ["host"], default: "false" },
+  admissionListen: { schema: address, readers: ["host"], default: "0.0.0.0:9443", instead: "listen" },
+  admissionReach: { schema: reach, readers: ["host"], default: "rekindle/rekindle-admission" },
+  admissionSecret: { schema: reference, readers: ["host"], default: "rekindle/rekindle-admission" },
+  admissionCertificates: { schema: words, readers: ["host"], instead: "tlsCertFile" },
+  admissionPath: { schema: secretPath, readers: ["admission"], secret: true },
+  admissionQuota: { schema: yes, readers: ["host", "admission"], default: "false" },
+  leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
+  gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
+  updatesTo: { schema: listener, readers: stepping, default: "" },
+  updatesHosts: { schema: names, readers: ["host", "deliver"], default: "" },
+  updatesAllowPrivate: { schema: yes, readers: ["host", "deliver"], default: "false" },
+  updatesSecret: { schema: signingSecret, readers: ["host", "deliver", "api"], secret: true },
+  sparkVersion: { schema: version, readers: ["submitter"], default: "4.1.1" },
+  enableUiService: { schema: yes, readers: deciding, default: "true" },
+  ingressUrlFormat: { schema: words, readers: deciding, default: "" },
+  ingressClassName: { schema: words, readers: deciding, default: "" },
+  ingressAnnotations: { schema: annotations, readers: deciding, default: "" },
+  ingressTls: { schema: ingressTls, readers: deciding, default: "" },
+  enableBatchScheduler: { schema: yes, readers: deciding, default: "false" },
+  defaultBatchScheduler: { schema: words, readers: deciding, default: "" },
+  kubeSchedulerNames: { schema: names, readers: deciding, default: "" },
+  enableDriverPdb: { schema: yes, readers: deciding, default: "false" },
+  defaultTimeToLiveSeconds: { schema: () => count(2_147_483_647, 0), readers: deciding, default: "0" },
+  maxTrackedExecutorPerApp: { schema: () => count(100_000), readers: deciding, default: "1000" },
+  metricsPrefix: { schema: words, readers: ["host", "api"], default: "" },
+  metricsLabels: { schema: names, readers: ["host", "api"], default: "" },
+  metricsJobSubmitLatencyBuckets: {
+    schema: buckets,
+    readers: ["host"],
+    default: "0.5,1,2,4,8,16,32,64,128,256",
+  },
+  metricsJobStartLatencyBuckets: {
+    schema: buckets,
+    readers: ["host"],
+    default: "30,60,90,120,150,180,210,240,270,300",
+  },
+} as const satisfies Readonly<Record<string, Row>>;
 
-const reference = text.transform((value, context) => {
-  const [, namespace, name, port] = service.exec(value) ?? [];
-  if (namespace !== undefined && name !== undefined && port === undefined) return { namespace, name };
-  context.addIssue("write a namespace and a name, such as rekindle/rekindle-admission");
-  return z.NEVER;
-});
+type Rows = typeof rows;
 
-const selector = text.refine((value) => selectorOf(value) !== undefined, {
-  error: "write a label selector, such as team=data",
-});
+/** A setting, by its key. */
+export type SettingName = keyof Rows;
 
-/** The settings by name. A name ending in `Ms` is written without it, with a unit: `resync: 5m`. */
-export const keys = {
-  cluster: required.prefault("default").describe("alias of the cluster in keys and logs; never an endpoint"),
-  kubeconfig: text
-    .optional()
-    .describe("file that says how to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the pod's own"),
-  context: text.optional().describe("context of the kubeconfig; else its current one"),
-  namespaces: namespaces.prefault("").describe("namespaces to look after, separated by commas; none means all"),
-  namespaceSelector: selector
-    .prefault("")
-    .describe("look after namespaces with these labels, besides those that are named, e.g. spark=enabled"),
-  families: chosenFamilies
-    .prefault(families.join(","))
-    .describe("families of kinds to run: those whose CRDs and rights rekindle manifests --family installs"),
-  selector: selector.prefault("").describe("look after applications with these labels only, e.g. team=data"),
-  checkpoints: placeText
-    .prefault("kubernetes")
-    .describe(
-      "where records are kept: as objects beside each application, or dynamodb://TABLE with region and keepDays after a ?",
-    ),
-  queue: choice("embedded").prefault("embedded").describe("what carries the keys: a queue inside the process"),
-  concurrency: count(256).prefault("16").describe("keys in work at once"),
-  maxSubmissions: count(256).prefault("16").describe("submissions under way at once; more wait, in their order"),
-  parallel: count(64).prefault("24").describe("writes in flight at once within one step"),
-  resyncMs: duration.prefault("5m").describe("how often everything is looked at again, event or not"),
-  stepMs: duration.prefault("20s").describe("a step leaves before this"),
-  fenceMs: duration.prefault("10s").describe("no write starts later than this after the save that planned it"),
-  timeoutMs: duration.prefault("5s").describe("longest time for one request"),
-  ...recoveryKeys,
-  listen: address.prefault("127.0.0.1:8080").describe("where /healthz, /readyz and the triggers are served"),
-  triggerSecretFile: text
-    .optional()
-    .describe("file with the secret that signs POST /reconcile/…; without it triggers are off"),
-  logLevel: choice("debug", "info", "warn", "error").prefault("info").describe("least level that is logged"),
-  dryRun: yesOrNo.prefault("false").describe("decide and print plans, write nothing"),
-  output: choice("text", "json")
-    .prefault("text")
-    .describe("how a dry run tells its plans: as a diff, or in lines of JSON"),
-  takeOver: yesOrNo.prefault("false").describe("write although another controller of these kinds seems alive"),
-  coexist: yesOrNo.prefault("false").describe("run beside another controller whose namespaces are different ones"),
-  admission: yesOrNo
-    .prefault("false")
-    .describe("serve admission webhooks over HTTPS, and register them with the API server"),
-  admissionListen: address.prefault("0.0.0.0:9443").describe("where admission is served"),
-  admissionReach: reach
-    .prefault("rekindle/rekindle-admission")
-    .describe("how the API server calls admission: a Service as NAMESPACE/NAME[:PORT], or an https:// URL"),
-  admissionSecret: reference
-    .prefault("rekindle/rekindle-admission")
-    .describe("Secret in which replicas share the certificate that they make and renew"),
-  admissionCertificates: text
-    .optional()
-    .describe("folder with tls.crt, tls.key and ca.crt that somebody else keeps current; then no Secret is used"),
-  admissionQuota: yesOrNo
-    .prefault("false")
-    .describe("admission refuses SparkApplications that exceed a ResourceQuota, as upstream counts them"),
-  leases: list
-    .prefault("spark-operator-lock,spark-operator-controller-lock")
-    .describe("leader leases that tell of another controller"),
-  gang: choice(...gangModes)
-    .prefault("auto")
-    .describe(
-      "who lets Volcano's groups of pods in: its scheduler, none (then the host does), or auto: whoever is found to",
-    ),
-  ...updatesKeys,
-  ...sparkKeys,
-} as const;
+type Parsed<N extends SettingName> = z.output<ReturnType<Rows[N]["schema"]>>;
 
-const shape = z.strictObject(keys);
+/** A setting may be undefined for readers without its default, and for those that start without it. */
+type ValueFor<N extends SettingName, R extends Reader> = Rows[N] extends { readonly silent: readonly (infer Q)[] }
+  ? Parsed<N> | (R extends Q ? undefined : never)
+  : Rows[N] extends { readonly default: string }
+    ? Parsed<N>
+    : Rows[N] extends { readonly neededBy: readonly (infer Q)[] }
+      ? Parsed<N> | (R extends Q ? never : undefined)
+      : Parsed<N> | undefined;
 
-export type Configuration = z.infer<typeof shape>;
-export type KeyName = keyof typeof keys;
+type NamesFor<R extends Reader> = {
+  readonly [N in SettingName]: R extends Rows[N]["readers"][number] ? N : never;
+}[SettingName];
 
-export const keyNames: readonly KeyName[] = shape.keyof().options;
+/** What a reader is given. */
+export type Settings<R extends Reader> = { readonly [N in NamesFor<R>]: ValueFor<N, R> };
 
-export const isKeyName = (name: string): name is KeyName => Object.hasOwn(keys, name);
+/** The settings of a host. */
+export type Configuration = Settings<"host">;
+
+export const isSettingName = (name: string): name is SettingName => Object.hasOwn(rows, name);
+
+export const settingNames: readonly SettingName[] = Object.keys(rows).filter(isSettingName);
+
+export const rowOf = (name: SettingName): Row => rows[name];
+
+export const isReadBy = (reader: Reader, name: SettingName): boolean => rowOf(name).readers.includes(reader);
+
+/** The settings that a reader reads. */
+export const namesFor = (reader: Reader): readonly SettingName[] =>
+  settingNames.filter((name) => isReadBy(reader, name));
+
+/** Where steps run: in a host, or in functions. */
+export type Mode = "host" | "functions";
+
+export const modeOf = (reader: Reader): Mode => (reader === "host" || reader === "cli" ? "host" : "functions");
+
+export const isReadIn = (mode: Mode, name: SettingName): boolean =>
+  rowOf(name).readers.some((reader) => reader !== "cli" && modeOf(reader) === mode);
 
 /** As people write it in a file: units belong to the value. */
 export const fileName = (name: string): string => name.replace(/Ms$/, "");
 
 const split = (name: string): string => fileName(name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** As a flag, without its dashes. */
-export const flagName = split;
+/** As a flag, without its dashes; of a secret, the flag that names its file. */
+export const flagName = (name: SettingName): string =>
+  rowOf(name).secret === true ? `${split(name)}-file` : split(name);
 
 /** As an environment variable. */
 export const variableName = (name: string): string => `REKINDLE_${split(name).replaceAll("-", "_").toUpperCase()}`;
 
 /** A switch needs no value on the command line. */
-export const isSwitch = (name: KeyName): boolean =>
-  Object.is(keys[name].def.type === "prefault" && keys[name].def.innerType, yesOrNo);
+export const isSwitch = (name: SettingName): boolean => rowOf(name).schema === yes;
 
-/** Parses all settings at once; the caller knows where each value came from. */
-export const parseKeys = (values: Readonly<Record<string, unknown>>) => shape.safeParse(values);
-
-/** The default as it would be written, or undefined where there is none. */
-export const defaultOf = (name: KeyName): string | undefined => {
-  const { def } = keys[name];
-  return def.type === "prefault" ? String(def.defaultValue) : undefined;
+/** The default as it would be written; undefined where there is none. */
+export const defaultOf = (name: SettingName, reader: Reader): string | undefined => {
+  const row = rowOf(name);
+  if (row.silent?.includes(reader) === true) return undefined;
+  return modeOf(reader) === "functions" ? (row.functions ?? row.default) : row.default;
 };

@@ -1,5 +1,5 @@
 /** The flags of upstream's controller and webhook, each with what becomes of it here: a deployment's arguments can stay as they are. */
-import type { KeyName } from "./table.ts";
+import type { SettingName } from "./table.ts";
 
 type Fate =
   /** Ours has the same name and meaning. */
@@ -7,7 +7,7 @@ type Fate =
   /** Another name; `words` are values that are called otherwise here, `{}` in `form` stands for the value. */
   | {
       readonly is: "setting";
-      readonly key: KeyName;
+      readonly name: SettingName;
       readonly words?: Readonly<Record<string, string>>;
       readonly form?: string;
     }
@@ -48,7 +48,7 @@ const tls = ignored("admission takes TLS 1.2 and later, with Node's ciphers");
 const logs: readonly Row[] = [
   { flag: "zap-devel", takes: "nothing", ...ignored("say --log-level=debug") },
   { flag: "zap-encoder", ...oneLog },
-  { flag: "zap-log-level", is: "setting", key: "logLevel", words: { panic: "error" } },
+  { flag: "zap-log-level", is: "setting", name: "logLevel", words: { panic: "error" } },
   { flag: "zap-stacktrace-level", ...oneLog },
   { flag: "zap-time-encoding", ...oneLog },
 ];
@@ -56,7 +56,7 @@ const logs: readonly Row[] = [
 /** The controller's, in the order of upstream's help. */
 export const rows: readonly Row[] = [
   { flag: "cache-sync-timeout", ...noCache },
-  { flag: "controller-threads", is: "setting", key: "concurrency" },
+  { flag: "controller-threads", is: "setting", name: "concurrency" },
   { flag: "default-batch-scheduler", ...same },
   { flag: "default-time-to-live-seconds", ...same },
   {
@@ -88,7 +88,7 @@ export const rows: readonly Row[] = [
   { flag: "leader-election", takes: "nothing", ...noLeader },
   { flag: "leader-election-lease-duration", ...noLeader },
   // None leads here; while upstream's own leader renews it, nothing is written beside it.
-  { flag: "leader-election-lock-name", is: "setting", key: "leases" },
+  { flag: "leader-election-lock-name", is: "setting", name: "leases" },
   { flag: "leader-election-lock-namespace", ...noLeader },
   { flag: "leader-election-renew-deadline", ...noLeader },
   { flag: "leader-election-retry-period", ...noLeader },
@@ -138,13 +138,13 @@ export const webhookRows: readonly Row[] = [
     ...refused("mount cert-manager's Secret, and name the folder: --admission-certificates=DIR", "false"),
   },
   { flag: "enable-metrics", takes: "nothing", ...oneDoor },
-  { flag: "enable-resource-quota-enforcement", takes: "nothing", is: "setting", key: "admissionQuota" },
+  { flag: "enable-resource-quota-enforcement", takes: "nothing", is: "setting", name: "admissionQuota" },
   { flag: "health-probe-bind-address", ...oneDoor },
   { flag: "help", ...same },
   { flag: "kube-api-burst", ...noLimiter },
   { flag: "kube-api-qps", ...noLimiter },
   { flag: "kubeconfig", ...same },
-  { flag: "label-selector-filter", is: "setting", key: "selector" },
+  { flag: "label-selector-filter", is: "setting", name: "selector" },
   { flag: "leader-election", takes: "nothing", ...noLeader },
   { flag: "leader-election-lease-duration", ...noLeader },
   { flag: "leader-election-lock-name", ...noLeader },
@@ -162,7 +162,7 @@ export const webhookRows: readonly Row[] = [
   { flag: "webhook-cert-dir", ...ownCertificate },
   { flag: "webhook-cert-name", ...ownCertificate },
   { flag: "webhook-key-name", ...ownCertificate },
-  { flag: "webhook-port", is: "setting", key: "admissionListen", form: "0.0.0.0:{}" },
+  { flag: "webhook-port", is: "setting", name: "admissionListen", form: "0.0.0.0:{}" },
   { flag: "webhook-secret-name", ...ownSecret },
   { flag: "webhook-secret-namespace", ...ownSecret },
   { flag: "webhook-svc-name", is: "part", part: "name" },
@@ -183,14 +183,15 @@ export const upstreamOptions = (
   );
 
 export type Understood =
-  | { readonly is: "written"; readonly key: KeyName; readonly value: string }
+  | { readonly is: "written"; readonly name: SettingName; readonly value: string }
   | { readonly is: "part"; readonly part: Part; readonly value: string }
-  | { readonly is: "note" | "problem"; readonly text: string }
+  | { readonly is: "note"; readonly text: string }
+  | { readonly is: "problem"; readonly text: string }
   | { readonly is: "nothing" };
 
-const setting = ({ key, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): Understood => {
-  const level = key === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
-  return { is: "written", key, value: form.replace("{}", level ?? words[value] ?? value) };
+const setting = ({ name, words = {}, form = "{}" }: Extract<Row, { is: "setting" }>, value: string): Understood => {
+  const level = name === "logLevel" && /^[1-9]\d*$/.test(value) ? "debug" : undefined;
+  return { is: "written", name, value: form.replace("{}", level ?? words[value] ?? value) };
 };
 
 /** Upstream's own reading of a list: every part must ask for nothing. */
@@ -205,13 +206,12 @@ export const understood = (
 ): Understood | undefined => {
   const row = table.find((one) => one.flag === flag);
   if (row === undefined || row.is === "same") return undefined;
-  if (value === undefined && row.takes !== "nothing")
-    return { is: "problem", text: `flag --${flag}: needs a value, e.g. --${flag}=…` };
+  if (value === undefined && row.takes !== "nothing") return { is: "problem", text: `needs a value, e.g. --${flag}=…` };
   if (row.is === "setting") return setting(row, value ?? (row.takes === "nothing" ? "true" : ""));
   if (row.is === "part") return { is: "part", part: row.part, value: value ?? "" };
   if (row.is === "ignored") return { is: "note", text: `flag --${flag}: ignored: ${row.because}` };
   const isNothing = isHarmless(row.harmless, value ?? "true");
-  return isNothing ? { is: "nothing" } : { is: "problem", text: `flag --${flag}: ${row.because}` };
+  return isNothing ? { is: "nothing" } : { is: "problem", text: row.because };
 };
 
 /** How upstream's binary is started: its subcommand may stay before the flags. */
@@ -222,6 +222,6 @@ export const subcommands: readonly { readonly words: readonly string[]; readonly
 
 /** What the words before a webhook's flags ask for, and say. */
 export const asWebhook = {
-  key: "admission",
+  name: "admission",
   note: "webhook start: runs as a host that serves admission, and runs applications like any other",
 } as const;

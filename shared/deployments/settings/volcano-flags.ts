@@ -71,7 +71,7 @@ export const volcanoRows: readonly Row[] = [
   { flag: "leader-elect-renew-deadline", ...noLeader },
   { flag: "leader-elect-resource-lock", ...noLeader },
   // None leads here; while upstream's own leader renews it, nothing is written beside it.
-  { flag: "leader-elect-resource-name", is: "setting", key: "leases" },
+  { flag: "leader-elect-resource-name", is: "setting", name: "leases" },
   { flag: "leader-elect-resource-namespace", ...noLeader },
   { flag: "leader-elect-retry-period", ...noLeader },
   { flag: "listen-address", ...oneDoor },
@@ -94,7 +94,7 @@ export const volcanoRows: readonly Row[] = [
   { flag: "tls-cert-file", ...oneDoor },
   { flag: "tls-private-key-file", ...oneDoor },
   { flag: "version", takes: "nothing", ...ignored("rekindle --version says it") },
-  { flag: "worker-threads", is: "setting", key: "concurrency" },
+  { flag: "worker-threads", is: "setting", name: "concurrency" },
   ...["cronjob", "gc", "podgroup", "queue"].map((of): Row => ({ flag: `worker-threads-for-${of}`, ...onePool })),
   ...klog,
 ];

@@ -25,7 +25,7 @@ import {
 } from "../../spark/submission/rest-submission.ts";
 import { openAccess } from "../common/cluster-access.ts";
 import { openLines } from "../common/function-log.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 
 export type Submitter = {
   readonly cluster: Cluster;
@@ -180,9 +180,10 @@ export const submitterApp = (submitter: Submitter): Hono => {
 
 /** From a function's environment. */
 export const openSubmitter = (env: Environment): Submitter => {
-  const { endpoint, sparkVersion } = functionSettings(env, "endpoint", "sparkVersion");
-  const trail = openLines();
-  const transport = trail.transport(openAccess(endpoint, { userAgent: "rekindle-submitter" }));
+  const settings = settingsFor("submitter", env);
+  const { sparkVersion } = settings;
+  const trail = openLines(settings);
+  const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-submitter" }));
   return { cluster: openCluster(transport), sparkVersion, now: Date.now, atOnce: 64, trail };
 };
 
@@ -192,8 +193,10 @@ const isLoopback = (listen: string): boolean => {
 };
 
 /** Whoever reaches it may run pods: beyond this machine it asks for a client's certificate, as upstream's submitter does. */
-export const mayListen = (env: Environment): void => {
-  const { listen, clientCa } = functionSettings(env, "listen", "clientCa");
-  if (clientCa === undefined && !isLoopback(listen))
+export const mayListen = ({
+  listen,
+  tlsClientCaFile,
+}: Pick<Settings<"submitter">, "listen" | "tlsClientCaFile">): void => {
+  if (tlsClientCaFile === undefined && !isLoopback(listen))
     throw new Error(`${listen} is seen by others: set REKINDLE_TLS_CLIENT_CA_FILE, or listen on 127.0.0.1`);
 };

@@ -6,7 +6,7 @@ import { isNewer, readMessage } from "../../engine/message.ts";
 import type { Queue, Report } from "../../engine/ports.ts";
 import { openLines } from "../common/function-log.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type Wake = (event: unknown, context?: unknown) => Promise<BatchAnswer>;
 
@@ -54,8 +54,8 @@ export const wake = async (
 };
 
 export const openWake = async (env: Environment): Promise<Wake> => {
-  const settings = functionSettings(env, "fifo", "updates");
-  const trail = openLines();
+  const settings = settingsFor("wake", env);
+  const trail = openLines(settings);
   const { report } = trail;
   const send = sendingTo(settings, trail);
   return async (event) => answerOf(await wake(send, report, recordsOf(event)));

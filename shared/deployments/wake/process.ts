@@ -5,25 +5,36 @@ import { openReceiver } from "../../adapters/sqs/receiver.ts";
 import { openLines } from "../common/function-log.ts";
 import { stopped } from "../common/shutdown.ts";
 import { sendingTo } from "../common/sqs-sender.ts";
-import { type Environment, functionSettings } from "../settings/function.ts";
+import { type Environment, settingsFor } from "../settings/read.ts";
 import { wake } from "./function.ts";
 
 /** As `infra/` sets it for the queues of the functions. */
 export const visibilityMs = 90_000;
 export const againMs = 5_000;
 export const graceMs = 25_000;
+/** The most messages that SQS hands out at once. */
+const batch = 10;
+
+/** So many batches of so many messages at once are at most `concurrency` keys in work. */
+export const batchesFor = (concurrency: number): { readonly parallel: number; readonly most: number } => {
+  const parallel = Math.ceil(concurrency / batch);
+  return { parallel, most: Math.floor(concurrency / parallel) };
+};
+
 export const pause = async (ms: number): Promise<void> => void (await sleep(ms));
 
 /** Timers from the delay queue onto the FIFO queue. */
 export const pollTimers = async (env: Environment): Promise<void> => {
-  const { delay, ...queues } = functionSettings(env, "fifo", "delay", "updates");
-  const trail = openLines();
+  const settings = settingsFor("wake", env);
+  const { delayUrl } = settings;
+  if (delayUrl === undefined) throw new Error("set the function's environment: REKINDLE_DELAY_URL (is missing)");
+  const trail = openLines(settings);
   const { report } = trail;
-  const send = sendingTo(queues, trail);
-  const receiver = openReceiver({ queue: delay, visibilityMs });
+  const send = sendingTo(settings, trail);
+  const receiver = openReceiver({ queue: delayUrl, visibilityMs });
   const take = (messages: Parameters<typeof wake>[2]): Promise<readonly string[]> => wake(send, report, messages);
   const poller = startPoller({ receiver, take, parallel: 1, againMs, report, pause });
-  report("info", "wake: polling", { queue: delay });
+  report("info", "wake: polling", { queue: delayUrl });
   await stopped();
   await poller.stop(graceMs);
 };

@@ -20,8 +20,8 @@ const parcel: Parcel = {
 /** 2026-11-02T08:00:00Z. */
 const now = Date.UTC(2026, 10, 2, 8);
 const secret = "a secret of sixteen letters";
-const lenient: HttpsRules = { hosts: [], allowPrivate: true, secret };
-const strict: HttpsRules = { hosts: [], allowPrivate: false, secret };
+const lenient: HttpsRules = { hosts: [], allowPrivate: true, secret: async () => secret };
+const strict: HttpsRules = { hosts: [], allowPrivate: false, secret: async () => secret };
 
 type Asked = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: string };
 

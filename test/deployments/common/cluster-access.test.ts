@@ -28,7 +28,7 @@ const open = (tokens: readonly string[], wall = Date.now) => {
     reads += 1;
     return token === undefined ? "nonsense" : JSON.stringify({ server: endpoint, token });
   };
-  const transport = openAccess({ stored: arn }, { userAgent: "test", read, wall, now: () => time });
+  const transport = openAccess({ arn }, { userAgent: "test", read, wall, now: () => time });
   const pass = (ms: number): void => {
     time += ms;
   };

@@ -23,13 +23,13 @@ const asked = async (url: string): Promise<number> => {
 
 describe("health of a function as a process", () => {
   test("without an address it is over at once", async () => {
-    await tellHealth({}, new Promise(() => {}));
+    await tellHealth({ listen: undefined }, new Promise(() => {}));
   });
 
   test("with one it answers a kubelet until it is told to stop, and nobody else", async () => {
     const at = `127.0.0.1:${await freePort()}`;
     let stop = (): void => {};
-    const telling = tellHealth({ REKINDLE_LISTEN: at }, new Promise((resolve) => (stop = resolve)));
+    const telling = tellHealth({ listen: at }, new Promise((resolve) => (stop = resolve)));
     assert.deepEqual(
       await Promise.all(["healthz", "readyz", "else"].map((path) => asked(`http://${at}/${path}`))),
       [200, 200, 404],

@@ -59,11 +59,11 @@ describe("the submitter, where clients must show a certificate", () => {
     const pair = await makePair(["127.0.0.1"], Date.now());
     const [known, stranger, port] = await Promise.all([makeClient("operator"), makeClient("stranger"), freePort()]);
     Object.assign(world, { port, ca: pair.ca, known, stranger });
-    const env = {
-      REKINDLE_LISTEN: `127.0.0.1:${port}`,
-      REKINDLE_TLS_CERT_FILE: file("tls.crt", pair.cert),
-      REKINDLE_TLS_KEY_FILE: file("tls.key", pair.key),
-      REKINDLE_TLS_CLIENT_CA_FILE: file("clients.crt", known.cert),
+    const settings = {
+      ...{ listen: `127.0.0.1:${port}`, logLevel: "info" as const },
+      tlsCertFile: file("tls.crt", pair.cert),
+      tlsKeyFile: file("tls.key", pair.key),
+      tlsClientCaFile: file("clients.crt", known.cert),
     };
     const never = (): Promise<never> => Promise.reject(new Error("not asked for"));
     const cluster = {
@@ -76,7 +76,7 @@ describe("the submitter, where clients must show a certificate", () => {
       patchStatus: never,
     };
     const app = submitterApp({ cluster, sparkVersion: "4.1.1", now: Date.now, atOnce: 1 });
-    served = serveUntil(env, app, stopping.promise);
+    served = serveUntil(settings, app, stopping.promise);
     for (let tries = 0; tries < 50 && (await ask(port, world.ca, known)) === "ECONNREFUSED"; tries++)
       await new Promise((resolve) => setTimeout(resolve, 20));
   });

@@ -5,7 +5,7 @@ import { paintFor } from "../../../shared/cli/colour.ts";
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Plan } from "../../../shared/core/plan.ts";
 import { tellChanges, tellPlans } from "../../../shared/deployments/host/dry-run.ts";
-import { readConfiguration } from "../../../shared/deployments/settings/read.ts";
+import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { pods } from "../../../shared/kube/resources.ts";
 
 const key = { cluster: "default", kind: "SparkApplication", namespace: "team", name: "etl" };

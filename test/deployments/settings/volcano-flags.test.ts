@@ -1,7 +1,7 @@
 /** The flags of Volcano's controller manager on the host's own command line: its deployment's arguments can stay as they are. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readConfiguration } from "../../../shared/deployments/settings/read.ts";
+import { readConfiguration } from "../../../shared/deployments/settings/host.ts";
 import { volcanoRows } from "../../../shared/deployments/settings/volcano-flags.ts";
 
 const read = async (...flags: readonly string[]) => JSON.stringify(await readConfiguration(flags, {}));

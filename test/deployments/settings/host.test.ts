@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { type Asked, defaults, readConfiguration } from "../../../shared/deployments/settings/read.ts";
+import { type Asked, defaults, readConfiguration } from "../../../shared/deployments/settings/host.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-configuration-"));
 const fileWith = (name: string, text: string): string => {
@@ -78,9 +78,11 @@ describe("configuration", () => {
     ],
     [
       [],
-      { REKINDLE_CLUSTER_ALIAS: "prod" },
-      [/^environment REKINDLE_CLUSTER_ALIAS: is a setting of functions; a host takes REKINDLE_CLUSTER instead$/],
+      { REKINDLE_CLUSTER_RECORD: "{}" },
+      [/^environment REKINDLE_CLUSTER_RECORD: is a setting of functions; a host takes REKINDLE_KUBECONFIG instead$/],
     ],
+    [[], { REKINDLE_SETTINGS: "fense: 7s" }, [/^environment REKINDLE_SETTINGS: fense: unknown; did you mean fence\?$/]],
+    [[], { REKINDLE_TRIGGER_SECRET: "short" }, [/^environment REKINDLE_TRIGGER_SECRET: write at least 16 characters/]],
     [[], { REKINDLE_DRY_RUN: "perhaps" }, [/^environment REKINDLE_DRY_RUN=perhaps: write true or false$/]],
     [["--namespaces=a,B_"], {}, [/^flag --namespaces=a,B_: write names of namespaces/]],
     [["--log-level=loud"], {}, [/^flag --log-level=loud: write debug or info or warn or error$/]],
@@ -123,6 +125,30 @@ describe("configuration", () => {
     const again = settings(await readConfiguration(["--config", fileWith("printed.yaml", text)], {}));
     assert.deepEqual(again, { ...defaults(), namespaces: ["a", "b"], fenceMs: 9_000 });
     assert.equal(typeof parse(text), "object");
+  });
+
+  test("a document in the environment is YAML, as a file is, and stronger than one", async () => {
+    const path = fileWith("weak.yaml", "fence: 6s\ntimeout: 3s\n");
+    const environment = { REKINDLE_CONFIG: path, REKINDLE_SETTINGS: "fence: 7s" };
+    const { fenceMs, timeoutMs } = settings(await readConfiguration([], environment));
+    assert.deepEqual([fenceMs, timeoutMs], [7_000, 3_000]);
+  });
+
+  test("functions' older names are taken, too", async () => {
+    const configuration = settings(await readConfiguration([], { REKINDLE_CLUSTER_ALIAS: "west" }));
+    assert.equal(configuration.cluster, "west");
+  });
+
+  test("a secret is named by its file, and --print-config shows nothing else of it", async () => {
+    const environment = { REKINDLE_UPDATES_SECRET: "a secret of some length" };
+    const args = ["--trigger-secret-file=/etc/trigger"];
+    const { triggerSecret, updatesSecret } = settings(await readConfiguration(args, environment));
+    assert.deepEqual([triggerSecret, updatesSecret], [{ file: "/etc/trigger" }, { text: "a secret of some length" }]);
+    const asked = await readConfiguration([...args, "--print-config"], environment);
+    const text = asked.do === "print" ? asked.text : "";
+    assert.match(text, /^triggerSecretFile: \/etc\/trigger +# flag --trigger-secret-file$/m);
+    assert.match(text, /^# updatesSecret: +# environment REKINDLE_UPDATES_SECRET$/m);
+    assert.ok(!text.includes("a secret of some length"));
   });
 
   test("--help lists every setting", async () => {

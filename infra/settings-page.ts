@@ -1,0 +1,116 @@
+/** Tables of the page of settings: names, default and readers of each, where each deployment sets it, and why some have no place. */
+import { type Reference, reference, type Target } from "../shared/deployments/settings/reference.ts";
+import {
+  fileName,
+  flagName,
+  isReadBy,
+  rowOf,
+  type SettingName,
+  settingNames,
+  variableName,
+} from "../shared/deployments/settings/table.ts";
+
+const code = (text: string | undefined): string => (text === undefined || text === "" ? "" : `\`${text}\``);
+
+/** Heads and rows. */
+export type Table = readonly [heads: readonly string[], rows: readonly (readonly string[])[]];
+
+const isSecret = (name: SettingName): boolean => rowOf(name).secret === true;
+
+const namesOf = (name: SettingName): readonly string[] => {
+  const { alias } = rowOf(name);
+  const variables = [variableName(name), ...(isSecret(name) ? [`${variableName(name)}_FILE`] : [])];
+  return [
+    isSecret(name) ? `${code(fileName(name))}, ${code(`${fileName(name)}File`)}` : code(fileName(name)),
+    isReadBy("host", name) ? code(`--${flagName(name)}`) : "",
+    [...variables.map(code), ...(alias === undefined ? [] : [`formerly ${code(alias)}`])].join(", "),
+  ];
+};
+
+const defaultText = (name: SettingName): string => {
+  const { default: usual, functions } = rowOf(name);
+  return functions === undefined ? code(usual) : `${code(usual)}; functions ${code(functions)}`;
+};
+
+const formText = ({ form, unit }: Reference): string => (unit === undefined ? form : `${form}, ${unit}`);
+
+/** What each setting means. */
+export const settingMeanings = (): Table => [
+  ["in a file", "flag", "variable", "form", "default", "read by", "meaning"],
+  settingNames.map((name) => [
+    ...namesOf(name),
+    formText(reference[name]),
+    defaultText(name),
+    rowOf(name).readers.join(", "),
+    reference[name].text,
+  ]),
+];
+
+type Cell = (name: SettingName) => string;
+
+const inChart: Cell = (name) => {
+  const { value } = reference[name];
+  return value === undefined ? code(`settings.${fileName(name)}`) : code(value);
+};
+
+const inTemplate: Cell = (name) => {
+  const { parameter, made } = reference[name];
+  if (made === true) return "made by the template";
+  return parameter === undefined ? "`Settings`" : code(parameter);
+};
+
+const inMap: Cell = (name) => (isSecret(name) ? "Secret" : "ConfigMap");
+
+const columns: readonly (readonly [head: string, target: Target, cell: Cell])[] = [
+  ["Helm chart", "helm", inChart],
+  ["kustomize, host", "hostOverlay", inMap],
+  ["AWS template", "sam", inTemplate],
+  ["kustomize, functions", "functionsOverlay", inMap],
+];
+
+const modeOf: Readonly<Record<Target, "host" | "functions">> = {
+  host: "host",
+  helm: "host",
+  hostOverlay: "host",
+  functions: "functions",
+  sam: "functions",
+  functionsOverlay: "functions",
+};
+
+/** Why a setting is not there; undefined: it is. */
+const reasonOf = (name: SettingName, target: Target): string | undefined => {
+  const absent = reference[name].absent ?? {};
+  return absent[target] ?? absent[modeOf[target]];
+};
+
+/** Where each deployment sets it. */
+export const settingPlaces = (): Table => [
+  ["setting", ...columns.map(([head]) => head)],
+  settingNames.map((name) => [
+    code(fileName(name)),
+    ...columns.map(([, target, cell]) => (reasonOf(name, target) === undefined ? cell(name) : "-")),
+  ]),
+];
+
+const targetNames: Readonly<Record<Target, string>> = {
+  host: "a host",
+  functions: "functions",
+  helm: "the Helm chart",
+  hostOverlay: "the overlay of the host",
+  sam: "the AWS template",
+  functionsOverlay: "the overlays of functions",
+};
+
+const isTarget = (name: string): name is Target => Object.hasOwn(targetNames, name);
+
+/** Reasons by where they hold, each with the settings that it holds for. */
+export const settingReasons = (): string => {
+  const grouped = new Map<string, string[]>();
+  for (const name of settingNames)
+    for (const [target, reason] of Object.entries(reference[name].absent ?? {})) {
+      const where = isTarget(target) ? targetNames[target] : target;
+      const line = `not in ${where}: ${reason}`;
+      grouped.set(line, [...(grouped.get(line) ?? []), code(fileName(name))]);
+    }
+  return [...grouped].map(([line, names]) => `- ${names.join(", ")}: ${line}.`).join("\n");
+};

@@ -1,0 +1,75 @@
+/** Secrets as they are used: a text at once, a file or an ARN read when it is first needed and again every five minutes. */
+import { readFile } from "node:fs/promises";
+import type { Report } from "../../engine/ports.ts";
+import type { SecretSource } from "../settings/secret.ts";
+
+/** Gives the text that holds now. Rejects with one line that says what to change. */
+export type Secret = () => Promise<string>;
+
+/** How long a text that was read is used: a new one is in force after that, everywhere. */
+const heldMs = 300_000;
+const shortest = 16;
+
+type Opening = {
+  readonly report: Report;
+  /** Milliseconds that only grow. */
+  readonly now?: () => number;
+  /** Reads what AWS keeps under an ARN. */
+  readonly stored?: (arn: string) => Promise<string>;
+};
+
+/** Loaded only where a secret has an ARN. */
+const storedNow = async (arn: string): Promise<string> => {
+  const { storedText } = await import("../../adapters/aws/stored-secret.ts");
+  return await storedText(arn, process.env, Date.now());
+};
+
+const fromFile = async (path: string): Promise<string> => {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new Error(`${path} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+  });
+  return text;
+};
+
+const longEnough = (place: string, text: string): string => {
+  const secret = text.trim();
+  if (secret.length >= shortest) return secret;
+  throw new Error(`${place}: a secret of at least ${shortest} characters is needed`);
+};
+
+/** While a text cannot be read again, the last one holds. */
+const reread = (
+  place: string,
+  read: () => Promise<string>,
+  { report, now = () => performance.now() }: Opening,
+): Secret => {
+  let held: { readonly text: string; readonly at: number } | undefined;
+  const readNow = async (): Promise<string> => {
+    const at = now();
+    const text = longEnough(place, await read());
+    held = { text, at };
+    return text;
+  };
+  return async () => {
+    if (held === undefined) return await readNow();
+    if (now() - held.at < heldMs) return held.text;
+    const { text } = held;
+    return await readNow().catch((cause: unknown) => {
+      held = { text, at: now() };
+      report("warn", "a secret cannot be read again; the last one holds", { place, error: String(cause) });
+      return text;
+    });
+  };
+};
+
+/** Opens a secret; nothing is read yet. */
+export const openSecret = (source: SecretSource, opening: Opening): Secret => {
+  if ("text" in source) return async () => source.text;
+  if ("file" in source) return reread(source.file, () => fromFile(source.file), opening);
+  const { stored = storedNow } = opening;
+  return reread(source.arn, () => stored(source.arn), opening);
+};
+
+/** The same of a setting that need not be there. */
+export const openOptional = (source: SecretSource | undefined, opening: Opening): Secret | undefined =>
+  source === undefined ? undefined : openSecret(source, opening);

@@ -32,9 +32,19 @@ export const listenerAnnotation = "rekindle.dev/updates-to";
 /** What an object may name as its listener; on a namespace also `sqs:` and a queue's URL. */
 export const listenerForms = "an https:// URL, events, or none";
 
+/** Why a URL with a name and a password is no listener: records keep who listens, and no secret. Nothing of the URL is in it. */
+export const userPartSaying = "a listener's URL holds no name and no password: take them out";
+
+/** True for a URL with a name or a password in front of its host. */
+export const hasUserPart = (text: string): boolean => {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
+};
+
 /** True for what can be a listener, whether or not the operator allows it. */
 export const isListener = (text: string): boolean =>
-  text === "events" || text === "none" || (/^https?:/.test(text) && URL.canParse(text));
+  text === "events" || text === "none" || (/^https?:/.test(text) && URL.canParse(text) && !hasUserPart(text));
 
 /** The annotation for what an object makes: a listener of the one hears of the other. Empty where the object names none. */
 export const inheritedListener = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> => {

@@ -3,7 +3,7 @@
  * Namespaces are asked for once in a while, not with every step.
  */
 import { deliveryKey, type Key } from "../core/key.ts";
-import { listenerAnnotation } from "../core/sink.ts";
+import { hasUserPart, listenerAnnotation, userPartSaying } from "../core/sink.ts";
 import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";
@@ -28,6 +28,9 @@ type Parts = {
 const freshMs = 60_000;
 
 type Known = { readonly at: number; readonly annotations: Promise<Labels> };
+
+/** Nothing of a URL with a name and a password comes into a record. */
+const withoutSecret = (text: string): string => (hasUserPart(text) ? `${unlistened} ${userPartSaying}` : text);
 
 /** The operator's credentials send to queues: only who may change namespaces points them anywhere. */
 const saidByObject = (text: string): string =>
@@ -58,7 +61,7 @@ export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now 
         own === undefined || own === ""
           ? ((await annotationsOf(namespace))[listenerAnnotation]?.trim() ?? fallback)
           : saidByObject(own);
-      return said === "" || said === "none" ? undefined : said;
+      return said === "" || said === "none" ? undefined : withoutSecret(said);
     },
     acknowledged: async (key: Key) => {
       const loaded = await checkpoints.load(deliveryKey(key));

@@ -48,9 +48,8 @@ const confs: readonly Row[] = [
   conf("spark.driver.extraJavaOptions"),
   conf("spark.executor.extraJavaOptions", wrong),
   conf("spark.redaction.string"),
-  conf("spark.driver.memoryOverhead"),
-  conf("spark.kubernetes.allocation.batch.delay"),
-  conf("spark.kubernetes.driver.limit.cores"),
+  conf("spark.hadoop.fs.s3a.access.key"),
+  conf("spark.hadoop.google.cloud.auth.service.account.private.key", wrong),
 ];
 
 const driver = (name: string, fields: (secret: string) => Fields): Row => ({
@@ -79,7 +78,8 @@ const pod = (name: string, fields: (secret: string) => Fields): Row => ({
   object: (at, secret) => job(at, { tasks: [task("w", 1, {}, { containers: [{ ...container, ...fields(secret) }] })] }),
 });
 
-const rows: readonly Row[] = [
+/** Every place in an object where somebody keeps a secret. */
+export const hidingPlaces: readonly Row[] = [
   ...confs,
   { name: "in hadoopConf", object: (at, secret) => application(at, { hadoopConf: { "fs.s3a.secret.key": secret } }) },
   { name: "in arguments", object: (at, secret) => application(at, { arguments: ["--password", secret] }) },
@@ -190,7 +190,7 @@ const hidden = async (stand: Stand, { object }: Row): Promise<undefined> => {
   return undefined;
 };
 
-const inObjects: readonly Attack[] = rows.map((row) => ({
+const inObjects: readonly Attack[] = hidingPlaces.map((row) => ({
   ...(row.short === undefined ? {} : { short: row.short }),
   ...{ class: "canaries", name: row.name, stage: "cluster" },
   run: (stand) => hidden(stand, row),

@@ -79,6 +79,7 @@ describe("tree", () => {
       "compat",
       "setup",
       "host",
+      "attack",
     ];
     const odd = tracked
       .filter((path) => /^test\/.*\.test\.ts$/.test(path))

@@ -1,7 +1,7 @@
 /** What the annotations of an application ask for, read with the tables of annotations.ts. */
 import { type Line, lineOf, problemOf, type Row, reader } from "../../core/annotation.ts";
 import type { Stored } from "../../core/object.ts";
-import { isListener, listenerAnnotation, listenerForms } from "../../core/sink.ts";
+import { hasUserPart, isListener, listenerAnnotation, listenerForms, userPartSaying } from "../../core/sink.ts";
 import { choices, counts, spans } from "./annotations.ts";
 
 /** Read by the engine, of every kind; here it is judged, and shown. */
@@ -10,8 +10,12 @@ const listener = {
   meaning: "who is told of every change of state, again and again until it has answered",
 } as const satisfies Row;
 
-const listenerProblems = (given: string | undefined): readonly string[] =>
-  given === undefined || isListener(given.trim()) ? [] : [problemOf(listener, given, listenerForms, "silence")];
+const listenerProblems = (given: string | undefined): readonly string[] => {
+  if (given === undefined || isListener(given.trim())) return [];
+  if (hasUserPart(given.trim()))
+    return [`metadata.annotations[${listenerAnnotation}]: ${userPartSaying}; silence holds`];
+  return [problemOf(listener, given, listenerForms, "silence")];
+};
 
 type Word<Name extends keyof typeof choices> = (typeof choices)[Name]["words"][number];
 

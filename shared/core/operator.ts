@@ -1,9 +1,10 @@
 /** What every kind declares about itself; the engine knows no other way to learn of a kind. */
+import type { Decision } from "./decision.ts";
 import type { Key } from "./key.ts";
 import type { MetricSample } from "./metric.ts";
 import type { Metadata, Obj, Resource, Stored } from "./object.ts";
 import type { StateUpdate } from "./outbox.ts";
-import type { Decision, Effect, Plan, Trouble, View } from "./plan.ts";
+import type { Effect, Plan, Trouble, View } from "./plan.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A resource to watch and how its objects lead to the owner's key. */

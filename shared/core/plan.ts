@@ -1,4 +1,4 @@
-/** What deciding gives back: a look at more of the world, or a plan of what to remember and do. */
+/** The vocabulary of decisions: what they read, what they are made from, and the plans that they come to. */
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
 
@@ -51,19 +51,13 @@ export type ProbeFailure = "forbidden" | "unreachable" | "timeout" | "notFound" 
 /** A read of objects: what a recovery may ask for, and what a watch may answer. */
 export type Looking = Extract<Query, { do: "get" | "list" }>;
 
+/** A read that may fail without harm: its failure is an answer. */
+export type Probe = Exclude<Query, Looking>;
+
 /** What came back of a question. What a pod says is anybody's words: parse it before use. */
 export type ProbeResult =
   | { readonly heard: true; readonly value: unknown }
   | { readonly heard: false; readonly why: ProbeFailure; readonly message: string };
-
-/** The answers so far, by `queryId`. A get that found nothing is an empty list. */
-export type Seen = ReadonlyMap<string, readonly Stored[]>;
-
-/** What was heard so far, by `queryId`: of a peek the object or undefined, of a question its JSON; or why nothing. */
-export type ProbeResults = ReadonlyMap<string, ProbeResult>;
-
-/** The identity of a query: the same words, the same answer within a step. */
-export const queryId = (query: Query): string => JSON.stringify(query);
 
 /**
  * One write. Each carries what makes it safe to do twice: a create its deterministic name, a delete the UID
@@ -156,7 +150,7 @@ export type Plan<Memory> = {
   readonly pollMs?: number;
   /** There is more to do as soon as this is done. */
   readonly again?: boolean;
-  /** There is more to decide within this very step, from what was seen already and `view.done`; nothing is told yet. */
+  /** There is more to decide within this very step, from what was read already and `view.done`; nothing is told yet. */
   readonly more?: boolean;
   /** Nothing is left to remember: the record is deleted. */
   readonly forget?: boolean;
@@ -179,21 +173,13 @@ export type Plan<Memory> = {
   readonly cleaned?: boolean;
 };
 
-/** What is to be looked at before there can be a plan. */
-export type Look = { readonly look: readonly Query[] };
-
-export type Decision<Memory> = Look | Plan<Memory>;
-
-/** What a decision is made from: nothing else exists for it, no clock, no chance, no environment. */
+/** What a decision is made from beside its reads: nothing else exists for it, no clock, no chance, no environment. */
 export type View<Memory> = {
   /** The application, or undefined when it is gone: then only what it left behind is to be ended. */
   readonly object: Stored | undefined;
   /** UID of the application that this is about, also when it is gone. */
   readonly uid: string;
   readonly memory: Memory | undefined;
-  readonly seen: Seen;
-  /** Absent: nothing was asked. */
-  readonly heard?: ProbeResults;
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];

@@ -1,7 +1,7 @@
 /** What a kind can say about coming back: what it owns, what of a memory is worth keeping, and what a run was. Pure. */
 import type { Key } from "./key.ts";
 import type { Stored } from "./object.ts";
-import type { Looking, Seen } from "./plan.ts";
+import type { Looking } from "./plan.ts";
 
 /** A run that is over: what is kept of it until its retention has passed. Instants in epoch ms. */
 export type PastRun = {
@@ -31,11 +31,12 @@ export type OwnedObjects = {
   readonly owners: readonly string[];
 };
 
-/** What a memory is made anew from. `seen` holds the answers to the queries of `estate`. */
+/** What a memory is made anew from. */
 export type Remains = {
   readonly key: Key;
   readonly object: Stored;
-  readonly seen: Seen;
+  /** What the queries of `estate` found, in their order. */
+  readonly found: readonly (readonly Stored[])[];
   readonly now: number;
   /** The memory as it was stored, in whatever state; undefined when there is none. */
   readonly stored: unknown;

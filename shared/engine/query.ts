@@ -1,7 +1,8 @@
-/** What a decision wants to know: looks at objects as they are, and questions that may stay without an answer. */
+/** Answers the queries of a decision: gets and lists of objects, and probes that may fail without harm. */
+import type { Answer, Reads } from "../core/decision.ts";
 import { ApiError } from "../core/errors.ts";
 import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import { type Looking, type ProbeResult, type Query, queryId } from "../core/plan.ts";
+import type { Looking, Probe, ProbeResult, Query } from "../core/plan.ts";
 import type { Cluster } from "./ports.ts";
 
 /** No object carries what is no label, and the server refuses to look for it. */
@@ -54,24 +55,44 @@ const peek = async (cluster: Cluster, ref: Ref): Promise<ProbeResult> => {
   }
 };
 
-export type Answers = { readonly seen: Map<string, readonly Stored[]>; readonly heard: Map<string, ProbeResult> };
+const probed = async (cluster: Cluster, query: Probe): Promise<ProbeResult> =>
+  query.do === "ask" ? await cluster.ask(query) : await peek(cluster, query.ref);
 
-export const noAnswers = (): Answers => ({ seen: new Map(), heard: new Map() });
+/** What the process knows without a read; undefined where it does not know. */
+type Known = (query: Looking) => readonly Stored[] | undefined;
 
-/** Answers what a decision wants to know into `answers`: live, but for looks that `known` has an answer to. */
-export const answerQuery = async (
-  cluster: Cluster,
-  query: Query,
-  { seen, heard }: Answers,
-  known?: (query: Looking) => readonly Stored[] | undefined,
-): Promise<void> => {
-  const id = queryId(query);
+const answerTo = async (cluster: Cluster, query: Query, known: Known | undefined): Promise<Answer> => {
+  if (query.do === "ask" || query.do === "peek") return { probe: await probed(cluster, query) };
   const watched = isContent(query) ? known?.(query) : undefined;
-  if (watched !== undefined) {
-    seen.set(id, watched);
-    return;
+  return { objects: watched ?? (await look(cluster, query)) };
+};
+
+/** The reads of one step. Each query is answered once, also when several decisions of the step ask for it. */
+export type StepReads = (queries: readonly Query[]) => Promise<readonly Answer[]>;
+
+/** Live reads, but for queries that `known` answers. */
+export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
+  const read = new Map<string, Promise<Answer>>();
+  const answer = (query: Query): Promise<Answer> => {
+    const id = JSON.stringify(query);
+    const before = read.get(id);
+    if (before !== undefined) return before;
+    const answering = answerTo(cluster, query, known);
+    read.set(id, answering);
+    return answering;
+  };
+  return (queries) => Promise.all(queries.map(answer));
+};
+
+/** A decision may read this often before it must come to a plan; reads of what is known to the step count as well. */
+const mostReads = 32;
+
+/** Runs a decision to its end. */
+export const resultOf = async <Result>(reads: Reads<Result>, answers: StepReads, what: string): Promise<Result> => {
+  let state = reads.next();
+  for (let count = 0; count < mostReads; count++) {
+    if (state.done === true) return state.value;
+    state = reads.next(await answers(state.value));
   }
-  if (query.do === "ask") heard.set(id, await cluster.ask(query));
-  else if (query.do === "peek") heard.set(id, await peek(cluster, query.ref));
-  else seen.set(id, await look(cluster, query));
+  throw new Error(`${what}: the decision read ${mostReads} times without coming to a plan`);
 };

@@ -6,7 +6,7 @@
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
-import type { Effect, Looking, Plan, Refusal, Trouble } from "../core/plan.ts";
+import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { firstRead, keepInCache, type ReadMode, readAt, readModeOf } from "./cache.ts";
 import { found } from "./cluster-objects.ts";
@@ -14,7 +14,7 @@ import { applyContextOf, type StepContext, type StoredRecord } from "./context.t
 import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { type Answers, answerQuery, noAnswers } from "./query.ts";
+import { resultOf, type StepReads, stepReads } from "./query.ts";
 import { clean, orderIn } from "./recovery/cleanup.ts";
 import { labelsOf, ready } from "./recovery/prepare.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "./requeue.ts";
@@ -24,7 +24,7 @@ import { showFirst } from "./status-first.ts";
 import { internal, troubleOf } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
-/** A decision may ask for more this often before it must come to a plan. */
+/** A step decides this often before it must come to its end. */
 const rounds = 8;
 
 /** Takes one step for the message's key. Throws only when nobody could be told to come back: the queue will. */
@@ -124,7 +124,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
   const { observation } = begun;
   let run = begun;
   let held: StoredRecord = { record: observation.record, version: observation.version };
-  let so: Progress = { memory: observation.memory, refused: [], done: [], passed: [], answers: noAnswers() };
+  let so: Progress = { memory: observation.memory, refused: [], done: [], passed: [], reads: readsOf(run) };
   let writes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
@@ -139,7 +139,7 @@ const proceed = async (begun: StepContext): Promise<Ending> => {
       held = done.held;
       if (done.did === "troubled") return await requeueAfterTrouble(run, held, done.trouble);
       if (done.did === "finished") return await finish(run, held, plan, writes);
-      so = after(so, plan, done);
+      so = after(run, so, plan, done);
     }
     throw new Error(`${textOf(run.message)}: no plan after ${rounds} refusals`);
   } catch (cause) {
@@ -161,38 +161,33 @@ type Progress = {
   readonly refused: readonly Refusal[];
   readonly done: readonly Effect[];
   readonly passed: readonly Effect[];
-  /** Grows with every look. */
-  readonly answers: Answers;
+  readonly reads: StepReads;
 };
 
-/** A refusal shows that the world is not what it seemed: everything is looked at anew. */
-const after = (so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {
+/** The reads of a step are live, but for those that the watch of this process may answer. */
+const readsOf = ({ world, message, observation }: StepContext): StepReads =>
+  stepReads(world.cluster, observation.fromCache === true ? (query) => world.recall?.look(message, query) : undefined);
+
+/** A refusal shows that the world is not what it seemed: everything is read anew. */
+const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {
   if (carried.did === "refused")
-    return { ...so, memory, refused: [...so.refused, ...carried.refused], answers: noAnswers() };
+    return { ...so, memory, refused: [...so.refused, ...carried.refused], reads: readsOf(run) };
   const passed = [...so.passed, ...("passed" in carried ? carried.passed : [])];
   return { ...so, memory, done: [...so.done, ...stages.flat()], passed };
 };
 
-/**
- * Asks until there is a plan; every look is live, but for those of a step that leans on what is known. While there is an
- * order to end everything, that is the plan.
- */
+/** The plan of the kind; while there is an order to end everything, the plan of that order. */
 const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<Plan<unknown>> => {
   const { world, message, operator, observation, slow } = run;
-  const { memory, refused, done, passed, answers } = so;
-  const known = observation.fromCache === true ? (query: Looking) => world.recall?.look(message, query) : undefined;
-  for (let round = 0; round < rounds; round++) {
-    const { object, uid, now, returning } = observation;
-    const view = { object, uid, memory, ...answers, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
-    const order = object === undefined ? undefined : orderIn(held.record);
-    const decision =
-      order === undefined
-        ? operator.decide(message, view)
-        : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
-    if (!("look" in decision)) return decision;
-    await Promise.all(decision.look.map((query) => answerQuery(world.cluster, query, answers, known)));
-  }
-  throw new Error(`${textOf(message)}: asked to look ${rounds} times without coming to a plan`);
+  const { object, uid, now, returning } = observation;
+  const { memory, refused, done, passed, reads } = so;
+  const view = { object, uid, memory, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
+  const order = object === undefined ? undefined : orderIn(held.record);
+  const decision =
+    order === undefined
+      ? operator.decide(message, view)
+      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
+  return await resultOf(decision, reads, textOf(message));
 };
 
 type Carried =

@@ -2,8 +2,9 @@
  * Pods that do not start, in a step's plan: what they wait for stands in the record, and is told once for each reason. The
  * events of a pod are listed only when it has been pending past its grace and its status leaves open why. Pure.
  */
+import { type Decision, list, type Reads } from "../core/decision.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { type Decision, type Effect, type Look, type Plan, queryId, untold, type View } from "../core/plan.ts";
+import { type Effect, type Plan, untold, type View } from "../core/plan.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
 import { pods } from "./resources.ts";
 
@@ -17,14 +18,15 @@ export type Startup = {
   readonly run: number;
   /** What the pods are: `driver`, `executor`; a role is told once for each reason. */
   readonly role: string;
-  readonly pods: readonly Stored[];
+  /** Read when it is known that the plan neither makes pods nor ends the record. */
+  readonly pods: Reads<readonly Stored[]>;
   /** What the record says that it waits for; `before` is what the plan says. */
   readonly waitsFor: (text: string, before: string | undefined, holdup: Holdup) => string;
 };
 
 type Pending = { readonly pod: Stored; readonly dueAt: number };
 
-type Finding = Look | { readonly holdup?: Holdup; readonly pollMs?: number };
+type Finding = { readonly holdup?: Holdup; readonly pollMs?: number };
 
 /** A pod that has been held up for long is looked at less often; from some time on, by each resync alone. */
 const pollMsAt = (lateMs: number): number | undefined => {
@@ -41,18 +43,16 @@ const pendingAmong = (all: readonly Stored[]): readonly Pending[] =>
   });
 
 /** The first pod whose status says why, else the first; one is enough to tell of. */
-const findingOf = ({ seen, now }: Pick<View<unknown>, "seen" | "now">, all: readonly Stored[]): Finding => {
+function* findingOf({ now }: View<unknown>, all: readonly Stored[]): Reads<Finding> {
   const pending = pendingAmong(all);
   const late = pending.filter(({ dueAt }) => dueAt <= now);
   const chosen = late.find(({ pod }) => !needsEvents(pod)) ?? late[0];
   if (chosen === undefined) return pollOf(pending.length === 0 ? undefined : startGraceMs);
   const silent = needsEvents(chosen.pod);
-  const query = eventsOf(chosen.pod);
-  const about = silent ? seen.get(queryId(query)) : [];
-  if (about === undefined) return { look: [query] };
+  const about = silent ? yield* list(eventsOf(chosen.pod)) : [];
   const polls = silent ? pollMsAt(now - chosen.dueAt) : late.length < pending.length ? startGraceMs : undefined;
   return { holdup: holdupOf(chosen.pod, about), ...pollOf(polls) };
-};
+}
 
 /** A pod that the step ends is told of by what ends it. */
 const staying = (
@@ -109,17 +109,16 @@ const telling = <Memory extends ToldHoldups>(
   return { ...kept, memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) } };
 };
 
-/** Adds to the decision of a step what keeps these pods from starting. */
-export const withStartup = <Memory extends ToldHoldups>(
+/** Adds to the plan of a step what keeps these pods from starting. */
+export function* withStartup<Memory extends ToldHoldups>(
   view: View<Memory>,
   startup: Startup,
-  decision: Decision<Memory>,
-): Decision<Memory> => {
-  if ("look" in decision || decision.more === true || decision.forget === true) return decision;
+  plan: Plan<Memory>,
+): Decision<Memory> {
+  if (plan.more === true || plan.forget === true) return plan;
   // That a pod was made is no news to its maker: whether it starts is found out by the clock.
-  if (makesPods(decision)) return { ...decision, ...sooner(decision.pollMs, startGraceMs) };
-  const finding = findingOf(view, staying(view, decision, startup.pods));
-  if ("look" in finding) return finding;
-  const plan = { ...decision, ...sooner(decision.pollMs, finding.pollMs) };
-  return finding.holdup === undefined ? plan : telling(view, startup, plan, finding.holdup);
-};
+  if (makesPods(plan)) return { ...plan, ...sooner(plan.pollMs, startGraceMs) };
+  const { holdup, pollMs } = yield* findingOf(view, staying(view, plan, yield* startup.pods));
+  const polled = { ...plan, ...sooner(plan.pollMs, pollMs) };
+  return holdup === undefined ? polled : telling(view, startup, polled, holdup);
+}

@@ -1,11 +1,11 @@
 /** A step that goes by what the process knows: two requests to a creation, and never anything that only a read may say. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { type Decision, list } from "../../shared/core/decision.ts";
 import type { Key } from "../../shared/core/key.ts";
 import { textOf } from "../../shared/core/key.ts";
 import type { Stored } from "../../shared/core/object.ts";
-import type { Plan, Query, View } from "../../shared/core/plan.ts";
-import { queryId } from "../../shared/core/plan.ts";
+import type { Looking, Plan, View } from "../../shared/core/plan.ts";
 import { dateAt } from "../../shared/core/time.ts";
 import { merged } from "../../shared/engine/batch.ts";
 import type { CachedStep, StepCache } from "../../shared/engine/cache.ts";
@@ -14,7 +14,7 @@ import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";
 
 const watched = { ...message, watched: true } as const;
-const query: Query = { do: "list", resource: parts, namespace: "ns", labels: {} };
+const query: Looking = { do: "list", resource: parts, namespace: "ns", labels: {} };
 
 type Knowing = {
   readonly world: World;
@@ -24,10 +24,9 @@ type Knowing = {
 };
 
 /** One part more at each step, as many as there are; `more` is added to every plan. */
-const growing =
-  (more: (view: View<Toy>) => Partial<Plan<Toy>>) =>
-  (view: View<Toy>): { look: readonly Query[] } | Plan<Toy> => {
-    if (!view.seen.has(queryId(query))) return { look: [query] };
+const growing = (more: (view: View<Toy>) => Partial<Plan<Toy>>) =>
+  function* (view: View<Toy>): Decision<Toy> {
+    yield* list(query);
     const count = (view.memory?.count ?? 0) + 1;
     return { memory: { count }, stages: [[creation(`part-${count}`)]], staleSafe: true, ...more(view) };
   };

@@ -1,12 +1,13 @@
 /** The five ports in memory, and a toy kind whose decision each test writes itself. */
 import { memoryCheckpoints } from "../../shared/adapters/checkpoints/memory.ts";
+import { type Decision, settled } from "../../shared/core/decision.ts";
 import { ApiError } from "../../shared/core/errors.ts";
 import { mergePatch } from "../../shared/core/json.ts";
 import type { Message } from "../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
 import type { StateUpdate } from "../../shared/core/outbox.ts";
-import type { Decision, Effect, Plan, View } from "../../shared/core/plan.ts";
+import type { Effect, Plan, View } from "../../shared/core/plan.ts";
 import type { CheckpointRecord, Cluster } from "../../shared/engine/ports.ts";
 import { timing } from "../../shared/engine/settings.ts";
 import type { World } from "../../shared/engine/world.ts";
@@ -20,7 +21,11 @@ export const message: Message = { cluster: "here", kind: "Toy", namespace: "ns",
 export const eight = Date.UTC(2026, 10, 2, 8);
 
 export type Toy = { readonly count: number };
-export type Decide = (view: View<Toy>) => Decision<Toy>;
+/** A decision that reads, or a plan where it reads nothing. */
+export type Decide = (view: View<Toy>) => Decision<Toy> | Plan<Toy>;
+
+export const decisionOf = (decided: ReturnType<Decide>): Decision<Toy> =>
+  "next" in decided ? decided : settled(decided);
 
 export const toy = (more: Partial<Stored["metadata"]> = {}, status?: unknown): Stored => ({
   apiVersion: "toys.example/v1",
@@ -180,7 +185,7 @@ export const stage = (decide: Decide = ({ memory }) => ({ memory: memory ?? { co
       typeof stored === "object" && stored !== null && "count" in stored && typeof stored.count === "number"
         ? { ok: true, memory: { count: stored.count } }
         : { ok: false, error: "no toy's memory" },
-    decide: (_, view) => stage.decide(view),
+    decide: (_, view) => decisionOf(stage.decide(view)),
     measuresOf: (_, { phase }) => [{ do: "count", name: String(phase), value: 1, of: {} }],
     tells: (plan) => stage.tells(plan),
     troubleWord: (trouble) => stage.words(trouble),

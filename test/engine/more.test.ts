@@ -1,6 +1,7 @@
 /** A plan with more to decide: what it made is decided on within the step, from what was seen, and only then told. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { get } from "../../shared/core/decision.ts";
 import type { Effect } from "../../shared/core/plan.ts";
 import { step } from "../../shared/engine/step.ts";
 import { creation, failing, message, parts, refOf, type Stage, stage, toy, writesIn } from "./fakes.ts";
@@ -15,13 +16,12 @@ const wish = (name: string): Effect => {
 
 /** Looks for an arm, makes a leg, and says what it finds of it. */
 const growing = (effect: Effect): Stage =>
-  stage(({ seen, done = [] }) => {
-    if (seen.get(JSON.stringify(arm)) === undefined) return { look: [arm] };
+  stage(function* ({ done = [] }) {
+    yield* get(arm);
     const plan = { memory: { count: 1 }, waitsFor: "it" };
     if (done.length === 0) return { ...plan, stages: [[effect]], status: { phase: "never told" }, more: true };
-    const found = seen.get(JSON.stringify(leg));
-    if (found === undefined) return { look: [leg] };
-    return { ...plan, stages: [], status: { phase: found.length === 0 ? "without" : "with" }, rests: false };
+    const phase = (yield* get(leg)) === undefined ? "without" : "with";
+    return { ...plan, stages: [], status: { phase }, rests: false };
   });
 
 describe("a plan with more to decide", () => {

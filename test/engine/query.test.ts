@@ -1,21 +1,19 @@
 /** What a step learns: questions that may stay without an answer are evidence for the decision, never trouble for the step. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type ProbeResult, queryId } from "../../shared/core/plan.ts";
-import { answerQuery, noAnswers } from "../../shared/engine/query.ts";
+import { all, getIfAllowed, list, proxyGet } from "../../shared/core/decision.ts";
+import type { ProbeResult } from "../../shared/core/plan.ts";
+import { resultOf, stepReads } from "../../shared/engine/query.ts";
 import { step } from "../../shared/engine/step.ts";
 import { failing, message, parts, refOf, type Stage, stage } from "./fakes.ts";
 
-const peek = { do: "peek", ref: refOf(parts, "arm") } as const;
 const ask = { do: "ask", pod: refOf(parts, "arm"), port: 4040, path: ["api"] } as const;
 
 /** A world that wants to know both, and what it heard. */
-const curious = (): { world: Stage; heard: (ProbeResult | undefined)[] } => {
-  const heard: (ProbeResult | undefined)[] = [];
-  const world = stage(({ memory, heard: said }) => {
-    const answers = [peek, ask].map((query) => said?.get(queryId(query)));
-    if (answers.includes(undefined)) return { look: [peek, ask] };
-    heard.push(...answers);
+const curious = (): { world: Stage; heard: ProbeResult[] } => {
+  const heard: ProbeResult[] = [];
+  const world = stage(function* ({ memory }) {
+    heard.push(...(yield* all([getIfAllowed(refOf(parts, "arm")), proxyGet(ask)])));
     return { memory: memory ?? { count: 0 }, stages: [] };
   });
   return { world, heard };
@@ -78,16 +76,15 @@ describe("a look at a kind that clusters may do without", () => {
   const spared = { do: "list", resource: parts, namespace: "", labels: {}, spared: true } as const;
 
   /** What is answered when so many looks are told that the kind is not served. */
-  const foundAfter = async (denials: number): Promise<readonly string[] | undefined> => {
+  const foundAfter = async (denials: number): Promise<readonly string[]> => {
     const { world } = curious();
     world.put({ apiVersion: "v1", kind: "Part", metadata: { name: "arm", uid: "arm-1" } });
     let left = denials;
     world.before = (call) => {
       if (call === "list parts" && left-- > 0) throw failing(404, "NotFound");
     };
-    const answers = noAnswers();
-    await answerQuery(world.world.cluster, spared, answers);
-    return answers.seen.get(queryId(spared))?.map(({ metadata: { name } }) => name);
+    const found = await resultOf(list(spared), stepReads(world.world.cluster), "a list");
+    return found.map(({ metadata: { name } }) => name);
   };
 
   const rows = [

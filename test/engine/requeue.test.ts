@@ -1,9 +1,10 @@
 /** Coming back: growing backoff, waits that the server asked for, trouble that is told, timers that nothing swallows. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { get, list } from "../../shared/core/decision.ts";
 import type { Plan } from "../../shared/core/plan.ts";
 import { step } from "../../shared/engine/step.ts";
-import { creation, eight, failing, message, type Stage, stage, type Toy, toy, writesIn } from "./fakes.ts";
+import { creation, eight, failing, message, parts, type Stage, stage, type Toy, toy, writesIn } from "./fakes.ts";
 
 const making: Plan<Toy> = { memory: { count: 1 }, stages: [[creation("arm")]] };
 
@@ -63,14 +64,14 @@ describe("trouble", () => {
   const places = ["load", "get toys bear", "list toys", "save 1", "create parts arm", "patch toys bear"];
   for (const place of places) {
     test(`at ${place} it comes back, too`, async () => {
-      const world = stage(({ seen }) => {
-        const look = {
+      const world = stage(function* () {
+        yield* list({
           do: "list",
           resource: { group: "", version: "v1", plural: "toys", kind: "Toy" },
           namespace: "ns",
           labels: {},
-        } as const;
-        return seen.size === 0 ? { look: [look] } : { ...making, status: { phase: "made" } };
+        });
+        return { ...making, status: { phase: "made" } };
       });
       refusing(world, place, 500, "InternalServerError");
       assert.equal((await step(world.world, message)).did, "troubled");
@@ -96,7 +97,9 @@ describe("trouble", () => {
   });
 
   test("a decision that never comes to a plan is a fault, not a loop", async () => {
-    const world = stage(() => ({ look: [] }));
+    const world = stage(function* () {
+      for (;;) yield* list({ do: "list", resource: parts, namespace: "ns", labels: {} });
+    });
     assert.deepEqual((await step(world.world, message)).did, "troubled");
   });
 
@@ -131,11 +134,10 @@ describe("trouble that lasts", () => {
   test("is told also when it is a look that meets it", async () => {
     const world = stage();
     await step(world.world, message);
-    world.decide = () => ({
-      look: [
-        { do: "get", ref: { resource: { group: "", version: "v1", plural: "parts", kind: "Part" }, name: "arm" } },
-      ],
-    });
+    world.decide = function* () {
+      yield* get({ do: "get", ref: { resource: parts, name: "arm" } });
+      return making;
+    };
     refusing(world, "get parts arm", 403, "Forbidden");
     await step(world.world, { ...message, tries: 2 });
     assert.equal(world.record()?.trouble?.reason, "Forbidden");

@@ -1,10 +1,12 @@
 /** The promises of a step: saved before acted on, the loser touches nothing, decided again and never replayed, fenced. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { get, list } from "../../shared/core/decision.ts";
 import type { Plan } from "../../shared/core/plan.ts";
 import { step } from "../../shared/engine/step.ts";
 import {
   creation,
+  decisionOf,
   eight,
   failing,
   message,
@@ -27,11 +29,9 @@ const making = (names: readonly string[], more: Partial<Plan<Toy>> = {}): Plan<T
 
 /** Saves the identity first; once the part is there, nothing is left to do. */
 const careful = (world: Stage): void => {
-  world.decide = ({ memory, seen }) => {
-    const query = { do: "get", ref: refOf(parts, "arm") } as const;
-    const answer = seen.get(JSON.stringify(query));
-    if (answer === undefined) return { look: [query] };
-    return answer.length > 0
+  world.decide = function* ({ memory }) {
+    const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });
+    return arm !== undefined
       ? { memory: memory ?? { count: 0 }, stages: [], rests: true }
       : making(["arm"], { fenced: true });
   };
@@ -105,9 +105,8 @@ describe("R2: decided again, never replayed", () => {
         const world = stage();
         careful(world);
         const decide = world.decide;
-        world.decide = (view) => {
-          const plan = decide(view);
-          return "look" in plan ? plan : { ...plan, status: { phase: "made" } };
+        world.decide = function* (view) {
+          return { ...(yield* decisionOf(decide(view))), status: { phase: "made" } };
         };
         const die = (call: string): void => {
           if (call === death) world.before = () => Promise.reject(new Error("dead"));
@@ -145,15 +144,14 @@ describe("R2: decided again, never replayed", () => {
 
   test("every look is answered live, and the decision gets the server's clock", async () => {
     const times: number[] = [];
-    const world = stage(({ seen, now }) => {
+    const world = stage(function* ({ now }) {
       times.push(now);
-      const query = { do: "list", resource: parts, namespace: "ns", labels: {} } as const;
-      const answer = seen.get(JSON.stringify(query));
-      return answer === undefined ? { look: [query] } : { memory: { count: answer.length }, stages: [] };
+      const found = yield* list({ do: "list", resource: parts, namespace: "ns", labels: {} });
+      return { memory: { count: found.length }, stages: [] };
     });
     world.put(part("arm"));
     await step(world.world, message);
-    assert.deepEqual([world.record()?.memory, times], [{ count: 1 }, [eight, eight]]);
+    assert.deepEqual([world.record()?.memory, times], [{ count: 1 }, [eight]]);
   });
 });
 
@@ -263,7 +261,10 @@ describe("what a step leaves alone", () => {
     const world = stage(() => making(["arm"], { status: { phase: "made" }, again: true }));
     const shadow = { ...world.world, shadow: (_: unknown, plan: Plan<unknown>) => told.push(plan.stages.length) };
     await step(shadow, message);
-    world.decide = () => ({ look: [{ do: "get", ref: refOf(parts, "arm") }] });
+    world.decide = function* () {
+      yield* get({ do: "get", ref: refOf(parts, "arm") });
+      return making(["arm"]);
+    };
     world.before = (call) => {
       if (call === "get parts arm") throw failing(403, "Forbidden");
     };

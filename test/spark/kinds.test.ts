@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import { type Plan, queryId } from "../../shared/core/plan.ts";
+import type { Plan } from "../../shared/core/plan.ts";
 import { sparkConnect } from "../../shared/spark/connect/operator.ts";
 import { scheduledSparkApplication } from "../../shared/spark/scheduled/operator.ts";
+import { resultOf } from "../support/decisions.ts";
 import { creating, said } from "./admission/reviews.ts";
 import { goodConnect, goodSchedule, type KindRow, kindRows } from "./input/kinds.ts";
 
@@ -29,15 +30,10 @@ const stored = ({ kind, metadata }: KindRow, spec: unknown, generation: number):
 
 /** One decision where nothing else is there. */
 const planOf = (object: Stored, operator: Operator<unknown>, memory: unknown): Plan<unknown> => {
-  const seen = new Map<string, readonly Stored[]>();
   const key = { cluster: "here", kind: object.kind, namespace: "team", name: object.metadata.name };
   const now = Date.UTC(2026, 10, 21, 9);
-  for (let round = 0; round < 8; round++) {
-    const decision = operator.decide(key, { object, uid: "uid-1", memory, seen, now, refused: [] });
-    if (!("look" in decision)) return decision;
-    for (const query of decision.look) seen.set(queryId(query), []);
-  }
-  throw new Error("it never came to a plan");
+  const view = { object, uid: "uid-1", memory, now, refused: [] };
+  return resultOf(operator.decide(key, view), { objects: () => [] });
 };
 
 const creations = ({ stages }: Plan<unknown>): number =>

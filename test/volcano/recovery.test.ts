@@ -2,11 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../shared/core/object.ts";
-import { queryId } from "../../shared/core/plan.ts";
-import { jobsOf as cronJobsOf } from "../../shared/volcano/cron/jobs.ts";
 import { timingOf } from "../../shared/volcano/cron/read.ts";
 import { recovery as cron } from "../../shared/volcano/cron/recovery.ts";
-import { jobsOf } from "../../shared/volcano/flow/read.ts";
 import { recovery as flow } from "../../shared/volcano/flow/recovery.ts";
 import { recovery as queue } from "../../shared/volcano/queue/recovery.ts";
 
@@ -35,7 +32,7 @@ const job = (name: string, phase: string, owner = "x-1"): Stored => ({
 describe("a JobFlow's damaged memory", () => {
   const jobs = [job("x-a", "Completed"), job("x-b", "Running"), job("x-c", "Completed", "stranger")];
   const rebuilt = (stored: unknown, status?: object) =>
-    flow.rebuild({ key, object: object(status), seen: new Map([[queryId(jobsOf(key)), jobs]]), now: eight, stored });
+    flow.rebuild({ key, object: object(status), found: [jobs], now: eight, stored });
   const history = { "x-a": [{ state: "Completed", at: eight }] };
   const rows = [
     {
@@ -88,7 +85,6 @@ describe("a CronJob's damaged memory", () => {
   const timing = timingOf(object());
   const tick = eight + 5 * minute;
   const jobs = [job(`x-${tick / minute}`, "Running"), job(`x-${(tick + 5 * minute) / minute}`, "Running", "stranger")];
-  const seen = new Map([[queryId(cronJobsOf(key)), jobs]]);
   const rows = [
     {
       name: "whole stays as it is, but for a time whose job is there",
@@ -109,7 +105,7 @@ describe("a CronJob's damaged memory", () => {
   ];
   for (const { name, stored, want } of rows)
     test(`a CronJob that is ${name}`, () => {
-      assert.deepEqual(cron.rebuild({ key, object: object(), seen, now: tick + minute, stored }).memory, want);
+      assert.deepEqual(cron.rebuild({ key, object: object(), found: [jobs], now: tick + minute, stored }).memory, want);
     });
 
   test("in another cluster, means what it meant, without that one's refusal", () => {
@@ -126,7 +122,7 @@ describe("a Queue's memory", () => {
 
   test("damaged, keeps what can be read", () => {
     const stored = { wanted: "Ajar", commands: ["u-1"] };
-    const { memory, problems } = queue.rebuild({ key, object: object(), seen: new Map(), now: eight, stored });
+    const { memory, problems } = queue.rebuild({ key, object: object(), found: [], now: eight, stored });
     assert.deepEqual([memory, problems.length], [{ commands: ["u-1"] }, 1]);
   });
 });

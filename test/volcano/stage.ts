@@ -3,8 +3,9 @@ import { mergePatch } from "../../shared/core/json.ts";
 import type { Key } from "../../shared/core/key.ts";
 import type { Obj, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import { type Effect, type Plan, type ProbeResult, type Query, queryId, type Refusal } from "../../shared/core/plan.ts";
+import type { Effect, Plan, ProbeResult, Query, Refusal } from "../../shared/core/plan.ts";
 import { timeText } from "../../shared/core/time.ts";
+import { resultOf } from "../support/decisions.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -114,19 +115,16 @@ export class Stage<Memory> {
   }
 
   private decided({ refused = [], done = [] }: Before): Plan<Memory> {
-    const seen = new Map<string, readonly Stored[]>();
-    const heard = new Map<string, ProbeResult>();
     const object = this.objects.get(`${this.operator.resource.plural}/${this.key.name}`);
     const uid = object?.metadata.uid ?? "uid-1";
-    for (let round = 0; round < 8; round += 1) {
-      const view = { object, uid, memory: this.memory, seen, heard, now: this.now, refused, done };
-      const decision = this.operator.decide(this.key, view);
-      if (!("look" in decision)) return decision;
-      for (const query of decision.look)
-        if (query.do === "ask") heard.set(queryId(query), this.hears(query));
-        else seen.set(queryId(query), this.answer(query));
-    }
-    throw new Error("never came to a plan");
+    const view = { object, uid, memory: this.memory, now: this.now, refused, done };
+    return resultOf(this.operator.decide(this.key, view), {
+      objects: (query) => this.answer(query),
+      probe: (query) => {
+        if (query.do === "ask") return this.hears(query);
+        throw new Error("nobody answers a peek");
+      },
+    });
   }
 
   private perform(effect: Effect): Refusal | undefined {

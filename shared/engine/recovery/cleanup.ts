@@ -2,11 +2,12 @@
  * Carrying out the order to end everything that a key owns: with grace, then by force, each by its UID; and when nothing
  * is left, and nothing that was planned before the order can still arrive, that is recorded. Pure.
  */
+import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId, untold } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type StatusMemo, statusPatch } from "../status.ts";
@@ -68,25 +69,21 @@ const finished = (cleaning: CleanupContext, view: View<unknown>): Plan<unknown> 
   );
 };
 
-/** A plan, or a look at what there is. */
-export const clean = (
-  cleaning: CleanupContext,
-  view: View<unknown>,
-): { readonly look: readonly Query[] } | Plan<unknown> => {
+/** Decides what of the order is still to be done, by what is there. */
+export function* clean(cleaning: CleanupContext, view: View<unknown>): Decision<unknown> {
   const { key, operator, cleanup, timing } = cleaning;
-  const { uid, memory, seen, now } = view;
+  const { uid, memory, now } = view;
   const { recovery } = operator;
   const estate = recovery?.estate(key, uid, memory) ?? { queries: [], owners: [] };
-  const unseen = estate.queries.filter((query) => !seen.has(queryId(query)));
-  if (unseen.length > 0) return { look: unseen };
-  const left = ownedIn(estate, seen).filter(({ object }) => recovery?.isLive(object) === true);
+  const found = yield* all(estate.queries.map(list));
+  const left = ownedIn(estate, found).filter(({ object }) => recovery?.isLive(object) === true);
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));
   const waitsFor = left.length > 0 ? `${left.length} object(s) to end (cleanup)` : "the last submission to settle";
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);
   return { memory, stages: stage.length === 0 ? [] : [stage], wakeAt, pollMs, waitsFor };
-};
+}
 
 /** Why nothing is done for a key any more; a kind that can tell so in its memory goes on by that. */
 export const stoppedBy = (

@@ -1,17 +1,20 @@
 /** What belongs to a key right now: found live, and known by its owners' UIDs, never by name or label alone. */
-import type { Key } from "../../core/key.ts";
+import { all, list } from "../../core/decision.ts";
+import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import { queryId, type Seen } from "../../core/plan.ts";
 import type { OwnedObjects } from "../../core/recovery.ts";
 import type { Cluster } from "../ports.ts";
-import { answerQuery, noAnswers } from "../query.ts";
+import { resultOf, stepReads } from "../query.ts";
 
 export type OwnedObject = { readonly ref: Ref; readonly object: Stored };
 
-export type Survey = { readonly seen: Seen; readonly pieces: readonly OwnedObject[] };
+/** What each query found, in their order. */
+type Found = readonly (readonly Stored[])[];
 
-const nothing: Survey = { seen: new Map(), pieces: [] };
+export type Survey = { readonly found: Found; readonly pieces: readonly OwnedObject[] };
+
+const nothing: Survey = { found: [], pieces: [] };
 
 type Query = OwnedObjects["queries"][number];
 
@@ -27,16 +30,16 @@ const isOwned = ({ object }: OwnedObject, owners: ReadonlySet<string>): boolean 
   object.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) ?? false;
 
 /** Whatever an owner owns, and what that owns in turn. */
-export const ownedIn = ({ queries, owners }: OwnedObjects, seen: Seen): readonly OwnedObject[] => {
-  const all = queries.flatMap((query) =>
-    (seen.get(queryId(query)) ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
+export const ownedIn = ({ queries, owners }: OwnedObjects, found: Found): readonly OwnedObject[] => {
+  const there = queries.flatMap((query, index) =>
+    (found[index] ?? []).map((object): OwnedObject => ({ ref: refOf(query, object), object })),
   );
   const known = new Set(owners);
   for (let before = -1; before < known.size; ) {
     before = known.size;
-    for (const piece of all) if (isOwned(piece, known)) known.add(piece.object.metadata.uid);
+    for (const piece of there) if (isOwned(piece, known)) known.add(piece.object.metadata.uid);
   }
-  return all.filter((piece) => isOwned(piece, known));
+  return there.filter((piece) => isOwned(piece, known));
 };
 
 export type About = { readonly key: Key; readonly uid: string; readonly memory: unknown };
@@ -46,10 +49,8 @@ export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, a
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
   const estate = recovery.estate(about.key, about.uid, about.memory);
-  const answers = noAnswers();
-  await Promise.all(estate.queries.map((query) => answerQuery(cluster, query, answers)));
-  const { seen } = answers;
-  return { seen, pieces: ownedIn(estate, seen) };
+  const found = await resultOf(all(estate.queries.map(list)), stepReads(cluster), textOf(about.key));
+  return { found, pieces: ownedIn(estate, found) };
 };
 
 /** Those that live, and whose end nobody has begun. */

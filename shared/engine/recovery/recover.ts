@@ -123,7 +123,7 @@ const mended = async (
     return { memory: recovery.voided(memory), kept: Object.keys(ill.rest), problems: [], survey: undefined };
   const found = await findOwned(world.cluster, operator, { key, uid: object.metadata.uid, memory });
   const stored = treatment === "fresh" ? undefined : ill.rest.memory;
-  const rebuilt = recovery.rebuild({ key, object, seen: found.seen, now, stored });
+  const rebuilt = recovery.rebuild({ key, object, found: found.found, now, stored });
   const whole = ill.elsewhere ? { ...rebuilt, memory: recovery.voided(rebuilt.memory) } : rebuilt;
   const problems = [
     ...new Set([

@@ -68,7 +68,7 @@ export const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Obs
   const { recovery } = operator;
   if (object === undefined || recovery === undefined) return observation;
   const found = await findOwned(world.cluster, operator, { key, uid, memory: observation.memory });
-  const remains = { key, object, seen: found.seen, now, stored: undefined };
+  const remains = { key, object, found: found.found, now, stored: undefined };
   const memory = observation.memory ?? recovery.rebuild(remains).memory;
   const record = recordFor({ run, ask, object, memory });
   const finding = findingOf(observation, { did: words[ask.mode].did, returning: record.returning });

@@ -1,6 +1,6 @@
 /** A run and the objects that go with it: what they are made from, what of them the status tells, when they end. */
-import type { Effect, Query } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import { all, get, list, type Reads } from "../../core/decision.ts";
+import type { Effect } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { services } from "../../kube/resources.ts";
 import {
@@ -40,7 +40,6 @@ export const withRare = (memory: Memory, companions: readonly AuxiliaryObject[])
 };
 
 type Exposure =
-  | { readonly look: readonly Query[] }
   | { readonly make: readonly Effect[]; readonly memory: Memory }
   | { readonly info: Readonly<Record<string, unknown>> };
 
@@ -49,7 +48,7 @@ type Exposure =
  * server is slow to give, are in no driver's way. Then what the status tells of the UI, asked for until it is told, for
  * the server gives its address.
  */
-export const exposureOf = (scene: ApplicationContext): Exposure => {
+export function* exposureOf(scene: ApplicationContext): Reads<Exposure> {
   const { key, view, memory, read, object, settings } = scene;
   const { driver } = memory;
   if (!read.ok || driver === undefined) return { info: {} };
@@ -64,26 +63,19 @@ export const exposureOf = (scene: ApplicationContext): Exposure => {
   }
   if (!settings.options.uiService || shownInfo(object, driver)["webUIServiceName"] !== undefined) return { info: {} };
   const name = uiServiceName(key.name);
-  const query: Query = { do: "get", ref: { resource: services, namespace: key.namespace, name } };
-  const answer = view.seen.get(queryId(query));
-  if (answer === undefined) return { look: [query] };
-  const service = answer.find((one) => ownedBy(one, view.uid));
-  return { info: service === undefined ? {} : uiInfo(subject, service) };
-};
+  const service = yield* get({ do: "get", ref: { resource: services, namespace: key.namespace, name } });
+  return { info: service !== undefined && ownedBy(service, view.uid) ? uiInfo(subject, service) : {} };
+}
 
-type Ended =
-  | { readonly look: readonly Query[] }
-  | { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
+type Ended = { readonly stage: readonly Effect[]; readonly left: number; readonly memory: Memory };
 
 /** What must not outlive the run is removed by UID; when none is left, nobody asks for it again. */
-export const endAuxiliaryObjects = (scene: ApplicationContext): Ended => {
+export function* endAuxiliaryObjects(scene: ApplicationContext): Reads<Ended> {
   const { view, memory } = scene;
   const ending: readonly RareKind[] = (memory.rare ?? []).filter((name) => endsWithRun[name]);
-  const asked = ending.map((name) => ({ name, query: rareOf(scene, name) }));
-  const unseen = asked.map(({ query }) => query).filter((query) => !view.seen.has(queryId(query)));
-  if (unseen.length > 0) return { look: unseen };
-  const there = asked.flatMap(({ name, query }) => {
-    const mine = (view.seen.get(queryId(query)) ?? []).filter((object) => ownedBy(object, view.uid));
+  const lists = yield* all(ending.map((name) => list(rareOf(scene, name))));
+  const there = ending.flatMap((name, index) => {
+    const mine = (lists[index] ?? []).filter((object) => ownedBy(object, view.uid));
     return mine.map((object) => ({ object, name }));
   });
   const gone = ending.filter((kind) => there.every(({ name }) => name !== kind));
@@ -94,4 +86,4 @@ export const endAuxiliaryObjects = (scene: ApplicationContext): Ended => {
     left: there.length,
     memory: rare.length === 0 ? rest : { ...rest, rare },
   };
-};
+}

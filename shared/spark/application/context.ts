@@ -1,8 +1,8 @@
 /** What every act of a SparkApplication's step works with, and how its result becomes a plan. */
+import { list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
 import type { Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../auxiliary-objects/all.ts";
 import type { Options } from "../auxiliary-objects/options.ts";
@@ -59,7 +59,7 @@ export const podsOf = (key: Key): Listing => ({
 });
 
 /** Executors alone: a second look, in words of its own, at those that the first may not have shown. */
-export const executorsAgain = (key: Key): Query => ({
+export const executorsAgain = (key: Key): Listing => ({
   do: "list",
   resource: pods,
   namespace: key.namespace,
@@ -68,7 +68,7 @@ export const executorsAgain = (key: Key): Query => ({
 });
 
 /** The driver's pod itself, by its name. */
-export const bodyOf = (key: Key, driver: Driver): Query => ({
+export const bodyOf = (key: Key, driver: Driver): Extract<Query, { do: "get" }> => ({
   do: "get",
   ref: { resource: pods, namespace: key.namespace, name: driver.podName },
 });
@@ -90,11 +90,10 @@ export const leftoversOf = (scene: Maker & { readonly memory: Pick<Memory, "rare
 /** Companions of one rare kind. */
 export const rareOf = (scene: ApplicationContext, name: RareKind): Listing => madeOf(scene, rareKinds[name]);
 
-/** The pods told apart, or undefined while nobody has looked. */
-export const seenPods = (scene: ApplicationContext): Pods | undefined => {
-  const seen = scene.view.seen.get(queryId(podsOf(scene.key)));
-  return seen === undefined ? undefined : sortOut(seen, scene.view.uid, scene.memory.driver);
-};
+/** The pods that carry the application's name, told apart. */
+export function* readPods({ key, view, memory }: ApplicationContext): Reads<Pods> {
+  return sortOut(yield* list(podsOf(key)), view.uid, memory.driver);
+}
 
 /** Ends by right: whatever stands under this UID, and nothing else of that name. */
 export const removal = (object: Stored, resource: Ref["resource"]): Effect => {

@@ -1,8 +1,9 @@
 /** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
+import { type Decision, list, settled } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, View } from "../../core/plan.ts";
-import { queryId, untold } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -16,12 +17,12 @@ import {
   planOf,
   podsOf,
   policyOf,
+  readPods,
   resting,
   type Settings,
-  seenPods,
   settledAt,
 } from "./context.ts";
-import { clearAttempt, windDown } from "./driver/cleanup.ts";
+import { clearAttempt, readAttempt, windDown } from "./driver/cleanup.ts";
 import type { Pods } from "./driver/evidence.ts";
 import { monitorDriver } from "./driver/monitor.ts";
 import { submitNext, withdrawn } from "./driver/submit.ts";
@@ -67,7 +68,7 @@ const enter = (scene: ApplicationContext, state: State): Decision<Memory> =>
   rest({ ...scene, memory: withHistory(scene, scene.memory.state.phase, { ...scene.memory, state }) });
 
 /** Enters a phase in which no driver is known any more. */
-const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Decision<Memory> => {
+const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Plan<Memory> => {
   const { driver: _, ...memory } = scene.memory;
   return planOf(scene, { ...memory, state: { phase } }, undefined, { again: true });
 };
@@ -81,13 +82,12 @@ const resubmit = (scene: ApplicationContext): Decision<Memory> =>
   });
 
 /** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
-const clearEnded = (scene: ApplicationContext, from: number, waitsFor: string): Decision<Memory> => {
-  const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(scene.key)] };
+function* clearEnded(scene: ApplicationContext, from: number, waitsFor: string): Decision<Memory> {
+  const found = yield* readPods(scene);
   const due = Math.max(from, settledAt(scene));
-  if (scene.view.now >= due) return clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
+  if (scene.view.now >= due) return yield* clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
   return planOf(scene, scene.memory, found, { stages: [endOver(scene.memory, found)], wakeAt: due, waitsFor });
-};
+}
 
 const succeed = (scene: ApplicationContext): Decision<Memory> => {
   const { state } = scene.memory;
@@ -96,33 +96,29 @@ const succeed = (scene: ApplicationContext): Decision<Memory> => {
   return enter(scene, { phase: "COMPLETED", endedAt });
 };
 
-const fail = (scene: ApplicationContext): Decision<Memory> => {
+function* fail(scene: ApplicationContext): Decision<Memory> {
   const { state } = scene.memory;
-  if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return rest(scene);
+  if (state.phase !== "FAILING" && state.phase !== "SUBMISSION_FAILED") return yield* rest(scene);
   const { endedAt, error, retryAt, cause } = state;
   if (retryAt === undefined)
-    return enter(scene, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
+    return yield* enter(scene, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
   const waitsFor = `its next try after: ${error}`;
-  if (state.phase === "FAILING") return clearEnded(scene, retryAt, waitsFor);
-  const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(scene.key)] };
-  if (scene.view.now >= retryAt) return resubmit(scene);
+  if (state.phase === "FAILING") return yield* clearEnded(scene, retryAt, waitsFor);
+  const found = yield* readPods(scene);
+  if (scene.view.now >= retryAt) return yield* resubmit(scene);
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: retryAt, waitsFor });
-};
+}
 
 /** Finished: the executors' last states, strays, what must not outlive the run, and the end of its time to live. */
-const rest = (scene: ApplicationContext): Decision<Memory> => {
-  const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(scene.key)] };
-  const companions = endAuxiliaryObjects(scene);
-  if ("look" in companions) return companions;
-  const { stage, left, memory } = companions;
+function* rest(scene: ApplicationContext): Decision<Memory> {
+  const found = yield* readPods(scene);
+  const { stage, left, memory } = yield* endAuxiliaryObjects(scene);
   if (left > 0) {
     const waits = stage.length > 0 ? { again: true } : { pollMs: 15_000 };
     return planOf(scene, memory, found, { stages: [endOver(memory, found), stage], ...waits });
   }
   return expire({ ...scene, memory }, found);
-};
+}
 
 /** The application's own, else the deployment's; only a deployment's 0 means none. */
 const timeToLive = ({ read, settings }: ApplicationContext): number | undefined => {
@@ -131,7 +127,7 @@ const timeToLive = ({ read, settings }: ApplicationContext): number | undefined 
 };
 
 /** Not before all is settled, or a slow creation of a schedule's run could bring it again. */
-const expire = (scene: ApplicationContext, found: Pods): Decision<Memory> => {
+const expire = (scene: ApplicationContext, found: Pods): Plan<Memory> => {
   const { key, memory, object, view } = scene;
   const ttl = timeToLive(scene);
   if (ttl === undefined || !("endedAt" in memory.state)) return resting(scene, found);
@@ -151,25 +147,23 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
   resourceVersion,
 });
 
-const wait = (scene: ApplicationContext): Decision<Memory> => {
-  const found = seenPods(scene);
-  if (found === undefined) return { look: [podsOf(scene.key)] };
-  return resting(scene, found, "spec.suspend to become false");
-};
+function* wait(scene: ApplicationContext): Decision<Memory> {
+  return resting(scene, yield* readPods(scene), "spec.suspend to become false");
+}
 
-const clearing = (scene: ApplicationContext): Decision<Memory> => {
+function* clearing(scene: ApplicationContext): Decision<Memory> {
   const { phase } = scene.memory.state;
   const after = phase === "SUSPENDING" ? clearedInto.SUSPENDING : clearedInto.INVALIDATING;
-  const found = seenPods(scene);
-  const account = found === undefined ? undefined : closing.interrupted(scene, found);
+  const { found } = yield* readAttempt(scene);
+  const account = closing.interrupted(scene, found);
   if (account !== undefined && untold(scene.view, account.first).length > 0)
     return { memory: scene.view.memory ?? scene.memory, stages: [account.first], more: true };
   const { memory } = account ?? scene;
-  return clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
-};
+  return yield* clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
+}
 
 const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memory>>> = {
-  submit: submitNext,
+  submit: (scene) => settled(submitNext(scene)),
   follow: (scene) => monitorDriver(scene, act),
   succeed,
   fail,
@@ -182,14 +176,13 @@ const acting: Readonly<Record<Act, (scene: ApplicationContext) => Decision<Memor
 const act = (scene: ApplicationContext): Decision<Memory> => acting[acts[scene.memory.state.phase]](scene);
 
 /** One step's decision for a SparkApplication. */
-export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object } = view;
   if (object === undefined || isEnding(object))
-    return windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
+    return yield* windDown({ key, view, settings, memory: view.memory ?? blank(0, "") });
   const read = parseSpec(object);
   const policy = read.ok ? (read.spec.restartPolicy ?? {}) : {};
-  const pods = view.seen.get(queryId(podsOf(key)));
-  if (view.memory === undefined && pods === undefined && mayHideDriver(object)) return { look: [podsOf(key)] };
+  const pods = view.memory === undefined && mayHideDriver(object) ? yield* list(podsOf(key)) : [];
   const memory = view.memory ?? adopted(object, relevant(object, false), policy, pods);
   const scene: ApplicationContext = {
     key,
@@ -203,5 +196,6 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const refusal = view.refused.find((one) => one.effect.do === "create");
   if (refusal !== undefined && memory.state.phase === "SUBMITTED") return withdrawn(scene, refusal.message);
   const from = view.memory === undefined ? shownState(object) : memory.state.phase;
-  return startingUp(key, view, object, act({ ...scene, memory: withHistory(scene, from, interrupted(scene)) }));
-};
+  const plan = yield* act({ ...scene, memory: withHistory(scene, from, interrupted(scene)) });
+  return yield* startingUp(key, view, object, plan);
+}

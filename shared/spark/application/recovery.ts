@@ -4,7 +4,6 @@
  */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { queryId } from "../../core/plan.ts";
 import type { OwnedObjects, PastRun, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { labelOf } from "../../kube/pods.ts";
 import { beyond } from "../executors/allotment.ts";
@@ -55,8 +54,8 @@ const stateFrom = (object: Stored, base: Memory, driver: Driver | undefined, att
   return { phase: driver === undefined ? "PENDING_RERUN" : "SUBMITTED" };
 };
 
-const attemptsIn = ({ seen }: Remains): readonly number[] =>
-  [...seen.values()].flat().map((object) => Number(labelOf(object, "rekindle.dev/attempt") ?? 0));
+const attemptsIn = ({ found }: Remains): readonly number[] =>
+  found.flat().map((object) => Number(labelOf(object, "rekindle.dev/attempt") ?? 0));
 
 /** Of another normaliser: the spec is then taken in as it is, and restarts nobody. */
 const taken = (
@@ -75,9 +74,9 @@ const idsAfter = (problems: readonly string[], pods: readonly Stored[]): Pick<Me
 
 /** Counted as far as is known; what is lost counts no less than the status tells. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {
-  const { key, object, seen, now, stored } = remains;
+  const { object, found, now, stored } = remains;
   const { kept, problems } = salvageMemory(stored);
-  const pods = seen.get(queryId(podsOf(key))) ?? [];
+  const [pods = []] = found;
   const read = parseSpec(object);
   const base = adopted(object, "", read.ok ? (read.spec.restartPolicy ?? {}) : {}, pods);
   const body = hiddenDriver(object, "", pods);

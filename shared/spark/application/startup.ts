@@ -1,37 +1,36 @@
 /** What keeps an application's driver, and its executors once the driver runs, from starting. */
+import { type Decision, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Decision, queryId, type View } from "../../core/plan.ts";
+import type { Plan, View } from "../../core/plan.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf } from "./context.ts";
-import { type Pods, sortOut } from "./driver/evidence.ts";
+import { sortOut } from "./driver/evidence.ts";
 import type { Memory } from "./memory.ts";
 import { sparkApplications } from "./resource.ts";
 
-type Role = Pick<Startup, "role" | "pods" | "waitsFor">;
+/** The pods that are to start: the driver, or once it runs the executors. */
+function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memory): Reads<readonly Stored[]> {
+  const found = sortOut(yield* list(podsOf(key)), uid, driver);
+  if (state.phase === "RUNNING") return found.executors;
+  return found.driver === undefined ? [] : [found.driver];
+}
 
-const roleOf = ({ state }: Memory, found: Pods): Role | undefined => {
-  if (state.phase === "SUBMITTED") {
-    const pods = found.driver === undefined ? [] : [found.driver];
-    return { role: "driver", pods, waitsFor: (text) => `the driver to start (${text})` };
-  }
+type Role = Pick<Startup, "role" | "waitsFor">;
+
+const roleOf = ({ state }: Memory): Role | undefined => {
+  if (state.phase === "SUBMITTED") return { role: "driver", waitsFor: (text) => `the driver to start (${text})` };
   if (state.phase !== "RUNNING") return undefined;
   const waitsFor: Role["waitsFor"] = (text, before = "the driver to finish", { pod }) =>
     `${before}; executor pod ${pod} does not start (${text})`;
-  return { role: "executor", pods: found.executors, waitsFor };
+  return { role: "executor", waitsFor };
 };
 
-/** The decision with what the run's pods wait for; whether a driver that was only just made starts is found out by the clock. */
-export const startingUp = (
-  key: Key,
-  view: View<Memory>,
-  object: Stored,
-  decision: Decision<Memory>,
-): Decision<Memory> => {
-  const seen = view.seen.get(queryId(podsOf(key)));
-  if ("look" in decision) return decision;
-  const { memory } = decision;
-  const role = roleOf(memory, sortOut(seen ?? [], view.uid, memory.driver));
-  if (role === undefined) return decision;
-  return withStartup(view, { object, resource: sparkApplications, run: memory.attempt, ...role }, decision);
-};
+/** The plan with what the run's pods wait for; whether a driver that was only just made starts is found out by the clock. */
+export function* startingUp(key: Key, view: View<Memory>, object: Stored, plan: Plan<Memory>): Decision<Memory> {
+  const { memory } = plan;
+  const role = roleOf(memory);
+  if (role === undefined) return plan;
+  const pods = startingPods(key, view, memory);
+  return yield* withStartup(view, { object, resource: sparkApplications, run: memory.attempt, pods, ...role }, plan);
+}

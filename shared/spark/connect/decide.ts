@@ -4,10 +4,11 @@
  *
  * There is one server at a time by its name alone: as long as a pod of that name stands, none is made.
  */
+import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import { digestOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
-import { type Decision, type Effect, type Plan, type Query, queryId, type View } from "../../core/plan.ts";
+import type { Effect, Plan, Query, View } from "../../core/plan.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -39,20 +40,13 @@ const slowPollMs = 60_000;
 
 const refOf = (resource: Resource, { namespace }: Server, name: string): Ref => ({ resource, namespace, name });
 
-const got = (ref: Ref): Query => ({ do: "get", ref });
+const got = (ref: Ref): Extract<Query, { do: "get" }> => ({ do: "get", ref });
 
-const executorsOf = ({ name, namespace }: Server): Query => ({
+const executorsOf = ({ name, namespace }: Server): Extract<Query, { do: "list" }> => ({
   do: "list",
   resource: pods,
   namespace,
   labels: { [launchedLabel]: "true", [connectLabel]: name, "spark-role": "executor" },
-});
-
-const queriesOf = (server: Server) => ({
-  map: got(refOf(configMaps, server, configMapName(server.name))),
-  service: got(refOf(services, server, serviceName(server))),
-  pod: got(refOf(pods, server, serverName(server.name))),
-  executors: executorsOf(server),
 });
 
 type Sight = {
@@ -61,16 +55,17 @@ type Sight = {
   readonly pod: Stored | undefined;
 } & Told;
 
-const sightOf = ({ server, view }: Scene): Sight | { readonly look: readonly Query[] } => {
-  const queries = queriesOf(server);
-  const unseen = Object.values(queries).filter((query) => !view.seen.has(queryId(query)));
-  if (unseen.length > 0) return { look: unseen };
-  const found = (query: Query): readonly Stored[] => view.seen.get(queryId(query)) ?? [];
-  const [map] = found(queries.map);
-  const [standing] = found(queries.service);
-  const [pod] = found(queries.pod);
-  return { map, service: standing, pod, ...toldApart(pod, found(queries.executors)) };
-};
+function* sightOf({ server }: Scene): Reads<Sight> {
+  const [[map, standing, pod], executors] = yield* all([
+    all([
+      get(got(refOf(configMaps, server, configMapName(server.name)))),
+      get(got(refOf(services, server, serviceName(server)))),
+      get(got(refOf(pods, server, serverName(server.name)))),
+    ]),
+    list(executorsOf(server)),
+  ]);
+  return { map, service: standing, pod, ...toldApart(pod, executors) };
+}
 
 /** The fields of `wanted` that the object has not, as a merge patch; undefined when it has them all. */
 const missing = (there: unknown, wanted: unknown): Readonly<Record<string, unknown>> | undefined => {
@@ -226,7 +221,7 @@ const invalid = (object: Stored, memory: Memory, message: string, now: number): 
 };
 
 /** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */
-export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const memory = view.memory ?? { ends: 0 };
   if (object === undefined) return { memory, stages: [], forget: true };
@@ -236,6 +231,5 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const labels = object.metadata.labels ?? {};
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
   const scene: Scene = { object, memory, server, images: read.images, now, view };
-  const observation = sightOf(scene);
-  return "look" in observation ? observation : planOf(scene, observation);
-};
+  return planOf(scene, yield* sightOf(scene));
+}

@@ -3,8 +3,8 @@
  * apart from silent, for a machine that is only silent may still run what stands on it.
  */
 import * as z from "zod";
-import type { Stored } from "../../core/object.ts";
-import type { ProbeResult, Query } from "../../core/plan.ts";
+import type { Ref, Stored } from "../../core/object.ts";
+import type { ProbeResult } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf } from "../../kube/disruption.ts";
 import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";
@@ -16,7 +16,7 @@ export type NodeState =
   | { readonly is: "answers" | "gone" | "hidden" }
   | { readonly is: "silent"; readonly since: number };
 
-export const peekNode = (name: string): Query => ({ do: "peek", ref: { resource: nodes, name } });
+export const nodeRef = (name: string): Ref => ({ resource: nodes, name });
 
 const outOfService = "node.kubernetes.io/out-of-service";
 

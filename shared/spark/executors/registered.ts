@@ -24,7 +24,7 @@ export type Registered = {
 };
 
 /** The dead are among them as far as the driver remembers them (spark.ui.retainedDeadExecutors, 100). */
-export const askRegistered = (pod: Ref, port: number, applicationId: string): Query => ({
+export const registeredQuery = (pod: Ref, port: number, applicationId: string): Extract<Query, { do: "ask" }> => ({
   do: "ask",
   pod,
   port,

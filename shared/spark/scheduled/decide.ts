@@ -6,10 +6,10 @@
  * it, and what was deleted would come again.
  */
 import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
+import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory } from "./memory.ts";
 import { type Asked, readSpec, timingOf } from "./read.ts";
@@ -170,17 +170,15 @@ const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Pl
 };
 
 /** One step's decision for a ScheduledSparkApplication. What it made is owned by it, and goes with it by itself. */
-export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], forget: true };
   const memory = view.memory ?? adopted(object, timingOf(object));
   if (isEnding(object)) return { memory, stages: [], waitsFor: "its deletion" };
-  const found = view.seen.get(queryId(runsOf(key)));
-  if (found === undefined) return { look: [runsOf(key)] };
-  const runs = sortOut(found, view.uid);
+  const runs = sortOut(yield* list(runsOf(key)), view.uid);
   const read = readSpec(object, now);
   if (!read.ok) return invalid(object, memory, runs, read.reason);
   const scene: Scene = { object, memory, asked: read.asked, runs, now, settings };
   const refusal = view.refused.find(({ effect }) => effect.do === "create");
   return refusal === undefined ? go(scene) : refused(scene, refusal.message);
-};
+}

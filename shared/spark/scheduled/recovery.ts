@@ -1,6 +1,5 @@
 /** How a schedule comes back: its runs have names that are made of their times, so none is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
-import { queryId } from "../../core/plan.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { adopted, type Memory, salvageMemory } from "./memory.ts";
 import { timingOf } from "./read.ts";
@@ -9,8 +8,8 @@ import { createdAt, runsOf, sortOut, stateOf } from "./runs.ts";
 const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [runsOf(key)], owners: [uid] });
 
 /** The newest run that is there tells of a time that was taken, if nothing else does. */
-const newest = ({ key, object, seen }: Remains): Pick<Memory, "lastRun"> => {
-  const { unfinished, successful, failed } = sortOut(seen.get(queryId(runsOf(key))) ?? [], object.metadata.uid);
+const newest = ({ object, found: [runs = []] }: Remains): Pick<Memory, "lastRun"> => {
+  const { unfinished, successful, failed } = sortOut(runs, object.metadata.uid);
   const [run] = [...unfinished, ...successful, ...failed].sort((a, b) => createdAt(b) - createdAt(a));
   if (run === undefined) return {};
   return { lastRun: { name: run.metadata.name, tick: createdAt(run), at: createdAt(run) } };

@@ -5,10 +5,11 @@
  * it, and what was deleted would come again.
  */
 import { nextAfter } from "../../core/cron/schedule.ts";
+import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, Refusal, View } from "../../core/plan.ts";
-import { queryId, untold } from "../../core/plan.ts";
+import type { Effect, Plan, Refusal, View } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
@@ -205,15 +206,13 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
 };
 
 /** One step's decision for a CronJob. What it made is owned by it, and goes with it by itself. */
-export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   if (object === undefined) return { memory: view.memory ?? { timing: "", since: now }, stages: [], forget: true };
   const timing = timingOf(object);
   const before = view.memory ?? seeded(object, timing, now);
   if (isEnding(object)) return { memory: before, stages: [], rests: true };
-  const found = view.seen.get(queryId(jobsOf(key)));
-  if (found === undefined) return { look: [jobsOf(key)] };
-  const made = sortOut(found, view.uid);
+  const made = sortOut(yield* list(jobsOf(key)), view.uid);
   const news = untold(view, created(object, before, made));
   if (news.length > 0) return { memory: before, stages: [news], more: true };
   const memory = withSuccess(seen(before, made), made);
@@ -223,4 +222,4 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const scene: Scene = { object, memory: retimed(memory, timing, now), asked: read.asked, made, now, settings, fresh };
   const [refusal] = view.refused.filter(({ effect }) => effect.do === "create");
   return refusal === undefined ? go(scene) : refused(scene, refusal);
-};
+}

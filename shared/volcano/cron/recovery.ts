@@ -1,7 +1,6 @@
 /** How a CronJob comes back: its jobs have names that are made of its times, so no time is taken twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { queryId } from "../../core/plan.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { isFinished } from "../child-jobs.ts";
 import { tickOf } from "./job.ts";
@@ -13,8 +12,8 @@ import { projected } from "./status.ts";
 const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** The latest time whose job is there, epoch ms; 0 when none is. */
-const latestIn = ({ key, object, seen }: Remains): number => {
-  const { all } = sortOut([...(seen.get(queryId(jobsOf(key))) ?? [])], object.metadata.uid);
+const latestIn = ({ object, found: [there = []] }: Remains): number => {
+  const { all } = sortOut(there, object.metadata.uid);
   return Math.max(0, ...all.map((job) => tickOf(object.metadata.name, job) ?? 0));
 };
 

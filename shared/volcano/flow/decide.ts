@@ -4,10 +4,11 @@
  * A job that was complete once is not made again. No job is deleted before `settledMs` have passed since it was created:
  * until then a slow invocation could still create it, and what was deleted would come again.
  */
+import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId, untold } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, phaseOf, removal } from "../child-jobs.ts";
 import { jobFlows, jobTemplates } from "../resource.ts";
@@ -59,14 +60,14 @@ const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
 /** What a flow waits for; `asks` when a look at it is worth repeating soon. */
 type Waiting = { readonly why: string; readonly pollMs?: number };
 
-type Chance = { readonly create: Effect } | { readonly look: readonly Query[] } | Waiting;
+type Chance = { readonly create: Effect } | Waiting;
 
 const nameOf = ({ object }: Scene, flow: string): string => jobName(object.metadata.name, flow);
 
 const isDone = (scene: Scene, target: string): boolean => scene.memory.completed.includes(nameOf(scene, target));
 
 /** All of what it depends on is complete; or all of it is there and shows what its probe wants. */
-const dependencies = (scene: Scene, flow: Flow): Verdict => {
+function* dependencies(scene: Scene, flow: Flow): Reads<Verdict> {
   const open = targetsOf(flow).filter((target) => !isDone(scene, target));
   const [first] = open;
   if (first === undefined) return { met: true };
@@ -75,28 +76,22 @@ const dependencies = (scene: Scene, flow: Flow): Verdict => {
   if (open.some((target) => !scene.made.has(nameOf(scene, target))))
     return { met: false, why: `${nameOf(scene, first)} to be there` };
   const jobsOfAll = targetsOf(flow).map((target) => scene.made.get(nameOf(scene, target)));
-  return probed(scene.view, jobsOfAll, probe);
-};
+  return yield* probed(jobsOfAll, probe);
+}
 
 const isProbed = (flow: Flow): boolean => isProbe(flow.dependsOn?.probe);
 
 /** What can be done for a flow that has no job yet. */
-const chanceOf = (scene: Scene, flow: Flow): Chance => {
-  const { key, view, object } = scene;
-  const verdict = dependencies(scene, flow);
-  if ("look" in verdict) return verdict;
+function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
+  const { key, object } = scene;
+  const verdict = yield* dependencies(scene, flow);
   if (!verdict.met) return { why: verdict.why, ...(isProbed(flow) ? { pollMs: probeMs } : {}) };
-  const query: Query = {
-    do: "get",
-    ref: { resource: jobTemplates, namespace: key.namespace, name: flow.name },
-  };
-  const found = view.seen.get(queryId(query));
-  if (found === undefined) return { look: [query] };
-  const [template] = found;
+  const ref = { resource: jobTemplates, namespace: key.namespace, name: flow.name };
+  const template = yield* get({ do: "get", ref });
   if (template === undefined)
     return { why: `JobTemplate ${flow.name} to be there: create it in ${key.namespace}`, pollMs };
   return { create: creation(object, flow, template) };
-};
+}
 
 const missing = ({ asked, made, memory, object }: Scene): readonly Flow[] =>
   asked.flows.filter(({ name }) => {
@@ -138,12 +133,11 @@ const mendable = (waiting: readonly Waiting[]): string | undefined =>
 const remembering = ({ warned: _, ...memory }: Memory, warned: string | undefined): Memory =>
   warned === undefined ? memory : { ...memory, warned };
 
-const go = (scene: Scene): Decision<Memory> => {
+function* go(scene: Scene): Decision<Memory> {
   const { object } = scene;
   const memory = moved(scene);
-  const chances = isOver(memory.phase) ? [] : missing(scene).map((flow) => chanceOf(scene, flow));
-  const look = chances.flatMap((chance) => ("look" in chance ? chance.look : []));
-  if (look.length > 0) return { look };
+  const open = isOver(memory.phase) ? [] : missing(scene);
+  const chances = yield* all(open.map((flow) => chanceOf(scene, flow)));
   const creates = chances.flatMap((chance) => ("create" in chance ? [chance.create] : []));
   const waiting = chances.flatMap((chance) => ("why" in chance ? [chance] : []));
   const polls = waiting.flatMap((one) => one.pollMs ?? []);
@@ -159,7 +153,7 @@ const go = (scene: Scene): Decision<Memory> => {
     ...(news ? { again: true } : {}),
     ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
   };
-};
+}
 
 /** Everybody has been told the end: its jobs stay, or go as soon as they may be deleted. */
 const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> => {
@@ -199,7 +193,7 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
 };
 
 /** One step's decision for a JobFlow. What it made is owned by it, and goes with it by itself. */
-export const decide = (settings: Settings, key: Key, view: View<Memory>): Decision<Memory> => {
+export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const nothing: Memory = { phase: "Pending", completed: [], histories: {} };
   if (object === undefined) return { memory: view.memory ?? nothing, stages: [], forget: true };
@@ -207,9 +201,8 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   if (isEnding(object)) return { memory: before, stages: [], rests: true };
   const read = readSpec(object);
   if (!read.ok) return invalid(object, before, read.message);
-  const found = view.seen.get(queryId(jobsOf(key)));
-  if (found === undefined) return { look: [jobsOf(key)] };
-  const own = found.filter((job) => ownedBy(job, view.uid));
+  const jobs = yield* list(jobsOf(key));
+  const own = jobs.filter((job) => ownedBy(job, view.uid));
   const made = new Map(own.map((job) => [job.metadata.name, job]));
   const news = untold(view, created({ object, memory: before, made }));
   if (news.length > 0) return { memory: before, stages: [news], more: true };
@@ -218,5 +211,5 @@ export const decide = (settings: Settings, key: Key, view: View<Memory>): Decisi
   const scene: Scene = { key, view, object, memory, asked: read.asked, made, settings };
   if (over) return afterEnd(scene);
   const [refusal] = view.refused;
-  return refusal === undefined ? go(scene) : refused(scene, refusal.message);
-};
+  return refusal === undefined ? yield* go(scene) : refused(scene, refusal.message);
+}

@@ -1,6 +1,5 @@
 /** How a JobFlow comes back: its jobs have names that are made of its templates, so none is made twice whatever is lost. */
 import type { Key } from "../../core/key.ts";
-import { queryId } from "../../core/plan.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { ownedBy } from "../../kube/pods.ts";
 import { isFinished, phaseOf } from "../child-jobs.ts";
@@ -11,8 +10,8 @@ import { jobsOf } from "./read.ts";
 const estate = (key: Key, uid: string): OwnedObjects => ({ queries: [jobsOf(key)], owners: [uid] });
 
 /** Names of its own jobs that are there and complete. */
-const completeIn = ({ key, object, seen }: Remains): readonly string[] =>
-  (seen.get(queryId(jobsOf(key))) ?? [])
+const completeIn = ({ object, found: [all = []] }: Remains): readonly string[] =>
+  all
     .filter((job) => ownedBy(job, object.metadata.uid) && phaseOf(job) === "Completed")
     .map(({ metadata }) => metadata.name);
 

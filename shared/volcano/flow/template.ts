@@ -1,11 +1,11 @@
 /** JobTemplate as the engine knows it: a template is acted on by flows alone; its status names the jobs made from it. */
 import * as z from "zod";
+import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { StateUpdate } from "../../core/outbox.ts";
-import type { Decision, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Looking, Plan, View } from "../../core/plan.ts";
 import type { Recovery } from "../../core/recovery.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { jobs, keys } from "../resource.ts";
@@ -17,7 +17,7 @@ const memory = z.object({});
 
 export type Memory = z.infer<typeof memory>;
 
-const madeFrom = ({ namespace, name }: Key): Query => ({
+const madeFrom = ({ namespace, name }: Key): Looking => ({
   do: "list",
   resource: jobs,
   namespace,
@@ -25,12 +25,10 @@ const madeFrom = ({ namespace, name }: Key): Query => ({
 });
 
 /** One step's decision for a JobTemplate. As upstream, the last jobs are named also when all are gone. */
-const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
-  const { object } = view;
+function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
   if (object === undefined) return { memory: {}, stages: [], forget: true };
   if (isEnding(object)) return { memory: {}, stages: [], rests: true };
-  const found = view.seen.get(queryId(madeFrom(key)));
-  if (found === undefined) return { look: [madeFrom(key)] };
+  const found = yield* list(madeFrom(key));
   const jobDependsOnList = found.map(({ metadata }) => metadata.name).sort();
   return {
     memory: {},
@@ -38,7 +36,7 @@ const decide = (key: Key, view: View<Memory>): Decision<Memory> => {
     rests: true,
     ...(jobDependsOnList.length === 0 ? {} : { status: { jobDependsOnList } }),
   };
-};
+}
 
 /** A template shows nothing but the jobs that were made from it. */
 const tells = ({ status }: Plan<Memory>, object: Stored): StateUpdate => {

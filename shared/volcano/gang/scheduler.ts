@@ -1,7 +1,7 @@
 /** Who lets groups of pods in: Volcano's scheduler while anything shows that it lives, or Rekindle. */
+import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Looking, View } from "../../core/plan.ts";
 import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
@@ -19,7 +19,7 @@ const leases: Resource = { group: "coordination.k8s.io", version: "v1", plural: 
 /** The scheduler calls its lease by its own name; with several names it is the component's. In any namespace. */
 const names = ["volcano", "vc-scheduler"] as const;
 
-const leaseQuery = (name: string): Query => ({
+const leaseQuery = (name: string): Looking => ({
   do: "list",
   resource: leases,
   namespace: "",
@@ -27,13 +27,16 @@ const leaseQuery = (name: string): Query => ({
   field: `metadata.name=${name}`,
 });
 
-export const leaseQueries = names.map(leaseQuery);
+/** Leases that the scheduler may hold; nothing is read where it is said who lets groups in. */
+export function* readLeases(mode: GangMode): Reads<readonly Stored[]> {
+  return mode === "auto" ? (yield* all(names.map(leaseQuery).map(list))).flat() : [];
+}
 
 /** Pods of upstream's chart and manifests. */
-const labelled: Query = { do: "list", resource: pods, namespace: "", labels: { app: "volcano-scheduler" } };
+const labelled: Looking = { do: "list", resource: pods, namespace: "", labels: { app: "volcano-scheduler" } };
 
 /** Whatever runs on and is no batch pod of Volcano's: among these, whoever installed the scheduler otherwise is known by its image. */
-const running: Query = {
+const running: Looking = {
   ...{ do: "list", resource: pods, namespace: "", labels: {} },
   field: "spec.restartPolicy=Always,spec.schedulerName!=volcano,status.phase=Running",
 };
@@ -67,7 +70,8 @@ export type Found = {
 };
 
 /** What it is decided from. */
-export type Signs = Pick<View<QueueMemory>, "seen" | "now" | "memory"> & {
+export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
+  readonly leases: readonly Stored[];
   readonly queues: readonly Stored[];
   readonly groups: readonly Stored[];
 };
@@ -83,8 +87,8 @@ const placeOf = ({ metadata: { namespace, name } }: Stored): string =>
 /** True of a group whose phase Volcano's scheduler wrote a moment ago. */
 export const isSchedulers = (group: Stored, now: number): boolean => writtenBy(group, manager, now, ownedMs);
 
-const byLease = ({ seen, now }: Signs): Found | undefined => {
-  const held = leaseQueries.flatMap((query) => seen.get(queryId(query)) ?? []).find((lease) => isRenewed(lease, now));
+const byLease = ({ leases: all, now }: Signs): Found | undefined => {
+  const held = all.find((lease) => isRenewed(lease, now));
   if (held === undefined) return undefined;
   return { admits: "scheduler", saying: `Volcano's scheduler renews its lease ${placeOf(held)}: ${leaving}` };
 };
@@ -118,11 +122,10 @@ const byPod = (signs: Signs, pod: Stored): Found => {
 
 const isReadyScheduler = (pod: Stored): boolean => isReady(pod) && runsImage(pod, image);
 
-/** Looks at the pods, or what they show. */
-const fromPods = (signs: Signs): Found | readonly Query[] => {
-  const { seen, now, memory } = signs;
-  const own = seen.get(queryId(labelled));
-  if (own === undefined) return [labelled];
+/** What pods show: those of upstream's chart, then all. */
+function* fromPods(signs: Signs): Reads<Found> {
+  const { now, memory } = signs;
+  const own = yield* list(labelled);
   const ready = own.find(isReady);
   if (ready !== undefined) return byPod(signs, ready);
   const { admits, searchedAt } = memory ?? {};
@@ -131,24 +134,20 @@ const fromPods = (signs: Signs): Found | readonly Query[] => {
     saying: `no lease of Volcano's scheduler (${names.join(", ")}) is being renewed, no pod of it is Ready, and it has written nothing for ${writingMs / 60_000} minutes: ${letting}`,
   };
   if (admits === "here" && searchedAt !== undefined && now - searchedAt < searchMs) return { ...here, searchedAt };
-  const all = seen.get(queryId(running));
-  if (all === undefined) return [running];
-  const found = all.find(isReadyScheduler);
+  const found = (yield* list(running)).find(isReadyScheduler);
   return found === undefined ? { ...here, searchedAt: now } : byPod(signs, found);
-};
+}
 
-/** What to look at before it is known, or what was found. While no group waits, it stays with what was found last. */
-export const find = (mode: GangMode, signs: Signs): Found | readonly Query[] => {
+/** Who lets groups in. While no group waits, it stays with what was found last. */
+export function* find(mode: GangMode, signs: Signs): Reads<Found> {
   if (mode === "scheduler")
     return { admits: "scheduler", saying: "groups of pods are left to Volcano's scheduler, as `gang: scheduler` says" };
   if (mode === "none")
     return { admits: "here", saying: `without Volcano's scheduler, as \`gang: none\` says, ${letting}` };
-  const unseen = leaseQueries.filter((query) => !signs.seen.has(queryId(query)));
-  if (unseen.length > 0) return unseen;
   const alive = byLease(signs) ?? byWrites(signs);
   if (alive !== undefined) return alive;
   const { admits, searchedAt } = signs.memory ?? {};
   const isKnown = admits === "scheduler" || admits === "here";
   if (isKnown && !signs.groups.some(isWaiting)) return { admits, saying: "", searchedAt };
-  return fromPods(signs);
-};
+  return yield* fromPods(signs);
+}

@@ -1,11 +1,11 @@
 /** What every act of a job's step works with. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, Looking, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Effect, Looking, View } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
 import { letIn } from "../gang/admit.ts";
+import type { Priorities } from "../podgroup/group.ts";
 import { groupName, type Owner } from "../pods/names.ts";
 import type { Making } from "../pods/pod.ts";
 import { keys, podGroups } from "../resource.ts";
@@ -31,6 +31,8 @@ export type JobContext = {
   readonly again: readonly Member[];
   /** The group that the job stands in now. */
   readonly group: Stored | undefined;
+  /** Values of the priority classes that its pods name, where they are to be put in order. */
+  readonly priorities: Priorities;
   /** Commands for it, the oldest first, those that were taken already among them. */
   readonly orders: readonly Order[];
   /** What its annotations ask for. */
@@ -74,12 +76,14 @@ export const podsOf = (key: Key): Looking => ({
   labels: { [keys.jobName]: key.name },
 });
 
-export const got = (key: Key, resource: Resource, name: string): Query => ({
+type Getting = Extract<Looking, { do: "get" }>;
+
+export const got = (key: Key, resource: Resource, name: string): Getting => ({
   do: "get",
   ref: { resource, namespace: key.namespace, name },
 });
 
-const groupNamed = ({ namespace }: Key, name: string): Looking => ({
+const groupNamed = ({ namespace }: Key, name: string): Getting => ({
   do: "get",
   ref: { resource: podGroups, namespace, name },
   known: true,
@@ -92,16 +96,13 @@ export const groupsOf = (key: Key, uid: string): readonly Looking[] => [
 ];
 
 /** The second look for a group that one answer says is not there. */
-export const groupAgain = ({ key, view }: Pick<JobContext, "key" | "view">): Query => ({
+export const groupAgain = ({ key, view }: Pick<JobContext, "key" | "view">): Looking => ({
   do: "list",
   resource: podGroups,
   namespace: key.namespace,
   labels: {},
   field: `metadata.name=${groupName({ name: key.name, uid: view.uid })}`,
 });
-
-export const answerTo = ({ seen }: Pick<View<Memory>, "seen">, query: Query): readonly Stored[] | undefined =>
-  seen.get(queryId(query));
 
 export const refOf = (resource: Resource, object: Stored): Ref => {
   const { name, namespace } = object.metadata;

@@ -1,18 +1,19 @@
 /** What a job has beside its pods: its group, the objects of its plugins, its claims. Made, mended, and ended with the job. */
+import { all, get, type Reads } from "../../core/decision.ts";
 import { digestOf, same } from "../../core/json.ts";
 import type { Obj, Stored } from "../../core/object.ts";
-import type { Effect, Query } from "../../core/plan.ts";
+import type { Effect } from "../../core/plan.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { claims, secrets } from "../../kube/resources.ts";
 import { isRecord, type Json } from "../../kube/responses.ts";
 import { standingOf } from "../gang/group-status.ts";
 import { objectsOf } from "../plugins/all.ts";
 import type { Kept } from "../plugins/plugin.ts";
-import { groupPatch, type Priorities, podGroup } from "../podgroup/group.ts";
+import { groupPatch, podGroup } from "../podgroup/group.ts";
 import { ownerReference } from "../pods/names.ts";
 import { podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
-import { answerTo, got, isHeld, type JobContext, makingOf, ownerOf, refOf, removal } from "./context.ts";
+import { got, isHeld, type JobContext, makingOf, ownerOf, refOf, removal } from "./context.ts";
 import { isFinished, moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { hasSucceeded } from "./pods.ts";
@@ -36,8 +37,6 @@ const namedOf = ({ spec }: JobContext): readonly string[] =>
   (spec.volumes ?? []).flatMap(({ volumeClaim, volumeClaimName = "" }) =>
     volumeClaim === undefined && volumeClaimName !== "" ? [volumeClaimName] : [],
   );
-
-const queryFor = ({ key }: JobContext, { resource, object }: Kept): Query => got(key, resource, object.metadata.name);
 
 const creation = (scene: JobContext, { resource, object, fresh }: Kept): Effect => ({
   do: "create",
@@ -65,19 +64,23 @@ const mending = (scene: JobContext, kept: Kept, there: Stored | undefined): read
   return [{ do: "patch", ref: refOf(kept.resource, there), uid, resourceVersion, patch }];
 };
 
-export type OwnedObjectsPlan =
-  | { readonly look: readonly Query[] }
-  | {
-      readonly effects: readonly Effect[];
-      readonly kept: Memory["kept"];
-      /** What is not there and nobody here makes. */
-      readonly lacks?: string;
-    };
+export type OwnedObjectsPlan = {
+  readonly effects: readonly Effect[];
+  readonly kept: Memory["kept"];
+  /** What is not there and nobody here makes. */
+  readonly lacks?: string;
+};
 
-const firstOf = (scene: JobContext, query: Query): Stored | undefined => answerTo(scene.view, query)?.[0];
+type Standing = { readonly one: Kept; readonly there: Stored | undefined };
+
+/** Each of these objects, as it stands. */
+function* readKept({ key }: JobContext, wanted: readonly Kept[]): Reads<readonly Standing[]> {
+  const objects = yield* all(wanted.map(({ resource, object }) => get(got(key, resource, object.metadata.name))));
+  return wanted.map((one, index) => ({ one, there: objects[index] }));
+}
 
 /** Once seen to stand as they should, they are not looked at again until the job, or its version, changes. */
-const upheld = (scene: JobContext): OwnedObjectsPlan => {
+function* upheld(scene: JobContext): Reads<OwnedObjectsPlan> {
   const wanted = keptOf(scene);
   const named = namedOf(scene);
   const digest = digestOf([wanted.map(({ object }) => object), named]);
@@ -85,45 +88,44 @@ const upheld = (scene: JobContext): OwnedObjectsPlan => {
   if (kept === digest) return { effects: [], kept };
   if (scene.view.memory === undefined && named.length === 0)
     return { effects: wanted.map((one) => creation(scene, one)), kept: wanted.length === 0 ? digest : undefined };
-  const queries = [...wanted.map((one) => queryFor(scene, one)), ...named.map((name) => got(scene.key, claims, name))];
-  const unseen = queries.filter((query) => answerTo(scene.view, query) === undefined);
-  if (unseen.length > 0) return { look: unseen };
-  const effects = wanted.flatMap((one) => mending(scene, one, firstOf(scene, queryFor(scene, one))));
-  const lacking = named.find((name) => firstOf(scene, got(scene.key, claims, name)) === undefined);
+  const [standing, claimed] = yield* all([
+    readKept(scene, wanted),
+    all(named.map((name) => get(got(scene.key, claims, name)))),
+  ]);
+  const effects = standing.flatMap(({ one, there }) => mending(scene, one, there));
+  const lacking = named.find((_, index) => claimed[index] === undefined);
   const done = effects.length === 0 && lacking === undefined;
   const lacks =
     lacking === undefined
       ? {}
       : { lacks: `pvc ${lacking} is not found, the job will be in the Pending state until the PVC is created` };
   return { effects, kept: done ? digest : undefined, ...lacks };
-};
+}
 
 const isClaim = ({ resource }: Kept): boolean => resource === claims;
 
 /** They go when nothing of the job lives any more. */
-const dissolved = (scene: JobContext): OwnedObjectsPlan => {
+function* dissolved(scene: JobContext): Reads<OwnedObjectsPlan> {
   const { kept } = scene.memory;
   if (kept === "" || !isFinished(scene.memory.phase)) return { effects: [], kept };
   const wanted = keptOf(scene).filter((one) => !isClaim(one));
-  const unseen = wanted.map((one) => queryFor(scene, one)).filter((query) => answerTo(scene.view, query) === undefined);
-  if (unseen.length > 0) return { look: unseen };
-  const left = wanted.flatMap((one) => {
-    const there = firstOf(scene, queryFor(scene, one));
-    return there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [{ one, there }];
-  });
+  const standing = yield* readKept(scene, wanted);
+  const left = standing.flatMap(({ one, there }) =>
+    there === undefined || !ownedBy(there, ownerOf(scene).uid) ? [] : [{ one, there }],
+  );
   const effects = left.filter(({ there }) => !isEnding(there)).map(({ one, there }) => removal(one.resource, there));
   return { effects, kept: left.length === 0 ? "" : kept };
-};
+}
 
 const goesOn = ({ memory }: JobContext): boolean => moveFor(memory.phase, "SyncJob").pods === "sync";
 
 /** What is to be done about the shared objects, and whether they were seen to be as they should. */
-export const planOwnedObjects = (scene: JobContext): OwnedObjectsPlan =>
+export const planOwnedObjects = (scene: JobContext): Reads<OwnedObjectsPlan> =>
   goesOn(scene) ? upheld(scene) : dissolved(scene);
 
 /** One group at a time: the one left behind goes first. */
-export const groupEffects = (scene: JobContext, priorities: Priorities): readonly Effect[] => {
-  const { group, memory } = scene;
+export const groupEffects = (scene: JobContext): readonly Effect[] => {
+  const { group, memory, priorities } = scene;
   const { uid } = ownerOf(scene);
   if (group === undefined)
     return goesOn(scene) && !isHeld(scene)

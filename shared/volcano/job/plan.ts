@@ -1,12 +1,13 @@
 /** How what was decided becomes a plan: effects in their order, the status, the events, and what is waited for. */
+
+import type { Decision } from "../../core/decision.ts";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, Refusal } from "../../core/plan.ts";
+import type { Effect, Plan, Refusal } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { pods } from "../../kube/resources.ts";
 import { cleared } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
-import type { Priorities } from "../podgroup/group.ts";
 import { jobs, podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { isKept, type JobContext, ownerOf, refOf } from "./context.ts";
@@ -27,7 +28,6 @@ type Told = Asked & {
   readonly settled?: boolean;
   /** What was acted on, if anything, was read by itself. */
   readonly sure?: boolean;
-  readonly prioritiesOf: Priorities;
 };
 
 const expires = (scene: JobContext): Effect => {
@@ -106,16 +106,15 @@ const inOrder = (scene: JobContext, { ends, kept, group }: Ordered): Stages =>
   ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
 /** The plan of a step, from the memory that it leaves. */
-export const planOf = (scene: JobContext, asked: Told): Decision<Memory> => {
+export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
   if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
-  const kept = planOwnedObjects(scene);
-  if ("look" in kept) return kept;
+  const kept = yield* planOwnedObjects(scene);
   const { kept: _, ...rest } = scene.memory;
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
   const next = { ...scene, memory };
   const word = wordOf(scene, kept.lacks);
   const { ends, creates, more } = podEffects(next, word === undefined);
-  const group = groupEffects(next, asked.prioritiesOf);
+  const group = groupEffects(next);
   const warned = word === undefined ? problemsTold(next) : [told(scene.object, `${word.reason} ${word.message}`, word)];
   const all = [
     ...inOrder(next, { ends, kept: kept.effects, group }),
@@ -139,7 +138,7 @@ export const planOf = (scene: JobContext, asked: Told): Decision<Memory> => {
     ...(word === undefined ? {} : { pollMs, waitsFor: word.message }),
   };
   return isShown(next, plan) ? { ...plan, shown: true } : plan;
-};
+}
 
 /** Nothing is done, and everybody sees why. */
 export const held = (scene: JobContext, word: Word, first: readonly Effect[] = []): Plan<Memory> => ({
@@ -151,9 +150,10 @@ export const held = (scene: JobContext, word: Word, first: readonly Effect[] = [
 });
 
 /** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
-export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Decision<Memory> => {
-  return { ...held(scene, refusalWord(refused)), pollMs: slowPollMs };
-};
+export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => ({
+  ...held(scene, refusalWord(refused)),
+  pollMs: slowPollMs,
+});
 
 /** A spec that cannot be followed leaves everything as it is, and says what to change. */
 export const invalid = (about: {
@@ -161,7 +161,7 @@ export const invalid = (about: {
   readonly memory: Memory;
   readonly message: string;
   readonly now: number;
-}): Decision<Memory> => {
+}): Plan<Memory> => {
   const { object, memory } = about;
   const message = about.message.slice(0, 1_000);
   const status = Object(object["status"]);

@@ -4,7 +4,6 @@
  */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import { queryId } from "../../core/plan.ts";
 import type { OwnedObjects, Rebuilt, Recovery, Remains } from "../../core/recovery.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { groupsOf, podsOf } from "./context.ts";
@@ -22,8 +21,8 @@ const estate = (key: Key, uid: string): OwnedObjects => ({
 /** A pod that has finished is history, as it is in a job that is terminated. */
 const isLive = (object: Stored): boolean => !["Succeeded", "Failed"].includes(podStatus(object).phase ?? "");
 
-const crewIn = ({ key, object, seen }: Remains): readonly Member[] =>
-  membersOf({ name: key.name, uid: object.metadata.uid }, seen.get(queryId(podsOf(key))) ?? []);
+const crewIn = ({ key, object, found: [pods = []] }: Remains): readonly Member[] =>
+  membersOf({ name: key.name, uid: object.metadata.uid }, pods);
 
 /** Fields that cannot be read are taken from the status and from the pods; pods that were seen once are no longer waited for. */
 const rebuild = (remains: Remains): Rebuilt<Memory> => {

@@ -1,5 +1,6 @@
 /** What keeps a job's pods from starting. */
-import type { Decision } from "../../core/plan.ts";
+import { type Decision, settled } from "../../core/decision.ts";
+import type { Plan } from "../../core/plan.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { jobs } from "../resource.ts";
 import type { JobContext } from "./context.ts";
@@ -8,11 +9,9 @@ import type { Memory } from "./memory.ts";
 const waitsFor: Startup["waitsFor"] = (text, before = "its pods to start", { pod }) =>
   `${before}; pod ${pod} does not start (${text})`;
 
-/** The decision with what the job's pods wait for. Pods behind a gate wait for their group, and are passed over. */
-export const startingUp = (
-  { view, object, members, memory }: JobContext,
-  decision: Decision<Memory>,
-): Decision<Memory> => {
+/** The plan with what the job's pods wait for. Pods behind a gate wait for their group, and are passed over. */
+export const startingUp = ({ view, object, members, memory }: JobContext, plan: Plan<Memory>): Decision<Memory> => {
   const pods = members.filter(({ version }) => version === memory.version).map(({ pod }) => pod);
-  return withStartup(view, { object, resource: jobs, run: memory.version, role: "task", pods, waitsFor }, decision);
+  const startup = { object, resource: jobs, run: memory.version, role: "task", pods: settled(pods), waitsFor };
+  return withStartup(view, startup, plan);
 };

@@ -1,9 +1,9 @@
 /** Pods of Volcano's scheduler that nobody has put into a group: each step makes the group and writes its name down. Pure. */
+import { type Decision, getIfAllowed } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
-import type { Resource, Stored } from "../../core/object.ts";
+import type { Ref, Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Decision, Plan, Query, View } from "../../core/plan.ts";
-import { queryId } from "../../core/plan.ts";
+import type { Plan, View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -27,12 +27,12 @@ const kindsAbove: Readonly<Record<string, Resource>> = {
 };
 
 /** The controller, for what it says of the group; one of another kind, or that may not be seen, says nothing. */
-const aboveOf = (pod: Stored, { namespace }: Key): Query | undefined => {
+const aboveOf = (pod: Stored, { namespace }: Key): Ref | undefined => {
   const controller = controllerOf(pod);
   const resource = controller === undefined ? undefined : kindsAbove[controller.kind];
   if (controller === undefined || resource === undefined) return undefined;
   if (controller.apiVersion.split("/")[0] !== resource.group) return undefined;
-  return { do: "peek", ref: { resource, namespace, name: controller.name } };
+  return { resource, namespace, name: controller.name };
 };
 
 const textsIn = (value: unknown): Readonly<Record<string, string>> => {
@@ -55,13 +55,12 @@ const grouping = (pod: Stored, upper: Readonly<Record<string, string>>): Plan<No
   };
 };
 
-export const decide = (key: Key, { object, heard }: View<Nothing>): Decision<Nothing> => {
+export function* decide(key: Key, { object }: View<Nothing>): Decision<Nothing> {
   if (object === undefined || isEnding(object) || isGrouped(object.metadata) || !isForVolcano(object)) return done;
-  const query = aboveOf(object, key);
-  if (query === undefined) return grouping(object, {});
-  const answer = heard?.get(queryId(query));
-  if (answer === undefined) return { look: [query] };
+  const controller = aboveOf(object, key);
+  if (controller === undefined) return grouping(object, {});
+  const answer = yield* getIfAllowed(controller);
   return grouping(object, answer.heard ? textsIn(answer.value) : {});
-};
+}
 
 export const volcanoPod: Operator<Nothing> = { ...podWatcher, parse: () => ({ ok: true, memory: {} }), decide };

@@ -1,8 +1,9 @@
 /** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
+import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Decision, Effect, Plan, Query, View } from "../../core/plan.ts";
-import { queryId, untold } from "../../core/plan.ts";
+import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
+import { untold } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import {
@@ -15,7 +16,7 @@ import {
   remembered,
   waitingOrders,
 } from "../command/order.ts";
-import { type AdmissionRound, admissionRoundOf, allGroups } from "../gang/admission-round.ts";
+import { type AdmissionRound, admissionRound, allGroups } from "../gang/admission-round.ts";
 import type { GangMode } from "../gang/scheduler.ts";
 import { queues } from "../resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
@@ -35,11 +36,9 @@ import {
 
 type Seeing = View<QueueMemory>;
 
-const allQueues: Query = { do: "list", resource: queues, namespace: "", labels: {} };
+const allQueues: Looking = { do: "list", resource: queues, namespace: "", labels: {} };
 
 const orders = commandsIn("");
-
-const answerTo = ({ seen }: Seeing, query: Query): readonly Stored[] | undefined => seen.get(queryId(query));
 
 const patchOf = (
   { metadata: { name, uid, resourceVersion } }: Stored,
@@ -152,14 +151,10 @@ const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined)
   return { memory, stages: stages.filter((stage) => stage.length > 0), status, ...restOf(scene, act, turn) };
 };
 
-const gone = (view: Seeing, memory: QueueMemory): Decision<QueueMemory> => {
+function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
   if (view.object !== undefined) return { memory, stages: [], rests: true };
-  const left = answerTo(view, orders);
-  return left === undefined ? { look: [orders] } : { memory, stages: [leftover(view.uid, left)], forget: true };
-};
-
-const groupsIn = (view: Seeing, name: string): number =>
-  (answerTo(view, allGroups) ?? []).filter((group) => queueOfGroup(group) === name).length;
+  return { memory, stages: [leftover(view.uid, yield* list(orders))], forget: true };
+}
 
 const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
   waitingOrders(found, commands)[0];
@@ -174,27 +169,17 @@ const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefine
   order?.action === "CloseQueue" ||
   object.metadata.annotations?.[closedByParent] === "true";
 
-/** Looks at what a step must see, then at what its own orders and state make it need. */
-const unseenBy = (view: Seeing, object: Stored, memory: QueueMemory): readonly Query[] => {
-  const unseen = [orders, allQueues].filter((query) => answerTo(view, query) === undefined);
-  if (unseen.length > 0) return unseen;
-  const order = nextOrder(ordersFor(object, queues, answerTo(view, orders) ?? []), memory);
-  return drains(object, memory, order) && answerTo(view, allGroups) === undefined ? [allGroups] : [];
-};
-
 /** How a queue of this deployment is decided on. */
-export const decideWith =
-  (mode: GangMode) =>
-  (key: Key, view: Seeing): Decision<QueueMemory> => {
+export const decideWith = (mode: GangMode) =>
+  function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
-    if (object === undefined || isEnding(object)) return gone(view, memory);
-    const unseen = unseenBy(view, object, memory);
-    if (unseen.length > 0) return { look: unseen };
-    const all = answerTo(view, allQueues) ?? [];
-    const turn = key.name === rootName ? admissionRoundOf(mode, all, view) : undefined;
-    if (turn !== undefined && !("found" in turn)) return { look: turn };
-    const found = ordersFor(object, queues, answerTo(view, orders) ?? []);
-    const scene: QueueContext = { object, memory, all, orders: found, groups: groupsIn(view, key.name) };
+    if (object === undefined || isEnding(object)) return yield* gone(view, memory);
+    const [given, queuesOfAll] = yield* all([list(orders), list(allQueues)]);
+    const found = ordersFor(object, queues, given);
+    const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(allGroups) : [];
+    const turn = key.name === rootName ? yield* admissionRound(mode, queuesOfAll, view) : undefined;
+    const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
+    const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, groups };
     const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.

@@ -3,12 +3,19 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { families } from "../../../shared/cli/migration/families.ts";
 import { flagIn, flagsOf } from "../../../shared/cli/migration/flags.ts";
+import type { Looking } from "../../../shared/core/plan.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import { timing } from "../../../shared/engine/settings.ts";
-import { leaseQueries } from "../../../shared/volcano/gang/scheduler.ts";
+import { readLeases } from "../../../shared/volcano/gang/scheduler.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 it("a scheduler is known by the leases by which hosts know it", () => {
-  const asked = leaseQueries.map((query) => ("field" in query ? query.field : ""));
+  const asked: (string | undefined)[] = [];
+  const objects = (query: Looking) => {
+    asked.push(query.do === "list" ? query.field : undefined);
+    return [];
+  };
+  resultOf(readLeases("auto"), { objects });
   assert.deepEqual(
     families.volcano.scheduler?.leases.map((name) => `metadata.name=${name}`),
     asked,

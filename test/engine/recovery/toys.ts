@@ -1,11 +1,10 @@
 /** A toy that can say how it comes back: its parts are what it owns, its count is what it remembers. */
 import type { Stored } from "../../../shared/core/object.ts";
 import type { Operator } from "../../../shared/core/operator.ts";
-import { queryId } from "../../../shared/core/plan.ts";
 import type { Recovery } from "../../../shared/core/recovery.ts";
 import type { CheckpointRecord, Loaded } from "../../../shared/engine/ports.ts";
 import type { World } from "../../../shared/engine/world.ts";
-import { type Decide, eight, parts, type Stage, stage, type Toy, toys } from "../fakes.ts";
+import { type Decide, decisionOf, eight, parts, type Stage, stage, type Toy, toys } from "../fakes.ts";
 
 const isToy = (stored: unknown): stored is Toy =>
   typeof stored === "object" && stored !== null && "count" in stored && typeof stored.count === "number";
@@ -18,8 +17,7 @@ const counted = (object: Stored): number => (isToy(object["status"]) ? object["s
 const recovery: Recovery<Toy> = {
   estate: () => ({ queries: [query], owners: ["toy-1"] }),
   isLive: (object) => object.metadata.labels?.["old"] === undefined,
-  rebuild: ({ object, seen, stored }) => {
-    const found = seen.get(queryId(query)) ?? [];
+  rebuild: ({ object, found: [found = []], stored }) => {
     if (isToy(stored)) return { memory: { count: stored.count }, kept: ["count"], problems: [] };
     const problems = stored === undefined ? [] : ["memory.count: no number"];
     return { memory: { count: Math.max(counted(object), found.length) }, kept: [], problems };
@@ -55,7 +53,7 @@ export const toyBox = (kind: Kind = {}, decide?: Decide): ToyBox => {
     resource: toys,
     watches: [],
     parse: (stored) => (isToy(stored) ? { ok: true, memory: { count: stored.count } } : { ok: false, error: "no toy" }),
-    decide: (_, view) => deciding(view),
+    decide: (_, view) => decisionOf(deciding(view)),
     recovery: { ...recovery, ...kind },
   };
   const toyWorld = (more: Partial<World> = {}): World => ({ ...base.world, operatorOf: () => operator, ...more });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { queryId } from "../../../shared/core/plan.ts";
-import { podsOf } from "../../../shared/spark/application/context.ts";
+import type { Looking } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../shared/spark/executors/allotment.ts";
+import { type Answering, resultOf } from "../../support/decisions.ts";
 import { registered } from "./attended.ts";
 import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./scenes.ts";
 
@@ -41,13 +41,20 @@ const doubtful = (of: Stored): Stored => ({
   status: { ...Object(of["status"]), conditions: [{ type: "Ready", status: "False" }] },
 });
 
+/** The pods are listed, and nothing else may be read. */
+const listing = (pods: readonly Stored[]): Answering => ({
+  objects: (query: Looking) => {
+    assert.ok(query.do === "list" && query.again !== true, "it read more than the list of pods");
+    return pods;
+  },
+});
+
 describe("an executor that is short", () => {
   const pods = [pod(), executor(1001), doubtful(executor(1002)), executor(1003, 1)];
   const view = { object: app(3), uid: "app-1", memory, now: eight, refused: [] };
 
   test("is made before a node is looked at, on what was watched", () => {
-    const plan = decide(settings, key, { ...view, seen: new Map([[queryId(podsOf(key)), pods]]) });
-    assert.ok(!("look" in plan), "it looked");
+    const plan = resultOf(decide(settings, key, view), listing(pods));
     assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
     assert.deepEqual([plan.more, plan.staleSafe], [true, true]);
   });
@@ -65,23 +72,17 @@ describe("an executor that is short", () => {
 });
 
 describe("what is left of an executor that has ended", () => {
-  const seen = (...last: readonly Stored[]) => {
-    const pods = [pod(), executor(1001), executor(1002), ...last];
-    return {
-      object: app(3),
-      memory,
-      now: eight,
-      refused: [],
-      uid: "app-1",
-      seen: new Map([[queryId(podsOf(key)), pods]]),
-    };
-  };
+  const view = { object: app(3), memory, now: eight, refused: [], uid: "app-1" };
+  const planned = (before: typeof memory, ...last: readonly Stored[]) =>
+    resultOf(
+      decide(settings, key, { ...view, memory: before }),
+      listing([pod(), executor(1001), executor(1002), ...last]),
+    );
 
   const over = { attempt: 1, live: "1001-1002", marks: "1001000010020000", over: "1003", lost: { terminated: 1 } };
 
   test("is in nobody's way who replaces it", () => {
-    const plan = decide(settings, key, seen(executor(1003, 143)));
-    assert.ok(!("look" in plan), "it looked");
+    const plan = planned(memory, executor(1003, 143));
     const acts = plan.stages
       .flat()
       .map(said)
@@ -92,9 +93,7 @@ describe("what is left of an executor that has ended", () => {
 
   test("is cleaned away in the next step, on what was watched", () => {
     const allotment = { ...begun(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
-    const view = seen(executor(1003, 143), executor(1004));
-    const plan = decide(settings, key, { ...view, memory: { ...memory, allotment, executors: over } });
-    assert.ok(!("look" in plan), "it looked");
+    const plan = planned({ ...memory, allotment, executors: over }, executor(1003, 143), executor(1004));
     const acts = plan.stages
       .flat()
       .map(said)
@@ -105,8 +104,7 @@ describe("what is left of an executor that has ended", () => {
 
   test("while a stray of another attempt, which may live, is ended on what is read", () => {
     const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
-    const plan = decide(settings, key, seen(executor(1003, 143), stray));
-    assert.ok(!("look" in plan), "it looked");
+    const plan = planned(memory, executor(1003, 143), stray);
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
     assert.equal(plan.staleSafe, undefined);
   });

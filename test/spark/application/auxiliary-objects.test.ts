@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { queryId } from "../../../shared/core/plan.ts";
-import { podsOf } from "../../../shared/spark/application/context.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import type { Options } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { resultOf } from "../../support/decisions.ts";
 import {
   application,
   asked,
@@ -97,10 +96,8 @@ describe("a run and what goes with it", () => {
     const memory = remembered(submitted);
     const view = { object: first.object, uid: "app-1", memory, now: eight, refused: [] };
     const under = { ...settings, options: { ...settings.options, ...options } };
-    const seen = new Map([[queryId(podsOf(key)), [pod()]]]);
-    const plan = decide(under, key, { ...view, seen });
+    const plan = resultOf(decide(under, key, view), { objects: () => [pod()] });
     const { plan: last } = decided({ ...first, memory, services: [service] });
-    assert.ok(!("look" in plan));
     assert.deepEqual([plan.memory, plan.waitsFor, plan.status], [last.memory, last.waitsFor, undefined]);
   });
 

@@ -3,8 +3,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Stored } from "../../../shared/core/object.ts";
-import { queryId } from "../../../shared/core/plan.ts";
-import { podsOf } from "../../../shared/spark/application/context.ts";
 import { type Memory, parseMemory } from "../../../shared/spark/application/memory.ts";
 import { recovery } from "../../../shared/spark/application/recovery.ts";
 import { application, decided, driver, eight, key, pod, remembered, said } from "./scenes.ts";
@@ -13,7 +11,7 @@ const running = remembered({ driver });
 
 const rebuilt = (stored: unknown, { status, pods = [] }: { status?: unknown; pods?: readonly Stored[] } = {}) => {
   const object = application(status === undefined ? {} : { status });
-  return recovery.rebuild({ key, object, seen: new Map([[queryId(podsOf(key)), pods]]), now: eight, stored });
+  return recovery.rebuild({ key, object, found: [pods], now: eight, stored });
 };
 
 const told = { applicationState: { state: "RUNNING" }, submissionID: "submission-1", submissionAttempts: 1 };

@@ -2,12 +2,12 @@
 import { digestOf } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Decision, Effect, Plan, ProbeResult, Query, Refusal } from "../../../shared/core/plan.ts";
-import { queryId } from "../../../shared/core/plan.ts";
+import type { Effect, Looking, Plan, Probe, ProbeResult, Query, Refusal } from "../../../shared/core/plan.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";
 import { defaultOptions, type Options } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { asStep, resultOf } from "../../support/decisions.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
 export const settings = {
@@ -153,10 +153,10 @@ export type World = {
 
 const deaf: ProbeResult = { heard: false, why: "unreachable", message: "connection refused" };
 
-const hearing = ({ hears = {} }: World, query: Extract<Query, { do: "ask" | "peek" }>): ProbeResult =>
+const hearing = ({ hears = {} }: World, query: Probe): ProbeResult =>
   (query.do === "peek" ? hears[query.ref.name] : hears[query.path.at(-1) ?? ""]) ?? deaf;
 
-const answer = (world: World, query: Extract<Query, { do: "get" | "list" }>): readonly Stored[] => {
+const answer = (world: World, query: Looking): readonly Stored[] => {
   const { pods = [], services = [], configMaps = [], others = {} } = world;
   const all: Readonly<Record<string, readonly Stored[]>> = { pods, services, configmaps: configMaps, ...others };
   if (query.do === "list") return all[query.resource.plural] ?? [];
@@ -177,47 +177,35 @@ export type Decided = {
 const passedOf = ({ denied = false }: World, done: readonly Effect[]): readonly Effect[] =>
   denied ? done.filter((effect) => effect.do === "patch" && effect.optional === true) : [];
 
-/** Decides, answering every look, as a step does: with more to decide, from the memory that it planned. */
+/** Decides, answering every query, as a step does: with more to decide, from the memory that it planned. */
 export const decided = (world: World): Decided => {
   const { object, now = eight, refused = [] } = world;
   let { memory } = world;
   let before: readonly Effect[] = [];
   const under = { ...settings, options: { ...defaultOptions, ...world.options } };
-  const seen = new Map<string, readonly Stored[]>();
-  const heard = new Map<string, ProbeResult>();
   const looks: Query[] = [];
+  const reads = asStep({
+    objects: (query) => {
+      looks.push(query);
+      return answer(world, query);
+    },
+    probe: (query) => {
+      looks.push(query);
+      return hearing(world, query);
+    },
+  });
   const saved: Memory[] = [];
   const { returning } = world;
   const pace = world.slow === true ? { slow: true } : {};
   for (let round = 0; round < 8; round++) {
-    const view = {
-      object,
-      uid: "app-1",
-      memory,
-      seen,
-      heard,
-      now,
-      refused,
-      done: before,
-      passed: passedOf(world, before),
-      returning,
-      ...pace,
-    };
-    const decision: Decision<Memory> = decide(under, key, view);
-    if (!("look" in decision)) {
-      if (decision.more !== true) return { plan: decision, looks, before, saved };
-      memory = decision.memory;
-      saved.push(memory);
-      before = [...before, ...decision.stages.flat()];
-      continue;
-    }
-    for (const query of decision.look) {
-      looks.push(query);
-      if (query.do === "ask" || query.do === "peek") heard.set(queryId(query), hearing(world, query));
-      else seen.set(queryId(query), answer(world, query));
-    }
+    const about = { object, uid: "app-1", memory, now, refused, returning, ...pace };
+    const plan = resultOf(decide(under, key, { ...about, done: before, passed: passedOf(world, before) }), reads);
+    if (plan.more !== true) return { plan, looks, before, saved };
+    memory = plan.memory;
+    saved.push(memory);
+    before = [...before, ...plan.stages.flat()];
   }
-  throw new Error("no plan after eight looks");
+  throw new Error("more to decide, eight times");
 };
 
 /** One effect as a person would say it. */

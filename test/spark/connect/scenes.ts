@@ -2,9 +2,9 @@
 import type { Key } from "../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
-import { queryId } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/connect/decide.ts";
 import type { Memory } from "../../../shared/spark/connect/memory.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkConnect", namespace: "ns", name: "sc" };
 
@@ -42,14 +42,7 @@ export const planned = (given: Given = {}): Plan<Memory> => {
   const object = "object" in given ? given.object : connect();
   const view = { object, uid: "c-1", memory, now, refused };
   const settings = { apiServer: "https://kubernetes.default.svc" };
-  const first = decide(settings, key, { ...view, seen: new Map() });
-  if (!("look" in first)) return first;
-  const second = decide(settings, key, {
-    ...view,
-    seen: new Map(first.look.map((query) => [queryId(query), answer(query, there)])),
-  });
-  if ("look" in second) throw new Error("looked twice");
-  return second;
+  return resultOf(decide(settings, key, view), { objects: (query) => answer(query, there) });
 };
 
 /** The objects that a first step makes. */

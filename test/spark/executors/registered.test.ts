@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../shared/core/plan.ts";
 import { pods } from "../../../shared/kube/resources.ts";
-import { askRegistered, registeredIn } from "../../../shared/spark/executors/registered.ts";
+import { registeredIn, registeredQuery } from "../../../shared/spark/executors/registered.ts";
 
 const said = (value: unknown): ProbeResult => ({ heard: true, value });
 const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0) => ({
@@ -37,6 +37,6 @@ describe("the driver's answer", () => {
   test("is asked of the driver's pod, below its application", () => {
     const pod = { resource: pods, namespace: "ns", name: "pi-driver" };
     const path = ["api", "v1", "applications", "spark-1", "allexecutors"];
-    assert.deepEqual(askRegistered(pod, 4_040, "spark-1"), { do: "ask", pod, port: 4_040, path });
+    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1"), { do: "ask", pod, port: 4_040, path });
   });
 });

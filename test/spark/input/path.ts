@@ -1,8 +1,9 @@
 /** An application's way through reconcile in an empty cluster, step by step, with no webhook before it. */
 import type { Stored } from "../../../shared/core/object.ts";
-import { type Plan, queryId } from "../../../shared/core/plan.ts";
+import type { Plan } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../shared/spark/application/memory.ts";
+import { resultOf } from "../../support/decisions.ts";
 import { settings } from "../application/scenes.ts";
 import type { Made, Row } from "./row.ts";
 
@@ -21,14 +22,9 @@ export const storedOf = (
 
 /** Everything that is looked for is not there. */
 const planOf = (object: Stored, memory: Memory | undefined, at: number): Plan<Memory> => {
-  const seen = new Map<string, readonly Stored[]>();
   const key = { cluster: "here", kind: object.kind, namespace: "team", name: object.metadata.name };
-  for (let round = 0; round < 8; round++) {
-    const decision = decide(settings, key, { object, uid: "app-1", memory, seen, now: at, refused: [] });
-    if (!("look" in decision)) return decision;
-    for (const query of decision.look) seen.set(queryId(query), []);
-  }
-  throw new Error("it never came to a plan");
+  const view = { object, uid: "app-1", memory, now: at, refused: [] };
+  return resultOf(decide(settings, key, view), { objects: () => [] });
 };
 
 export type End = {

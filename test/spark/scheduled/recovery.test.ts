@@ -1,11 +1,9 @@
 /** What a schedule and a Connect server can say about coming back: little is remembered, and less can be lost. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { queryId } from "../../../shared/core/plan.ts";
 import { recovery as connect } from "../../../shared/spark/connect/recovery.ts";
 import { timingOf } from "../../../shared/spark/scheduled/read.ts";
 import { recovery } from "../../../shared/spark/scheduled/recovery.ts";
-import { runsOf } from "../../../shared/spark/scheduled/runs.ts";
 import { at, key, run, schedule } from "./scenes.ts";
 
 const runs = [run("08:00:00", "COMPLETED"), run("09:00:00", "RUNNING"), run("07:00:00", "FAILED")];
@@ -15,7 +13,7 @@ const newest = { name: `nightly-${at("09:00:00") / 1_000}000000000`, tick: at("0
 
 const rebuilt = (stored: unknown, status?: unknown) => {
   const object = schedule({}, status === undefined ? {} : { status });
-  return recovery.rebuild({ key, object, seen: new Map([[queryId(runsOf(key)), runs]]), now: at("09:30:00"), stored });
+  return recovery.rebuild({ key, object, found: [runs], now: at("09:30:00"), stored });
 };
 
 describe("a schedule's damaged memory", () => {
@@ -65,7 +63,7 @@ describe("a schedule's damaged memory", () => {
 });
 
 describe("a Connect server's damaged memory", () => {
-  const remains = { key, object: schedule(), seen: new Map(), now: 0 };
+  const remains = { key, object: schedule(), found: [], now: 0 };
   const rows = [
     { stored: { ends: 2, retryAt: 5 }, want: { ends: 2, retryAt: 5 } },
     { stored: { ends: "x", retryAt: 5 }, want: { ends: 0, retryAt: 5 } },

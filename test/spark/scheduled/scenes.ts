@@ -1,12 +1,14 @@
 /** Schedules and their runs as objects, and a decision carried to its plan; all instants are literals. */
+
+import assert from "node:assert/strict";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Effect, Plan, Refusal } from "../../../shared/core/plan.ts";
-import { queryId } from "../../../shared/core/plan.ts";
+import type { Effect, Looking, Plan, Refusal } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/spark/scheduled/decide.ts";
 import type { Memory } from "../../../shared/spark/scheduled/memory.ts";
 import { timingOf } from "../../../shared/spark/scheduled/read.ts";
 import { runsOf } from "../../../shared/spark/scheduled/runs.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 export const key: Key = { cluster: "here", kind: "ScheduledSparkApplication", namespace: "ns", name: "nightly" };
 
@@ -65,13 +67,11 @@ export const planned = (given: Given): Plan<Memory> => {
   const object = "object" in given ? given.object : schedule();
   const view = { object, uid: "s-1", memory, now, refused };
   const settings = { settledMs: 16_000 };
-  const first = decide(settings, key, { ...view, seen: new Map() });
-  if (!("look" in first)) return first;
-  const seen = new Map(first.look.map((query) => [queryId(query), runs]));
-  const second = decide(settings, key, { ...view, seen });
-  if ("look" in second) throw new Error("looked twice");
-  if (!seen.has(queryId(runsOf(key)))) throw new Error("looked elsewhere");
-  return second;
+  const objects = (query: Looking) => {
+    assert.deepEqual(query, runsOf(key));
+    return runs;
+  };
+  return resultOf(decide(settings, key, view), { objects });
 };
 
 const short = (name: string): string => {

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { queryId } from "../../../shared/core/plan.ts";
+import type { Looking } from "../../../shared/core/plan.ts";
 import { timeText } from "../../../shared/core/time.ts";
-import { type Found, find, isSchedulers, type Signs } from "../../../shared/volcano/gang/scheduler.ts";
+import { type Found, find, isSchedulers, readLeases } from "../../../shared/volcano/gang/scheduler.ts";
 import type { QueueMemory } from "../../../shared/volcano/queue/memory.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 2, 8);
 
@@ -52,24 +53,16 @@ const lease = (seconds: number): Stored =>
 
 /** Answers every look, and gives what was found and how much was looked at. */
 const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], memory }: World) => {
-  const seen = new Map<string, readonly Stored[]>();
   const asked: string[] = [];
-  for (let round = 0; round < 5; round += 1) {
-    const signs: Signs = { seen, now, memory, queues, groups };
-    const found = find("auto", signs);
-    if ("admits" in found) return { found, asked };
-    for (const query of found) {
-      assert.ok(query.do === "list");
-      const { field = "", labels, resource } = query;
-      asked.push([resource.plural, ...Object.values(labels), field].filter(Boolean).join(" "));
-      const its = pods.filter((one) =>
-        Object.entries(labels).every(([name, value]) => one.metadata.labels?.[name] === value),
-      );
-      const held = leases.filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
-      seen.set(queryId(query), resource.plural === "pods" ? its : held);
-    }
-  }
-  throw new Error("never came to an answer");
+  const objects = (query: Looking): readonly Stored[] => {
+    assert.ok(query.do === "list");
+    const { field = "", labels, resource } = query;
+    asked.push([resource.plural, ...Object.values(labels), field].filter(Boolean).join(" "));
+    if (resource.plural !== "pods") return leases.filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
+    return pods.filter((one) => Object.entries(labels).every(([name, value]) => one.metadata.labels?.[name] === value));
+  };
+  const held = resultOf(readLeases("auto"), { objects });
+  return { found: resultOf(find("auto", { leases: held, now, memory, queues, groups }), { objects }), asked };
 };
 
 const says = ({ saying, silent = "" }: Found): string => `${saying} ${silent}`;

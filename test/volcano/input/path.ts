@@ -1,8 +1,9 @@
 /** A job's step through reconcile in a cluster that holds its queue and nothing else, with no webhook before it. */
 import type { Stored } from "../../../shared/core/object.ts";
-import { type Plan, queryId } from "../../../shared/core/plan.ts";
+import type { Looking, Plan } from "../../../shared/core/plan.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 const now = Date.UTC(2026, 10, 22, 3);
 
@@ -22,15 +23,9 @@ export const stored = (name: string, spec: unknown, generation = 1): Stored => (
 
 /** Of what is looked for only the queue is there. */
 export const stepOf = (object: Stored, memory?: Memory): Plan<Memory> => {
-  const seen = new Map<string, readonly Stored[]>();
   const key = { cluster: "here", kind: "Job", namespace: "team", name: object.metadata.name };
-  for (let round = 0; round < 8; round += 1) {
-    const decision = decide(key, { object, uid: "job-1", memory, seen, now, refused: [] });
-    if (!("look" in decision)) return decision;
-    for (const query of decision.look)
-      seen.set(queryId(query), query.do === "get" && query.ref.name === "default" ? [queue] : []);
-  }
-  throw new Error("it never came to a plan");
+  const objects = (query: Looking) => (query.do === "get" && query.ref.name === "default" ? [queue] : []);
+  return resultOf(decide(key, { object, uid: "job-1", memory, now, refused: [] }), { objects });
 };
 
 /** What everybody reads of it: the state in the job, and the events. */

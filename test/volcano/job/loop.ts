@@ -3,11 +3,11 @@ import { mergePatch } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts";
 import type { Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
-import { queryId } from "../../../shared/core/plan.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
+import { type Answering, asStep, resultOf } from "../../support/decisions.ts";
 
 export const key: Key = { cluster: "here", kind: "Job", namespace: "ns", name: "j" };
 
@@ -182,16 +182,10 @@ export class Loop {
       );
   }
 
-  private decided(refused: readonly Refusal[], seen: Map<string, readonly Stored[]>, done: Effect[]): Plan<Memory> {
-    for (let round = 0; round < 8; round += 1) {
-      const object = this.objects.get("jobs/j");
-      const known = { uid: object?.metadata.uid ?? "uid-1", memory: this.memory, seen, now: this.now };
-      const view = { object, ...known, refused, done, returning: this.returning };
-      const decision = decide(key, view);
-      if (!("look" in decision)) return decision;
-      for (const query of decision.look) seen.set(queryId(query), this.answer(query));
-    }
-    throw new Error("never came to a plan");
+  private decided(refused: readonly Refusal[], reads: Answering, done: Effect[]): Plan<Memory> {
+    const object = this.objects.get("jobs/j");
+    const known = { uid: object?.metadata.uid ?? "uid-1", memory: this.memory, now: this.now };
+    return resultOf(decide(key, { object, ...known, refused, done, returning: this.returning }), reads);
   }
 
   private perform(effect: Effect): void {
@@ -223,11 +217,12 @@ export class Loop {
 
   /** One step; `dies`: after the save, before anything is done. */
   step(dies = false): Plan<Memory> {
-    const [seen, done] = [new Map<string, readonly Stored[]>(), [] as Effect[]];
-    let plan = this.decided([], seen, done);
+    const reads = asStep({ objects: (query) => this.answer(query) });
+    const done: Effect[] = [];
+    let plan = this.decided([], reads, done);
     this.memory = plan.memory;
     if (dies) return plan;
-    for (; plan.more === true; plan = this.decided([], seen, done)) done.push(...this.act(plan));
+    for (; plan.more === true; plan = this.decided([], reads, done)) done.push(...this.act(plan));
     this.act(plan);
     plan = { ...plan, stages: [done, ...plan.stages].filter(({ length }) => length > 0) };
     this.last = plan;

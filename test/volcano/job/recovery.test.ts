@@ -1,8 +1,6 @@
 /** A job in another cluster: what had ended stays so, what was at work begins anew with pods of the next version. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { queryId } from "../../../shared/core/plan.ts";
-import { podsOf } from "../../../shared/volcano/job/context.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
 import { volcanoJob } from "../../../shared/volcano/job/operator.ts";
 import { recovery } from "../../../shared/volcano/job/recovery.ts";
@@ -82,8 +80,8 @@ describe("a job whose record was made in another cluster", () => {
 
 describe("a job whose memory is damaged", () => {
   const rebuilt = (loop: Loop, stored: unknown) => {
-    const seen = new Map([[queryId(podsOf(key)), loop.names("pods").map((name) => loop.pod(name))]]);
-    return recovery.rebuild({ key, object: loop.job(), seen, now: loop.now, stored });
+    const pods = loop.names("pods").map((name) => loop.pod(name));
+    return recovery.rebuild({ key, object: loop.job(), found: [pods], now: loop.now, stored });
   };
 
   test("whole, stays as it is", () => {

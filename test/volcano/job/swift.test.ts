@@ -14,9 +14,9 @@ const restarting = (action: string) => ({
 
 const looks = (loop: Loop): readonly Query[] => {
   const object = loop.job();
-  const view = { object, uid: object.metadata.uid, memory: loop.memory, seen: new Map(), now: eight, refused: [] };
-  const decision = decide(key, view);
-  return "look" in decision ? decision.look : [];
+  const view = { object, uid: object.metadata.uid, memory: loop.memory, now: eight, refused: [] };
+  const first = decide(key, view).next();
+  return first.done === true ? [] : first.value;
 };
 
 const pluralOf = (query: Query): string => {

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../shared/core/object.ts";
-import { type Plan, type ProbeResult, queryId } from "../../../shared/core/plan.ts";
+import type { Plan } from "../../../shared/core/plan.ts";
 import { volcanoPod } from "../../../shared/volcano/podgroup/ungrouped-pods.ts";
+import { resultOf } from "../../support/decisions.ts";
 
 const key = { cluster: "here", kind: "Pod", namespace: "ns", name: "p" };
 
@@ -26,15 +27,9 @@ const owner = (kind: string, apiVersion = "apps/v1") => ({
 
 /** The plan for a pod whose controller, if one is asked for, has these annotations. */
 const planned = (object: Stored, annotations?: Readonly<Record<string, string>>): Plan<unknown> => {
-  const heard = new Map<string, ProbeResult>();
-  for (let round = 0; round < 3; round += 1) {
-    const view = { object, uid: object.metadata.uid, memory: undefined, seen: new Map(), heard, now: 0, refused: [] };
-    const decision = volcanoPod.decide(key, view);
-    if (!("look" in decision)) return decision;
-    const value = annotations === undefined ? undefined : { metadata: { annotations } };
-    for (const query of decision.look) heard.set(queryId(query), { heard: true, value });
-  }
-  throw new Error("never came to a plan");
+  const view = { object, uid: object.metadata.uid, memory: undefined, now: 0, refused: [] };
+  const value = annotations === undefined ? undefined : { metadata: { annotations } };
+  return resultOf(volcanoPod.decide(key, view), { objects: () => [], probe: () => ({ heard: true, value }) });
 };
 
 const made = (plan: Plan<unknown>) => {

@@ -2,11 +2,11 @@
 
 import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { Effect, Plan, Query } from "../../../shared/core/plan.ts";
-import { queryId } from "../../../shared/core/plan.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import type { GangMode } from "../../../shared/volcano/gang/scheduler.ts";
 import type { QueueMemory } from "../../../shared/volcano/queue/memory.ts";
 import { volcanoQueue } from "../../../shared/volcano/queue/operator.ts";
+import { resultOf } from "../../support/decisions.ts";
 import { applyPatch } from "./merge.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -144,23 +144,13 @@ export class Hall {
 
   private decided(name: string, done: readonly Effect[]): Plan<QueueMemory> {
     const { decide } = volcanoQueue(this.mode);
-    const seen = new Map<string, readonly Stored[]>();
-    for (let round = 0; round < 8; round += 1) {
-      const object = this.at("queues", name);
-      const view = {
-        object,
-        uid: object.metadata.uid,
-        memory: this.memories.get(name),
-        seen,
-        now: this.now,
-        refused: [],
-        done,
-      };
-      const decision = decide({ cluster: "here", kind: "Queue", namespace: "", name }, view);
-      if (!("look" in decision)) return decision;
-      for (const query of decision.look) seen.set(queryId(query), this.answer(query));
-    }
-    throw new Error("never came to a plan");
+    const object = this.at("queues", name);
+    const about = { object, uid: object.metadata.uid, memory: this.memories.get(name) };
+    const decision = decide(
+      { cluster: "here", kind: "Queue", namespace: "", name },
+      { ...about, now: this.now, refused: [], done },
+    );
+    return resultOf(decision, { objects: (query) => this.answer(query) });
   }
 
   private perform(effect: Effect): void {

@@ -1,14 +1,16 @@
 /** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
+import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Decision, Effect, Plan, Query } from "../../../core/plan.ts";
-import { queryId, untold } from "../../../core/plan.ts";
+import type { Effect, Plan } from "../../../core/plan.ts";
+import { untold } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { exposureOf } from "../auxiliary-objects.ts";
-import { type ApplicationContext, bodyOf, endStrays, planOf, podsOf, seenPods } from "../context.ts";
-import { ahead, rushed, supplied, supplyOf } from "../executors/allocation-plan.ts";
+import { type ApplicationContext, bodyOf, endStrays, planOf, readPods } from "../context.ts";
+import { ahead, rushed, supplied } from "../executors/allocation-plan.ts";
+import { type AllocationResult, allocateExecutors, type OwnRun } from "../executors/allocator.ts";
 import { closed } from "../executors/final-account.ts";
-import { regained } from "../executors/lookup.ts";
+import { membersOfRun, regained } from "../executors/lookup.ts";
 import { type ExecutorReport, monitorExecutors } from "../executors/monitor.ts";
 import { withHistory } from "../history.ts";
 import { type Evidence, followed } from "../machine.ts";
@@ -22,11 +24,7 @@ import { causeOf } from "./failure-causes.ts";
 import { submitAgain } from "./submit.ts";
 import { delayed } from "./unreachable.ts";
 
-type Sighting =
-  | { readonly see: "later"; readonly look: readonly Query[] }
-  | { readonly see: Evidence; readonly pod: Stored | undefined };
-
-type Sighted = Exclude<Sighting, { readonly see: "later" }>;
+type Sighted = { readonly see: Evidence; readonly pod: Stored | undefined };
 
 /**
  * What the driver left shows that it was there, even if no step ever saw it: its executors, or the status, which tells of a
@@ -36,15 +34,13 @@ const wasThere = ({ object }: ApplicationContext, driver: Driver, found: Pods): 
   driver.uid !== undefined || found.executors.length > 0 || showsSubmission(object, driver);
 
 /** The list may be behind: a driver that was there and is not listed is asked for by name before it counts as lost. */
-const sighted = (scene: ApplicationContext, driver: Driver, found: Pods): Sighting => {
+function* sighted(scene: ApplicationContext, driver: Driver, found: Pods): Reads<Sighted> {
   if (found.driver !== undefined) return { see: evidenceOf(found.driver), pod: found.driver };
   if (!wasThere(scene, driver, found)) return { see: "absent", pod: undefined };
-  const query = bodyOf(scene.key, driver);
-  const answer = scene.view.seen.get(queryId(query));
-  if (answer === undefined) return { see: "later", look: [query] };
-  const pod = answer.find((one) => isBody(one, scene.view.uid, driver));
-  return pod === undefined ? { see: "lost", pod } : { see: evidenceOf(pod), pod };
-};
+  const pod = yield* get(bodyOf(scene.key, driver));
+  if (pod === undefined || !isBody(pod, scene.view.uid, driver)) return { see: "lost", pod: undefined };
+  return { see: evidenceOf(pod), pod };
+}
 
 /** What is to be remembered of a run under this evidence. */
 const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighted): Memory | "resume" => {
@@ -95,14 +91,14 @@ const takenOver = (driver: Driver, pod: Stored): Driver => {
 };
 
 /** The planned driver was never seen: it is created, again if need be, once nothing of another is in its place. */
-const resume = (scene: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> => {
+function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: Ended): Decision<Memory> {
   const other = unrecorded(found);
   if (other !== undefined)
-    return monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
+    return yield* monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
   const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
-};
+}
 
 /** The driver has run: it may be reached, and have shown its UI. */
 const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", "lost"]);
@@ -153,16 +149,16 @@ const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSI
 };
 
 /** The run is over: its account is closed, when all of it has been told. `before`: the scene as it was recorded. */
-const closing = (
+function* closing(
   scene: ApplicationContext,
   before: ApplicationContext,
   { driver, found, waits }: Run,
   ended: Ended,
-): Decision<Memory> => {
+): Decision<Memory> {
   const { memory, first } = closed(scene, driver, found);
   if (untold(scene.view, first).length > 0) return { memory: before.memory, stages: [first], ...waits, more: true };
-  return ended({ ...scene, memory });
-};
+  return yield* ended({ ...scene, memory });
+}
 
 /** Something is to be done before what was found is remembered, and cannot wait for anything. */
 const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorReport): boolean =>
@@ -182,69 +178,97 @@ const beforehand = (
 };
 
 /** A replacement that is made brings the next step by itself; one that was there before does not. */
-const broughtBack = (decision: Decision<Memory>, told: readonly Effect[]): Decision<Memory> => {
-  if ("look" in decision || told.length === 0) return decision;
-  return decision.stages.flat().some(({ do: act }) => act === "create") ? decision : { ...decision, again: true };
+const broughtBack = (plan: Plan<Memory>, told: readonly Effect[]): Plan<Memory> => {
+  if (told.length === 0) return plan;
+  return plan.stages.flat().some(({ do: act }) => act === "create") ? plan : { ...plan, again: true };
 };
 
+const ownRunOf = ({ driver, found, body }: Run): OwnRun | undefined =>
+  body === undefined ? undefined : { driver, found, pod: body };
+
+/** What is made and ended of the executors, where that is Rekindle's to do. */
+function* supplyOf(scene: ApplicationContext, run: Run): Reads<AllocationResult | undefined> {
+  const own = ownRunOf(run);
+  return own === undefined ? undefined : yield* allocateExecutors(scene, own);
+}
+
+type Care = { readonly report: ExecutorReport } | { readonly first: Plan<Memory> };
+
+/** What is to be done about the executors; before anything is read for it, those that are short are made. */
+function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care> {
+  const { found, waits } = run;
+  const { allotment } = scene.memory;
+  const members =
+    allotment !== undefined && isOwnRun(scene.memory) ? yield* membersOfRun(scene, allotment, found) : undefined;
+  const monitoring = monitorExecutors(scene, { ...own, members });
+  let state = monitoring.next();
+  while (state.done !== true) {
+    const first = members === undefined ? undefined : ahead(scene, own, members, { stages: [], ...waits });
+    if (first !== undefined) return { first };
+    state = monitoring.next(yield state.value);
+  }
+  return { report: state.value };
+}
+
 /** The run goes on: its executors are looked after, and made where that is ours to do. */
-const cared = (scene: ApplicationContext, run: Run, ended: Ended): Decision<Memory> => {
-  const { driver, found, body, waits } = run;
+function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Memory> {
+  const { driver, found, waits } = run;
   const strays = [...endStrays(found), ...run.ends];
-  const care = body === undefined || run.open ? undefined : monitorExecutors(scene, driver, found, body);
-  if (care === undefined)
-    return supplied(scene, found, supplyOf(scene, driver, found, body), { stages: [strays], ...waits });
-  if ("look" in care) return ahead(scene, driver, found, { body, plain: { stages: [], ...waits } }) ?? care;
+  const own = ownRunOf(run);
+  if (own === undefined || run.open)
+    return supplied(scene, found, yield* supplyOf(scene, run), { stages: [strays], ...waits });
+  const cares = yield* careFor(scene, run, own);
+  if ("first" in cares) return cares.first;
+  const { report: care } = cares;
   const { memory, left: _, cordons: __, first: ___, effects, spent, told, untold: unsaid, end, wakeAt, ...more } = care;
   const timed = sooner(waits, wakeAt);
   const now = { ...scene, memory };
   const rest = { ...waits, ...more, ...timed };
-  const owned = end === undefined ? supplyOf(now, driver, found, body) : undefined;
+  const owned = end === undefined ? yield* supplyOf(now, run) : undefined;
   const plain = { ...rest, stages: [strays, effects] };
   const rush = isUrged(scene, care) ? undefined : rushed(now, found, owned, { plain, untold: unsaid });
   const early = rush ?? beforehand(scene, care, { ...waits, ...timed });
   if (early !== undefined) return early;
   if (end !== undefined) {
     const over = withHistory(now, memory.state.phase, failed(now, driver, end));
-    return closing({ ...now, memory: over }, scene, run, ended);
+    return yield* closing({ ...now, memory: over }, scene, run, ended);
   }
   if (told.length === 0 || isOwnRun(memory))
     return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent }), told);
   if (untold(scene.view, told).length > 0)
     return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
   return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
-};
+}
 
 const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
   pod === undefined ? driver : { ...driver, uid: pod.metadata.uid };
 
-export const monitorDriver = (given: ApplicationContext, ended: Ended): Decision<Memory> => {
-  const found = seenPods(given);
-  if (found === undefined) return { look: [podsOf(given.key)] };
+export function* monitorDriver(given: ApplicationContext, ended: Ended): Decision<Memory> {
+  const found = yield* readPods(given);
   const scene = regained(given, found);
   const { memory } = scene;
   const { driver } = memory;
   if (driver === undefined)
     return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
-  const sighting = sighted(scene, driver, found);
-  if (sighting.see === "later") return { look: sighting.look };
+  const sighting = yield* sighted(scene, driver, found);
   const known = knownBy(driver, sighting);
   const back = recoveryWindow(scene, found, sighting);
   if (back.is === "awaited" && back.until !== undefined)
     return planOf(scene, { ...memory, driver: known }, found, awaiting(found, back.until));
-  const delay = delayed(scene, { driver: known, found }, sighting);
-  if ("look" in delay) return delay;
-  const { late, says = waitsFor(sighting.see, sighting.pod) } = delay;
+  const { late, says = waitsFor(sighting.see, sighting.pod) } = yield* delayed(
+    scene,
+    { driver: known, found },
+    sighting,
+  );
   const after = late?.is === "late" ? failed(scene, known, late.end) : memoryAfter(scene, known, sighting);
-  if (after === "resume") return resume(scene, driver, found, ended);
+  if (after === "resume") return yield* resume(scene, driver, found, ended);
   const isOver = after.state.phase === "SUCCEEDING" || after.state.phase === "FAILING";
   const next = withHistory(scene, scene.memory.state.phase, after);
   const following = isOver ? { ...memory, driver: known } : next;
-  const doors = begun.has(sighting.see) ? exposureOf({ ...scene, memory: following }) : { info: {} };
-  if ("look" in doors) return doors;
+  const doors = begun.has(sighting.see) ? yield* exposureOf({ ...scene, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
   if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
   const now = { ...scene, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
-  return isOver ? closing(now, scene, run, ended) : cared(now, run, ended);
-};
+  return yield* isOver ? closing(now, scene, run, ended) : cared(now, run, ended);
+}

@@ -4,8 +4,9 @@
  * the rules by which executors of a run that goes on are freed.
  */
 import { spanText } from "../../../core/annotation.ts";
+import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Look } from "../../../core/plan.ts";
+import type { Effect } from "../../../core/plan.ts";
 import { instantOf, timeText } from "../../../core/time.ts";
 import { labelOf, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -48,28 +49,27 @@ const judgedBy = (scene: ApplicationContext, pod: Stored, state: NodeState): Str
 };
 
 /** Of a driver that runs as far as its pod shows. */
-const driverStranding = (scene: ApplicationContext, pod: Stored): Stranding | Look => {
+function* driverStranding(scene: ApplicationContext, pod: Stored): Reads<Stranding> {
   if (!isSuspect(pod)) return { late: undefined };
-  const states = statesOf(scene, [pod]);
-  if ("look" in states) return states;
+  const states = yield* statesOf([pod]);
   const state = states.get(nodeOf(pod));
   return state === undefined ? { late: undefined } : judgedBy(scene, pod, state);
-};
+}
 
 type Run = { readonly driver: Driver; readonly found: Pods };
 
 /** Whether a run takes too long to come up, or its driver's node to answer; nobody waits for the executors of a silent one. */
-export const delayed = (
+export function* delayed(
   scene: ApplicationContext,
   { driver, found }: Run,
   { see, pod }: { readonly see: Evidence; readonly pod: Stored | undefined },
-): Stranding | Look => {
+): Reads<Stranding> {
   if (see === "pending") return { late: driverLateness(scene, driver, pod) };
   if (see !== "running" || pod === undefined) return { late: undefined };
-  const stranding = driverStranding(scene, pod);
-  const isHeard = !("look" in stranding) && stranding.late === undefined && stranding.says === undefined;
+  const stranding = yield* driverStranding(scene, pod);
+  const isHeard = stranding.late === undefined && stranding.says === undefined;
   return isHeard ? { late: executorLateness(scene, driver, found, pod) } : stranding;
-};
+}
 
 /** Its grace is over for longer than a node that answers needs to tell so. */
 const isOverdue = (pod: Stored, { view, policies }: ApplicationContext): boolean =>
@@ -101,10 +101,9 @@ const forced = ({ metadata }: Stored): Effect => {
 };
 
 /** Of a run that is cleared away: what of it no node will end. */
-export const unreachableAmong = (scene: ApplicationContext, left: readonly Stored[]): UnreachablePods | Look => {
+export function* unreachableAmong(scene: ApplicationContext, left: readonly Stored[]): Reads<UnreachablePods> {
   const suspects = left.filter((pod) => isSuspect(pod) || isOverdue(pod, scene));
-  const states = statesOf(scene, suspects);
-  if ("look" in states) return states;
+  const states = yield* statesOf(suspects);
   const fates = suspects.flatMap((pod) => {
     const state = states.get(nodeOf(pod));
     return state === undefined ? [] : [{ pod, fate: fateIn(scene, pod, state) }];
@@ -120,4 +119,4 @@ export const unreachableAmong = (scene: ApplicationContext, left: readonly Store
     ...(until.length === 0 ? {} : { wakeAt: Math.min(...until) }),
     ...(bound.length === 0 ? {} : { says: bound.slice(0, 3).join(", ") }),
   };
-};
+}

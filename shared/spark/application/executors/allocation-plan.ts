@@ -1,22 +1,19 @@
 /** The plan of a followed run with what it does about executors of Rekindle's own, and what of all that comes first. */
-import type { Stored } from "../../../core/object.ts";
-import type { Decision, Effect, Look, Plan } from "../../../core/plan.ts";
+import { withoutReading } from "../../../core/decision.ts";
+import type { Effect, Plan } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
 import { settlesAt } from "../../executors/allotment.ts";
+import type { Member } from "../../executors/members.ts";
 import { type ApplicationContext, planOf } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
-import type { Driver, Memory } from "../memory.ts";
-import { type AllocationResult, allocateExecutors, earlier } from "./allocator.ts";
+import type { Memory } from "../memory.ts";
+import { type AllocationResult, allocateAmong, earlier, type OwnRun } from "./allocator.ts";
 import { endsNobody } from "./retention.ts";
 
 type Plain = Pick<AllocationResult, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
 
-type Running = {
-  /** The driver's pod, while it runs. */
-  readonly body: Stored | undefined;
-  /** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
-  readonly plain: Plain & { readonly spent?: readonly Effect[] };
-};
+/** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
+type Base = Plain & { readonly spent?: readonly Effect[] };
 
 const creationsIn = ({ stages }: AllocationResult): number =>
   stages.flat().filter(({ do: act }) => act === "create").length;
@@ -37,23 +34,17 @@ const swiftness = (
 const prompt = ({ createWithinMs }: AllocationResult): { createWithinMs?: number } =>
   createWithinMs === undefined ? {} : { createWithinMs };
 
-/** What is to be made of executors, and what the run does besides. */
-export type Supply = AllocationResult | Look | undefined;
-
-export const supplyOf = (scene: ApplicationContext, driver: Driver, found: Pods, body: Stored | undefined): Supply =>
-  body === undefined ? undefined : allocateExecutors(scene, driver, found, body);
-
 /** Executors that are short are made before anybody else is looked at or asked, in the same step. */
 export const ahead = (
   scene: ApplicationContext,
-  driver: Driver,
-  found: Pods,
-  { body, plain }: Running,
+  run: OwnRun,
+  members: readonly Member[],
+  plain: Plain,
 ): Plan<Memory> | undefined => {
-  const owned = supplyOf(scene, driver, found, body);
-  if (owned === undefined || "look" in owned || creationsIn(owned) === 0) return undefined;
+  const owned = withoutReading(allocateAmong(scene, run, members));
+  if (owned === undefined || creationsIn(owned) === 0) return undefined;
   const { memory, stages } = owned;
-  return { ...plain, ...swiftness(scene, found, stages), ...prompt(owned), memory, stages, more: true };
+  return { ...plain, ...swiftness(scene, run.found, stages), ...prompt(owned), memory, stages, more: true };
 };
 
 /**
@@ -63,10 +54,10 @@ export const ahead = (
 export const rushed = (
   scene: ApplicationContext,
   found: Pods,
-  owned: Supply,
+  owned: AllocationResult | undefined,
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
 ): Plan<Memory> | undefined => {
-  if (owned === undefined || "look" in owned || creationsIn(owned) <= mostPrompt) return undefined;
+  if (owned === undefined || creationsIn(owned) <= mostPrompt) return undefined;
   const { memory, stages: made, wakeAt, ...waits } = owned;
   const stages = [...made, ...plain.stages];
   const { executors } = memory;
@@ -83,12 +74,11 @@ export const rushed = (
 export const supplied = (
   scene: ApplicationContext,
   found: Pods,
-  owned: Supply,
-  plain: Running["plain"],
-): Decision<Memory> => {
+  owned: AllocationResult | undefined,
+  plain: Base,
+): Plan<Memory> => {
   const { spent = [], stages: others, ...rest } = plain;
   if (owned === undefined) return planOf(scene, scene.memory, found, { ...rest, stages: [spent, ...others] });
-  if ("look" in owned) return owned;
   const { memory, stages: made, wakeAt, ...waits } = owned;
   const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
   const staleSafe = swiftness(scene, found, stages);

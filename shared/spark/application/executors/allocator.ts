@@ -3,8 +3,9 @@
  * lost; one that ended with 0 only when the driver says that it goes on. What the driver's REST API does not tell stops
  * nothing that can be known without it, and ends nobody.
  */
+import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Look } from "../../../core/plan.ts";
+import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -31,7 +32,7 @@ import { type ApplicationContext, removal } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
-import { executorsFor, mostAtOnce } from "./create.ts";
+import { executorsFor, type Making, mostAtOnce } from "./create.ts";
 import { askDriver, type DriverAnswer } from "./driver-api.ts";
 import { membersOfRun } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
@@ -52,10 +53,8 @@ const byJudgement = ({ pod }: Member): Effect => {
   return { do: "delete", ref, uid, resourceVersion };
 };
 
-type Situation = {
+type Situation = Making & {
   readonly scene: ApplicationContext;
-  readonly driver: Driver;
-  readonly pod: Stored;
   readonly members: readonly Member[];
   readonly allotment: Allotment;
   readonly expected: number;
@@ -111,10 +110,10 @@ const planned = (
   { ids, allotment, wakeAt, waitsFor, exhausted }: Allocation,
   more: Partial<AllocationResult> = {},
 ): AllocationResult => {
-  const { scene, driver, pod } = situation;
+  const { scene } = situation;
   const { stages = [], ...extras } = more;
   const memory = { ...scene.memory, allotment };
-  const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, driver, pod, ids);
+  const made = ids.length === 0 ? [] : executorsFor({ ...scene, memory }, situation, ids);
   const told = [
     ...(exhausted === true && waitsFor !== undefined ? [maximumReached(situation, waitsFor)] : []),
     ...(ids.length > 0 && allotment.singleTask === true ? [singleTasks(situation)] : []),
@@ -206,7 +205,7 @@ const refusedHere = (situation: Situation): AllocationResult | undefined => {
 };
 
 /** Losses that need no word of the driver go first; the driver is asked where something else hangs on it. */
-const decided = (situation: Situation): AllocationResult | Look => {
+function* decided(situation: Situation): Reads<AllocationResult> {
   const { scene, driver, members, allotment, expected } = situation;
   const refused = refusedHere(situation);
   if (refused !== undefined) return refused;
@@ -216,10 +215,9 @@ const decided = (situation: Situation): AllocationResult | Look => {
   const asks = quit > 0 || surplus;
   if (next.ids.length > 0) return planned(situation, next, asks ? { pollMs: 1_000 } : {});
   if (allotment.listens === true && !asks) return planned(situation, next);
-  const heard = askDriver(scene, driver);
-  if ("look" in heard) return heard;
+  const heard = yield* askDriver(scene, driver);
   return allotment.listens === true ? settle(situation, heard) : awaitDriver(situation, heard);
-};
+}
 
 /**
  * Spark turns its recovery mode on when the text of a loss says OOM, which a SIGKILL's does as well; here only what lacked
@@ -236,17 +234,17 @@ const isShortOfMemory = (
   return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");
 };
 
-/** The executors of a run whose driver runs; undefined where they are the driver's own. */
-export const allocateExecutors = (
+/** The run that executors are made for: its driver with its pod, and the pods that its list shows. */
+export type OwnRun = { readonly driver: Driver; readonly pod: Stored; readonly found: Pods };
+
+/** What is made and ended of the executors of a run, of which these are all that there are; undefined where they are the driver's own. */
+export function* allocateAmong(
   scene: ApplicationContext,
-  driver: Driver,
-  found: Pods,
-  pod: Stored,
-): AllocationResult | Look | undefined => {
+  { driver, pod, found }: OwnRun,
+  members: readonly Member[],
+): Reads<AllocationResult | undefined> {
   const before = scene.memory.allotment;
   if (before?.attempt !== driver.attempt || !scene.read.ok) return undefined;
-  const members = membersOfRun(scene, before, found);
-  if ("look" in members) return members;
   const looked = afterLook(before, members, { now: scene.view.now, settledMs: scene.settings.settledMs });
   const crashes = afterCrashes(before.crashes, newlyEnded(before, members));
   const { crashes: _, ...rest } = looked;
@@ -257,5 +255,13 @@ export const allocateExecutors = (
   };
   // Who is about to go is counted no more: another is made first.
   const staying = members.filter((member) => !isLeaving(member));
-  return decided({ scene, driver, pod, members: staying, allotment, expected: wantedOf(scene.read.spec) });
-};
+  const expected = wantedOf(scene.read.spec);
+  return yield* decided({ scene, driver, pod, there: found.executors, members: staying, allotment, expected });
+}
+
+/** The same, of all executors that there are. */
+export function* allocateExecutors(scene: ApplicationContext, run: OwnRun): Reads<AllocationResult | undefined> {
+  const { allotment } = scene.memory;
+  if (allotment?.attempt !== run.driver.attempt || !scene.read.ok) return undefined;
+  return yield* allocateAmong(scene, run, yield* membersOfRun(scene, allotment, run.found));
+}

@@ -7,7 +7,7 @@ import { recoveryMode } from "../../executor-pod/environment.ts";
 import { mostInBatch } from "../../executors/allocation-rate.ts";
 import { avoidedNodes, placedElsewhere } from "../../executors/node-avoidance.ts";
 import { podLabels, reference } from "../../submission/additions.ts";
-import { type ApplicationContext, seenPods } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import { creation, executorBasis } from "../driver/submit.ts";
 import type { Driver } from "../memory.ts";
 import { madeHere } from "./lookup.ts";
@@ -52,18 +52,20 @@ export const mostAtOnce = (scene: ApplicationContext, driver: Driver, pod: Store
   return one === undefined ? mostInBatch : Math.max(1, Math.floor(mostBuilt / JSON.stringify(one).length));
 };
 
+/** What executors are made for: their driver with its pod, and the executors that are there. */
+export type Making = { readonly driver: Driver; readonly pod: Stored; readonly there: readonly Stored[] };
+
 /** Pods in one stage, so that they are made side by side; nothing where the spec no longer makes an executor. */
 export const executorsFor = (
   scene: ApplicationContext,
-  driver: Driver,
-  pod: Stored,
+  { driver, pod, there }: Making,
   ids: readonly number[],
 ): readonly (readonly Effect[])[] => {
   const builder = builderFor(scene, driver, pod);
   if (builder === undefined) return [];
   const made = ids.map((id) => builder.build(`${id}`));
   const effect = (object: Obj): Effect => creation(marked(object, scene, driver), scene.view.uid);
-  const going = drainingNodes(seenPods(scene)?.executors ?? []);
+  const going = drainingNodes(there);
   const { losses = [], doomed = [] } = scene.memory.executors ?? {};
   const nodes = [...new Set([...going, ...avoidedNodes([...losses, ...doomed], scene.view.now)])];
   return [made.map((one) => effect(placedElsewhere(one.pod, nodes))), made.flatMap(({ claims }) => claims.map(effect))];

@@ -1,8 +1,8 @@
 /** What the driver says of itself by its REST API, asked for only where a decision hangs on it. */
+import { proxyGet, type Reads } from "../../../core/decision.ts";
 import type { Query } from "../../../core/plan.ts";
-import { queryId } from "../../../core/plan.ts";
 import { pods } from "../../../kube/resources.ts";
-import { askRegistered, type Registered, registeredIn } from "../../executors/registered.ts";
+import { type Registered, registeredIn, registeredQuery } from "../../executors/registered.ts";
 import type { ApplicationContext } from "../context.ts";
 import type { Driver } from "../memory.ts";
 
@@ -13,22 +13,20 @@ const portOf = ({ read }: ApplicationContext): number => {
   return /^\d{1,5}$/.test(text) ? Number(text) : defaultPort;
 };
 
-const questionOf = (scene: ApplicationContext, { podName: name, applicationId = "" }: Driver): Query =>
-  askRegistered({ resource: pods, namespace: scene.key.namespace, name }, portOf(scene), applicationId);
+const questionOf = (
+  scene: ApplicationContext,
+  { podName: name, applicationId = "" }: Driver,
+): Extract<Query, { do: "ask" }> =>
+  registeredQuery({ resource: pods, namespace: scene.key.namespace, name }, portOf(scene), applicationId);
 
 /** Who is registered; or why the driver says nothing. While it answers, its context has not stopped. */
 export type DriverAnswer =
   | { readonly registered: Registered }
   | { readonly registered: undefined; readonly why: string };
 
-export const askDriver = (
-  scene: ApplicationContext,
-  driver: Driver,
-): DriverAnswer | { readonly look: readonly Query[] } => {
-  const question = questionOf(scene, driver);
-  const hearing = scene.view.heard?.get(queryId(question));
-  if (hearing === undefined) return { look: [question] };
+export function* askDriver(scene: ApplicationContext, driver: Driver): Reads<DriverAnswer> {
+  const hearing = yield* proxyGet(questionOf(scene, driver));
   const registered = registeredIn(hearing);
   if (registered !== undefined) return { registered };
   return { registered, why: hearing.heard ? "it answered something else" : `${hearing.why}: ${hearing.message}` };
-};
+}

@@ -1,6 +1,6 @@
 /** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
-import type { Look, Query } from "../../../core/plan.ts";
-import { queryId } from "../../../core/plan.ts";
+import { all, list, type Reads } from "../../../core/decision.ts";
+import type { Looking } from "../../../core/plan.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";
@@ -28,7 +28,7 @@ const queriesFor = (
   { key, view }: ApplicationContext,
   { prefix }: Allotment,
   ids: readonly number[],
-): readonly Query[] => {
+): readonly Looking[] => {
   const { namespace } = key;
   if (ids.length > fewWrong)
     return [
@@ -44,23 +44,19 @@ const queriesFor = (
 };
 
 /** All executors that there are: those of the list, but of whom it showed wrong, what the second look found. */
-export const membersOfRun = (
+export function* membersOfRun(
   scene: ApplicationContext,
   allotment: Allotment,
   { executors }: Pods,
-): readonly Member[] | Look => {
+): Reads<readonly Member[]> {
   const members = membersOf(executors);
   const wrong = new Set([...missingOf(allotment, members), ...revenants(scene, allotment, members)]);
-  const queries = queriesFor(scene, allotment, [...wrong]);
-  const unseen = queries.filter((query) => !scene.view.seen.has(queryId(query)));
-  if (unseen.length > 0) return { look: unseen };
+  const lists = yield* all(queriesFor(scene, allotment, [...wrong]).map(list));
   const owners = [scene.view.uid, scene.memory.driver?.uid ?? ""];
-  const again = queries
-    .flatMap((query) => scene.view.seen.get(queryId(query)) ?? [])
-    .filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
+  const again = lists.flat().filter((pod) => owners.some((uid) => ownedBy(pod, uid)));
   const found = membersOf(again).filter(({ id }) => wrong.has(id));
   return [...members.filter(({ id }) => !wrong.has(id)), ...found].sort((a, b) => a.id - b.id);
-};
+}
 
 /** On executors that Rekindle made, so that their run is known for its own also when its record is lost. */
 export const madeHere = { "rekindle.dev/executors": "own" } as const;

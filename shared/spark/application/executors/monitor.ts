@@ -2,9 +2,9 @@
  * Looking after the executors of a run whose driver runs: who lives, who was lost and why, what is to be mended and what
  * cleaned away, and what is wrong with the run as a whole. The same whoever makes the executors; see DESIGN, Executors.
  */
+import { all, list, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Look } from "../../../core/plan.ts";
-import { queryId } from "../../../core/plan.ts";
+import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { labelOf, podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
@@ -12,6 +12,7 @@ import { account } from "../../executors/account.ts";
 import { nextQuestion, type Pulse, pulseAfter, runningAmong } from "../../executors/driver-liveness.ts";
 import { hasId, type Ids, idsOf } from "../../executors/ids.ts";
 import { type Care, freshLedger, type Ledger, type Loss } from "../../executors/ledger.ts";
+import type { Member } from "../../executors/members.ts";
 import type { Registered } from "../../executors/registered.ts";
 import { spans } from "../annotations.ts";
 import { type ApplicationContext, executorsAgain, removal } from "../context.ts";
@@ -20,7 +21,6 @@ import type { End } from "../driver/failure.ts";
 import type { Driver, Memory } from "../memory.ts";
 import { isOwnRun } from "../run-spec.ts";
 import { askDriver } from "./driver-api.ts";
-import { membersOfRun } from "./lookup.ts";
 import { drainNodes, type NodeDrain } from "./node-drain.ts";
 import { withEnds } from "./pending-ends.ts";
 import { endings, nodesOf, type Repair, repairExecutors, terminationsOf } from "./repair.ts";
@@ -54,21 +54,15 @@ export const ledgerOf = ({ memory: { executors } }: ApplicationContext, { attemp
   executors?.attempt === attempt ? executors : freshLedger(attempt);
 
 /** One that is missing from the list is looked for in another before it is called lost. */
-const everyone = (scene: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): readonly Stored[] | Look => {
-  const { view, key, memory } = scene;
-  if (memory.allotment !== undefined && isOwnRun(memory)) {
-    const members = membersOfRun(scene, memory.allotment, found);
-    return "look" in members ? members : members.map(({ pod }) => pod);
-  }
+function* everyone(scene: ApplicationContext, driver: Driver, found: Pods, ledger: Ledger): Reads<readonly Stored[]> {
+  const { view, key } = scene;
   const first = account(ledger, { pods: found.executors, now: view.now, certain: false });
   if (first.missing.length === 0) return found.executors;
-  const query = executorsAgain(key);
-  const again = view.seen.get(queryId(query));
-  if (again === undefined) return { look: [query] };
+  const again = yield* list(executorsAgain(key));
   const listed = new Set(found.all.map(({ metadata }) => metadata.uid));
   const both = [...found.all, ...again.filter(({ metadata }) => !listed.has(metadata.uid))];
   return sortOut(both, view.uid, driver).executors;
-};
+}
 
 type Word = { readonly asked: false } | { readonly asked: true; readonly registered: Registered | undefined };
 
@@ -92,20 +86,29 @@ const mayAsk = ({ read }: ApplicationContext, { applicationId }: Driver): boolea
   !mute.some(([conf, value]) => read.spec.sparkConf?.[conf]?.trim() === value);
 
 /** The driver's word, when it is time to ask for it. */
-const wordOf = (scene: ApplicationContext, driver: Driver, running: readonly Stored[], body: Stored): Word | Look => {
+function* wordOf(scene: ApplicationContext, driver: Driver, running: readonly Stored[], body: Stored): Reads<Word> {
   const { view, policies } = scene;
   if (!mayAsk(scene, driver)) return { asked: false };
   const since = instantOf(podStatus(body).startTime) ?? driver.submittedAt;
   const { pulse } = ledgerOf(scene, driver).care ?? {};
   const asking = { now: view.now, since, patience: policies, timed: isTimed(scene) };
   if (view.now < nextQuestion(pulse, running, asking)) return { asked: false };
-  const heard = askDriver(scene, driver);
-  return "look" in heard ? heard : { asked: true, registered: heard.registered };
-};
+  const { registered } = yield* askDriver(scene, driver);
+  return { asked: true, registered };
+}
 
 /** Spark's default, unless it was submitted by us or told otherwise. */
 const isRemovedBySpark = (scene: ApplicationContext, body: Stored): boolean =>
   (asksDeletion(scene) ?? (labelOf(body, "rekindle.dev/attempt") === undefined ? "delete" : "keep")) === "delete";
+
+/** A run whose driver runs: the driver with its pod, and the pods that its list shows. */
+export type Watched = {
+  readonly driver: Driver;
+  readonly pod: Stored;
+  readonly found: Pods;
+  /** All executors, where Rekindle makes them; absent: those of the list. */
+  readonly members?: readonly Member[] | undefined;
+};
 
 type Findings = {
   readonly executors: readonly Stored[];
@@ -115,21 +118,20 @@ type Findings = {
   readonly leave: NodeDrain;
 };
 
-const findingsOf = (scene: ApplicationContext, driver: Driver, found: Pods, body: Stored): Findings | Look => {
+function* findingsOf(scene: ApplicationContext, { driver, found, pod: body, members }: Watched): Reads<Findings> {
   const ledger = ledgerOf(scene, driver);
-  const executors = everyone(scene, driver, found, ledger);
-  if ("look" in executors) return executors;
+  const executors = members?.map(({ pod }) => pod) ?? (yield* everyone(scene, driver, found, ledger));
   const running = runningAmong(executors);
-  const nodes = nodesOf(scene, executors);
-  const word = wordOf(scene, driver, running, body);
-  const leave = drainNodes(scene, { executors, body, before: ledger.care?.warned });
-  const looks = [nodes, word, leave].flatMap((one) => ("look" in one ? one.look : []));
-  if ("look" in nodes || "look" in word || "look" in leave) return { look: looks };
+  const [nodes, word, leave] = yield* all([
+    nodesOf(scene, executors),
+    wordOf(scene, driver, running, body),
+    drainNodes(scene, { executors, body, before: ledger.care?.warned }),
+  ]);
   const over = idsOf(ledger.over ?? "");
   const registered = word.asked ? word.registered : undefined;
   const evidence = { executors, over, nodes, word: registered, pulse: ledger.care?.pulse, leave };
   return { executors, running, word, leave, mended: repairExecutors(scene, evidence, ledger.care) };
-};
+}
 
 const pulseOf = (
   { view }: ApplicationContext,
@@ -228,15 +230,10 @@ const questionAt = (
   return nextQuestion(pulse, findings.running, { now: view.now, since, patience: policies, timed });
 };
 
-/** What the executors of a run are to look at, or what is to be done about them. */
-export const monitorExecutors = (
-  scene: ApplicationContext,
-  driver: Driver,
-  found: Pods,
-  body: Stored,
-): ExecutorReport | Look => {
-  const findings = findingsOf(scene, driver, found, body);
-  if ("look" in findings) return findings;
+/** What is to be done about the executors of a run. */
+export function* monitorExecutors(scene: ApplicationContext, run: Watched): Reads<ExecutorReport> {
+  const { driver, pod: body } = run;
+  const findings = yield* findingsOf(scene, run);
   const { ledger, toTell, unclear, trouble, settledAt } = booksOf(scene, driver, body, findings);
   const { mended, executors, leave } = findings;
   const { useless: over, until } = uselessNow(scene, ledger.over ?? "", executors);
@@ -260,4 +257,4 @@ export const monitorExecutors = (
     ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),
   };
-};
+}

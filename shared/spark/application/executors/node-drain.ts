@@ -4,8 +4,9 @@
  * might come to the same node. What cannot be moved is told, and lost when the node goes.
  */
 import * as z from "zod";
+import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import { type Effect, type Look, type ProbeResult, queryId } from "../../../core/plan.ts";
+import type { Effect, ProbeResult } from "../../../core/plan.ts";
 import { timeText } from "../../../core/time.ts";
 import { leavingAt } from "../../../kube/node-notice.ts";
 import { isEnding, nodeNameOf } from "../../../kube/pods.ts";
@@ -13,7 +14,7 @@ import { nodes } from "../../../kube/resources.ts";
 import { endingOf, executorId } from "../../executors/losses.ts";
 import { isLiving, type Member, membersOf } from "../../executors/members.ts";
 import { goingAt } from "../../executors/node-avoidance.ts";
-import { peekNode } from "../../executors/nodes.ts";
+import { nodeRef } from "../../executors/nodes.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import type { ApplicationContext } from "../context.ts";
 import { sparkApplications } from "../resource.ts";
@@ -135,39 +136,29 @@ const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
 };
 
 /** On one node: what its door says is to be done about them. */
-const behind = (scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Moves | Look => {
-  const hearing = scene.view.heard?.get(queryId(peekNode(name)));
-  if (hearing === undefined) return { look: [peekNode(name)] };
-  const door = doorOf(hearing);
+function* behind(scene: ApplicationContext, name: string, leavers: readonly Leaver[]): Reads<Moves> {
+  const door = doorOf(yield* getIfAllowed(nodeRef(name)));
   const tried = triedOn(scene, name);
   const nothing = { dooms: [], until: [], cordons: [], warnings: [], again: false };
   if (door.is === "closed" || tried === "closed") return { ...nothing, dooms: leavers.map(doomOf) };
   if (door.is === "open" && tried === undefined) return { ...nothing, cordons: [cordon(name, door)] };
   const again = leavers.some(({ at }) => scene.view.now < at);
   return door.is === "gone" ? { ...nothing, again } : { ...nothing, again, warnings: [stuckOn(name, leavers)] };
-};
+}
 
-const closedFirst = (scene: ApplicationContext, executors: readonly Stored[]): Moves | Look => {
+function* closedFirst(scene: ApplicationContext, executors: readonly Stored[]): Reads<Moves> {
   const leavers = leaversAmong(executors);
   const names = drainingNodes(leavers.map(({ pod }) => pod)).slice(0, mostNodes);
-  const each = names.map((name) =>
-    behind(
-      scene,
-      name,
-      leavers.filter(({ pod }) => nodeNameOf(pod) === name),
-    ),
-  );
-  const look = each.flatMap((one) => ("look" in one ? one.look : []));
-  if (look.length > 0) return { look };
-  const known = each.flatMap((one) => ("look" in one ? [] : [one]));
+  const onNode = (name: string): readonly Leaver[] => leavers.filter(({ pod }) => nodeNameOf(pod) === name);
+  const each = yield* all(names.map((name) => behind(scene, name, onNode(name))));
   return {
-    dooms: known.flatMap(({ dooms }) => dooms),
+    dooms: each.flatMap(({ dooms }) => dooms),
     until: [],
-    cordons: known.flatMap(({ cordons }) => cordons),
-    warnings: known.flatMap(({ warnings }) => warnings),
-    again: known.some(({ again }) => again),
+    cordons: each.flatMap(({ cordons }) => cordons),
+    warnings: each.flatMap(({ warnings }) => warnings),
+    again: each.some(({ again }) => again),
   };
-};
+}
 
 const ofDriver = (body: Stored): readonly string[] =>
   leaversAmong([body]).map(
@@ -186,11 +177,10 @@ type Notices = {
 const longest = 500;
 
 /** What the notices on a run's pods lead to. */
-export const drainNodes = (scene: ApplicationContext, { executors, body, before }: Notices): NodeDrain | Look => {
-  const moves: Moves | Look = isOwnRun(scene.memory)
+export function* drainNodes(scene: ApplicationContext, { executors, body, before }: Notices): Reads<NodeDrain> {
+  const moves: Moves = isOwnRun(scene.memory)
     ? { ...replacedFirst(scene, executors), cordons: [], warnings: [], again: false }
-    : closedFirst(scene, executors);
-  if ("look" in moves) return moves;
+    : yield* closedFirst(scene, executors);
   const { warnings, ...rest } = moves;
   // What was said holds until it is known whether it does: nothing is told twice, or saved, for a try.
   if (moves.cordons.length > 0) return { ...rest, warned: before, told: [] };
@@ -200,4 +190,4 @@ export const drainNodes = (scene: ApplicationContext, { executors, body, before 
   const about = { about: object, resource: sparkApplications, occasion: `${memory.attempt} ${text}` } as const;
   const event: Effect = { do: "record", ...about, type: "Warning", reason: "NodeLeaving", message: text };
   return { ...rest, warned: text, told: text === before ? [] : [event] };
-};
+}

@@ -3,9 +3,9 @@
  * know. Each is ended with its reason, and whoever makes executors makes another. By judgement: one that has changed
  * since it was looked at is judged again.
  */
+import { all, getIfAllowed, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Look } from "../../../core/plan.ts";
-import { queryId } from "../../../core/plan.ts";
+import type { Effect } from "../../../core/plan.ts";
 import { isEnding, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import type { Pulse } from "../../executors/driver-liveness.ts";
@@ -13,7 +13,7 @@ import { disowned, runningAmong, strangers } from "../../executors/driver-livene
 import { hasId, type Ids } from "../../executors/ids.ts";
 import type { Ledger, Loss } from "../../executors/ledger.ts";
 import { endingOf, executorId, type LossReason } from "../../executors/losses.ts";
-import { fateOf, isGivenUp, isSuspect, type NodeState, nodeStateOf, peekNode } from "../../executors/nodes.ts";
+import { fateOf, isGivenUp, isSuspect, type NodeState, nodeRef, nodeStateOf } from "../../executors/nodes.ts";
 import type { Registered } from "../../executors/registered.ts";
 import { patienceMs, stuckAmong } from "../../executors/stuck-pods.ts";
 import { spans } from "../annotations.ts";
@@ -34,24 +34,20 @@ const mostNodes = 20;
 export type NodeStates = ReadonlyMap<string, NodeState>;
 
 /** The nodes of executors that may have died with theirs. */
-export const nodesOf = (scene: ApplicationContext, executors: readonly Stored[]): NodeStates | Look =>
-  statesOf(
-    scene,
-    executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, scene.view.now)),
-  );
+export const nodesOf = ({ view }: ApplicationContext, executors: readonly Stored[]): Reads<NodeStates> =>
+  statesOf(executors.filter((pod) => isSuspect(pod) || isGivenUp(pod, view.now)));
 
 /** How the nodes of these pods are. */
-export const statesOf = ({ view }: ApplicationContext, suspects: readonly Stored[]): NodeStates | Look => {
+export function* statesOf(suspects: readonly Stored[]): Reads<NodeStates> {
   const names = [...new Set(suspects.flatMap((pod) => nodeNameOf(pod) ?? []))].sort().slice(0, mostNodes);
-  const unseen = names.map(peekNode).filter((query) => view.heard?.has(queryId(query)) !== true);
-  if (unseen.length > 0) return { look: unseen };
+  const results = yield* all(names.map((name) => getIfAllowed(nodeRef(name))));
   return new Map(
-    names.flatMap((name) => {
-      const hearing = view.heard?.get(queryId(peekNode(name)));
-      return hearing === undefined ? [] : [[name, nodeStateOf(hearing)]];
+    names.flatMap((name, index) => {
+      const result = results[index];
+      return result === undefined ? [] : [[name, nodeStateOf(result)]];
     }),
   );
-};
+}
 
 export type Evidence = {
   readonly executors: readonly Stored[];

@@ -5,6 +5,8 @@
 import * as z from "zod";
 import { driverGrants, type Installation, objectsOf } from "../shared/cli/installation/objects.ts";
 import { yamlText } from "../shared/cli/yaml.ts";
+import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
+import { fileName, namesFor, rowOf, type SettingName } from "../shared/deployments/settings/table.ts";
 import { features } from "../shared/kube/features.ts";
 import { plain } from "./kustomize.ts";
 
@@ -206,9 +208,25 @@ const leafOf = (shape: z.ZodType): object => {
   return { [box]: leaf };
 };
 
+/** As it is written in a file. */
+const settingLeaf = (name: SettingName): object => {
+  const { $schema, ...leaf } = z.toJSONSchema(rowOf(name).schema(), {
+    target: "draft-7",
+    io: "input",
+    unrepresentable: "any",
+  });
+  return { [box]: { anyOf: [leaf, { type: "null" }], description: reference[name].text } };
+};
+
+/** Settings that the chart hands on as they are. */
+export const settingValues: readonly SettingName[] = namesFor("host").filter(
+  (name) => rowOf(name).secret !== true && reference[name].valueOnly !== true && reasonOf(name, "helm") === undefined,
+);
+
 const schema = (): object => {
   const leaves: readonly (readonly [string, object])[] = [
     ...Object.entries(usedValues).map(([path, shape]) => [path, leafOf(shape)] as const),
+    ...settingValues.map((name) => [`settings.${fileName(name)}`, settingLeaf(name)] as const),
     ...Object.keys(unneededValues).map((path) => [path, { [box]: {} }] as const),
     ...["basic", "custom", "service", "global"].map((path) => [path, { [box]: { type: "object" } }] as const),
   ];

@@ -1,7 +1,14 @@
 /** `infra/kubernetes` as kustomize reads it: definitions, a base, and an overlay for each way to run Rekindle. */
-import { driverGrants, type Installation, namespaceOf, objectsOf } from "../shared/cli/installation/objects.ts";
+import {
+  driverGrants,
+  type Installation,
+  namespaceOf,
+  objectsOf,
+  settingsName,
+} from "../shared/cli/installation/objects.ts";
 import { yamlStream, yamlText } from "../shared/cli/yaml.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { settingsMap } from "./settings-maps.ts";
 import { besideLambda, onKnative } from "./workloads.ts";
 
 type File = { readonly path: string; readonly text: string };
@@ -41,6 +48,9 @@ const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[]
 /** Of the host's installation, all but the namespace, which is the base's. */
 const hostOnly = (image: string): readonly Obj[] => objectsOf(plain(image)).filter(({ kind }) => kind !== "Namespace");
 
+/** What the host reads beside its own variables, see `settingsFrom`. */
+const hostSettings = settingsMap("hostOverlay", { name: settingsName, namespace });
+
 const below = ["../../crds", "../../base"];
 
 export const kustomizations = (image: string, crds: readonly Obj[]): readonly File[] => {
@@ -58,7 +68,11 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
       },
       more: { namespace: "default" },
     },
-    { folder: "overlays/host", on: below, files: { "host.yaml": hostOnly(image) } },
+    {
+      folder: "overlays/host",
+      on: below,
+      files: { "host.yaml": hostOnly(image), "settings.yaml": [hostSettings] },
+    },
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
     { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
   ].flatMap(written);

@@ -1,5 +1,5 @@
 /** Tables of the page of settings: names, default and readers of each, where each deployment sets it, and why some have no place. */
-import { type Reference, reference, type Target } from "../shared/deployments/settings/reference.ts";
+import { type Reference, reasonOf, reference, type Target } from "../shared/deployments/settings/reference.ts";
 import {
   fileName,
   flagName,
@@ -49,8 +49,10 @@ export const settingMeanings = (): Table => [
 type Cell = (name: SettingName) => string;
 
 const inChart: Cell = (name) => {
-  const { value } = reference[name];
-  return value === undefined ? code(`settings.${fileName(name)}`) : code(value);
+  const { value, valueOnly } = reference[name];
+  if (isSecret(name)) return "Secret";
+  const own = valueOnly === true ? [] : [`settings.${fileName(name)}`];
+  return [...own, ...(value === undefined ? [] : [value])].map(code).join(", ");
 };
 
 const inTemplate: Cell = (name) => {
@@ -67,21 +69,6 @@ const columns: readonly (readonly [head: string, target: Target, cell: Cell])[] 
   ["AWS template", "sam", inTemplate],
   ["kustomize, functions", "functionsOverlay", inMap],
 ];
-
-const modeOf: Readonly<Record<Target, "host" | "functions">> = {
-  host: "host",
-  helm: "host",
-  hostOverlay: "host",
-  functions: "functions",
-  sam: "functions",
-  functionsOverlay: "functions",
-};
-
-/** Why a setting is not there; undefined: it is. */
-const reasonOf = (name: SettingName, target: Target): string | undefined => {
-  const absent = reference[name].absent ?? {};
-  return absent[target] ?? absent[modeOf[target]];
-};
 
 /** Where each deployment sets it. */
 export const settingPlaces = (): Table => [

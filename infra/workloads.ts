@@ -12,10 +12,11 @@ import {
   sized,
 } from "../shared/cli/installation/workload.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { settingsMap } from "./settings-maps.ts";
 
 export type Place = { readonly namespace: string; readonly image: string };
 
-/** Name of the ConfigMap that says where the queues are, and of the Secret with what signs. */
+/** Name of the ConfigMap of settings, and of the Secret with those that are secret. */
 const settings = "rekindle-functions";
 
 const environment = [
@@ -183,25 +184,24 @@ const submitting = (place: Place): readonly Obj[] => {
   ];
 };
 
-/** Where the queues are, to be changed by whoever deploys. */
-const settingsMap = (namespace: string): Obj => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: named(settings, namespace),
-  data: {
-    AWS_REGION: "eu-west-1",
-    REKINDLE_CLUSTER: "default",
-    REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
-    REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
-    REKINDLE_UPDATES_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-updates.fifo",
-    REKINDLE_HOME: namespace,
-  },
-});
+/** Settings of all functions, to be changed by whoever deploys: queues first. */
+const settingsOf = (namespace: string): Obj =>
+  settingsMap("functionsOverlay", {
+    name: settings,
+    namespace,
+    given: {
+      AWS_REGION: "eu-west-1",
+      REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-keys.fifo",
+      REKINDLE_DELAY_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-timers",
+      REKINDLE_UPDATES_URL: "https://sqs.eu-west-1.amazonaws.com/000000000000/rekindle-updates.fifo",
+      REKINDLE_HOME: namespace,
+    },
+  });
 
 /** The forwarder in the cluster; the other functions come from outside, as members of the groups `rekindle:NAME`. */
 export const besideLambda = (place: Place): readonly Obj[] => [
   ...functionGrants({ ...place, functions: ["forward", "reconcile", "resync", "deliver", "api", "admission"] }),
-  settingsMap(place.namespace),
+  settingsOf(place.namespace),
   ...running("forward", place),
 ];
 
@@ -212,7 +212,7 @@ export const onKnative = (place: Place): readonly Obj[] => [
     functions: ["forward", "reconcile", "resync", "deliver", "api", "admission", "submitter"],
   }),
   bareAccount("wake", place.namespace),
-  settingsMap(place.namespace),
+  settingsOf(place.namespace),
   ...["forward", "reconcile", "wake", "deliver"].flatMap((what) => running(what, place)),
   scheduled("resync", "*/5 * * * *", place),
   fenceOf(accountOf("resync"), place.namespace, []),

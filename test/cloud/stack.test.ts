@@ -29,7 +29,7 @@ describe("the template, deployed", () => {
     const { functions } = stackWith({ KeepDays: "7" });
     const { environment } = functions.find(({ id }) => id === "reconcile") ?? {};
     assert.equal(environment?.["REKINDLE_FIFO_URL"], "https://queue/rekindle-e2e-keys.fifo");
-    assert.equal(environment["REKINDLE_CLUSTER_ALIAS"], "e2e");
+    assert.equal(environment["REKINDLE_CLUSTER"], "e2e");
     assert.equal(environment["REKINDLE_CHECKPOINTS"], "dynamodb://rekindle-e2e?keepDays=7");
   });
 

@@ -3,13 +3,17 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { unneededValues } from "../../infra/chart.ts";
+import * as z from "zod";
+import { settingValues, unneededValues } from "../../infra/chart.ts";
 import { plain } from "../../infra/kustomize.ts";
 import { type Installation, objectsOf } from "../../shared/cli/installation/objects.ts";
 import { yamlText } from "../../shared/cli/yaml.ts";
+import { readConfiguration } from "../../shared/deployments/settings/host.ts";
+import { fileName, variableName } from "../../shared/deployments/settings/table.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { helmProgram } from "../setup/helm.ts";
 import { command } from "../setup/part.ts";
+import { samples } from "../support/setting-samples.ts";
 import { type Check, install, type Manifest, objections, objectsIn } from "./accepted.ts";
 import { kubeflowValues, treeOf } from "./kubeflow-values.ts";
 
@@ -162,6 +166,8 @@ const refused: readonly (readonly [values: Values, says: RegExp])[] = [
     { controller: { featureGates: [{ name: "PartialRestart", enabled: true }] } },
     /controller\.featureGates: PartialRestart is not here/,
   ],
+  [{ settings: { fense: "8s" } }, /settings': additional properties 'fense' not allowed/],
+  [{ settings: { concurrency: 3 }, controller: { workers: 4 } }, /settings\.concurrency says what another value says/],
   [{ prometheus: { podMonitor: { create: true } } }, /this cluster has no PodMonitor; install/],
 ];
 
@@ -208,6 +214,10 @@ const effective: readonly (readonly [values: Values, has: RegExp])[] = [
     /REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS\n\s+value: 1,2/,
   ],
   [{ controller: { featureGates: [{ name: "DefaultTimeToLive", enabled: true }] } }, /kind: Deployment/],
+  [
+    { settings: { leases: [], timeout: 4_000 } },
+    /REKINDLE_LEASES\n\s+value: ""\n\s+- name: REKINDLE_TIMEOUT\n\s+value: "4000"/,
+  ],
 ];
 
 const effects: Check = {
@@ -217,6 +227,40 @@ const effects: Check = {
     for (const [values, has] of effective) {
       const text = await said(values);
       if (!has.test(text)) wrong.push(`${JSON.stringify(values)}: ${has} is not in ${text.slice(0, 2_000)}`);
+    }
+    return wrong;
+  },
+};
+
+const hostEnv = z.array(z.object({ name: z.string(), value: z.string() }));
+
+const deployed = z.object({
+  kind: z.literal("Deployment"),
+  spec: z.object({
+    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ env: hostEnv })]) }) }),
+  }),
+});
+
+const configurationOf = async (env: Readonly<Record<string, string>>): Promise<Readonly<Record<string, unknown>>> => {
+  const asked = await readConfiguration([], env);
+  return asked.do === "run" ? asked.configuration : { problems: JSON.stringify(asked) };
+};
+
+/** Each setting of the chart, written as text, is what its variable says. */
+const settings: Check = {
+  name: "each setting among the chart's values arrives in the host's parsed settings",
+  run: async () => {
+    const values = Object.fromEntries(settingValues.map((name) => [fileName(name), samples[name]]));
+    const objects = withoutDefinitions(await rendered({ settings: values }, "rekindle"));
+    const env = objects.flatMap((object) => {
+      const { data } = deployed.safeParse(object);
+      return data?.spec.template.spec.containers[0].env ?? [];
+    });
+    const found = await configurationOf(Object.fromEntries(env.map(({ name, value }) => [name, value])));
+    const wrong: string[] = [];
+    for (const name of settingValues) {
+      const expected = await configurationOf({ [variableName(name)]: samples[name] });
+      if (!isDeepStrictEqual(found[name], expected[name])) wrong.push(`${name}: ${JSON.stringify(found[name])}`);
     }
     return wrong;
   },
@@ -270,5 +314,6 @@ export const chartChecks = (cluster: Cluster): readonly Check[] => [
   taken(cluster, "what users of kubeflow's set, in a namespace of theirs", rich, "spark-operator"),
   ...Object.keys(kubeflowValues).map((version) => release(cluster, version)),
   effects,
+  settings,
   words,
 ];

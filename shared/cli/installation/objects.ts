@@ -101,6 +101,14 @@ export const driverGrants = ({
     ])
     .map(forDrivers);
 
+/** Name of a ConfigMap and of a Secret with settings of the host, where somebody makes them. */
+export const settingsName = "rekindle-settings";
+
+const settingsFrom = [
+  { configMapRef: { name: settingsName, optional: true } },
+  { secretRef: { name: settingsName, optional: true } },
+];
+
 const container = ({
   image,
   namespaces,
@@ -118,6 +126,7 @@ const container = ({
     ...(namespaceSelector === "" ? [] : [{ name: "REKINDLE_NAMESPACE_SELECTOR", value: namespaceSelector }]),
     ...(chosen === undefined ? [] : [{ name: "REKINDLE_FAMILIES", value: chosen.join(",") }]),
   ],
+  envFrom: settingsFrom,
   ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
   ...probes,
   resources: sized("128Mi", "512Mi"),

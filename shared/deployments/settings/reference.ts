@@ -5,9 +5,7 @@
 import type { SettingName } from "./table.ts";
 
 /** Where a setting may be missing: in a mode, or in one kind of deployment of it. */
-export const targets = ["host", "functions", "helm", "hostOverlay", "sam", "functionsOverlay"] as const;
-
-export type Target = (typeof targets)[number];
+export type Target = "host" | "functions" | "helm" | "hostOverlay" | "sam" | "functionsOverlay";
 
 export type Reference = {
   readonly text: string;
@@ -18,8 +16,10 @@ export type Reference = {
   readonly parameter?: string;
   /** The template makes what it names. */
   readonly made?: true;
-  /** The path in the chart's values, beside `settings` or instead of it. */
+  /** The path in the chart's values that means the same. */
   readonly value?: string;
+  /** The chart makes more of that value than a variable, so `settings` has no such name. */
+  readonly valueOnly?: true;
   readonly absent?: Readonly<Partial<Record<Target, string>>>;
 };
 
@@ -73,11 +73,13 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "namespaces to look after, separated by commas; none means all",
     parameter: "Namespaces",
     value: "spark.jobNamespaces",
+    valueOnly: true,
   },
   namespaceSelector: {
     form: "text",
     text: "look after namespaces with these labels, besides those that are named, e.g. spark=enabled",
     value: "spark.jobNamespaceSelector",
+    valueOnly: true,
   },
   families: {
     form: "list",
@@ -197,6 +199,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "switch",
     text: "serve admission webhooks over HTTPS, and register them with the API server",
     value: "webhook.enable",
+    valueOnly: true,
     absent: { functions: asFunction, hostOverlay: byFlag },
   },
   admissionListen: {
@@ -229,6 +232,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "switch",
     text: "admission refuses SparkApplications that exceed a ResourceQuota, as upstream counts them",
     value: "webhook.resourceQuotaEnforcement.enable",
+    valueOnly: true,
   },
   leases: { form: "list", text: "leader leases that tell of another controller; empty: nobody is looked for" },
   gang: {
@@ -339,4 +343,20 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     value: "prometheus.metrics.jobStartLatencyBuckets",
     ...absentInFunctions(keptWhole),
   },
+};
+
+/** The kinds of deployment of each mode. */
+const modeOf: Readonly<Record<Target, "host" | "functions">> = {
+  host: "host",
+  helm: "host",
+  hostOverlay: "host",
+  functions: "functions",
+  sam: "functions",
+  functionsOverlay: "functions",
+};
+
+/** Why a setting has no place there; undefined: it has one. */
+export const reasonOf = (name: SettingName, target: Target): string | undefined => {
+  const { absent = {} } = reference[name];
+  return absent[target] ?? absent[modeOf[target]];
 };

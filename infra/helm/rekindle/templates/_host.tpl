@@ -13,7 +13,7 @@
 {{- $budget := $values.controller.driverPodDisruptionBudget -}}
 {{- if kindIs "map" $budget }}{{ $budget = $budget.enable }}{{ end -}}
 {{- $ingress := $values.controller.uiIngress -}}
-{{- range $name, $value := dict
+{{- $named := dict
   "REKINDLE_CONCURRENCY" $values.controller.workers
   "REKINDLE_MAX_TRACKED_EXECUTOR_PER_APP" $values.controller.maxTrackedExecutorPerApp
   "REKINDLE_LOG_LEVEL" (eq $values.controller.logLevel "info" | ternary "" $values.controller.logLevel)
@@ -32,10 +32,21 @@
   "REKINDLE_METRICS_JOB_START_LATENCY_BUCKETS" $values.prometheus.metrics.jobStartLatencyBuckets
   "REKINDLE_METRICS_JOB_SUBMIT_LATENCY_BUCKETS" $values.prometheus.metrics.jobSubmitLatencyBuckets
 }}
-{{- if $value }}
-- name: {{ $name }}
-  value: {{ $value | toString | quote }}
+{{- $written := dict -}}
+{{- range $name, $value := $named }}{{ if $value }}{{ $_ := set $written $name ($value | toString) }}{{ end }}{{ end -}}
+{{- range $key, $value := $values.settings }}
+{{- if not (kindIs "invalid" $value) }}
+{{- $name := printf "REKINDLE_%s" (upper (snakecase $key)) -}}
+{{- if hasKey $written $name }}{{ fail (printf "settings.%s says what another value says already (%s): leave one of them out" $key $name) }}{{ end -}}
+{{- if kindIs "float64" $value }}{{ $_ := set $written $name (int64 $value | toString) }}
+{{- else if and (kindIs "slice" $value) (or (empty $value) (kindIs "string" (first $value))) }}{{ $_ := set $written $name (join "," $value) }}
+{{- else if or (kindIs "slice" $value) (kindIs "map" $value) }}{{ $_ := set $written $name (toJson $value) }}
+{{- else }}{{ $_ := set $written $name ($value | toString) }}{{ end -}}
 {{- end }}
+{{- end }}
+{{- range $name, $value := $written }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
 {{- end }}
 {{- with $values.controller.env }}
 {{ toYaml . }}
@@ -65,7 +76,8 @@
 {{- if ne .root.Values.image.pullPolicy "IfNotPresent" }}{{ $_ := set $container "imagePullPolicy" .root.Values.image.pullPolicy }}{{ end -}}
 {{- $_ := set $container "env" (concat (get $container "env") (fromYamlArray (include "rekindle.env" .root))) -}}
 {{- if and .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
-{{- range $name := list "envFrom" "volumeMounts" "resources" -}}
+{{- with $values.envFrom }}{{ $_ := set $container "envFrom" (concat (get $container "envFrom") .) }}{{ end -}}
+{{- range $name := list "volumeMounts" "resources" -}}
 {{- with get $values $name }}{{ $_ := set $container $name . }}{{ end -}}
 {{- end -}}
 {{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}

@@ -68,11 +68,7 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
       },
       more: { namespace: "default" },
     },
-    {
-      folder: "overlays/host",
-      on: below,
-      files: { "host.yaml": hostOnly(image), "settings.yaml": [hostSettings] },
-    },
+    { folder: "overlays/host", on: below, files: { "host.yaml": [...hostOnly(image), hostSettings] } },
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
     { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
   ].flatMap(written);

@@ -199,7 +199,7 @@ const isOf = (overlay: Overlay, mapName: string, name: SettingName): boolean =>
     : Object.hasOwn(overlay.maps.get(mapName) ?? {}, variableName(name));
 
 describe("the overlay of the host", () => {
-  const overlay = overlayOf("host/host.yaml", "host/settings.yaml");
+  const overlay = overlayOf("host/host.yaml");
   const [host] = overlay.containers;
 
   test("holds each setting, or there is a reason", () => {

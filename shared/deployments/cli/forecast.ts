@@ -41,5 +41,7 @@ export const flagView = (text: string, family: "spark" | "volcano"): FlagView =>
   if (read.is === "written") return { is: "taken", says: `rekindle host --${flagName(read.name)}=${read.value}` };
   if (read.is === "part") return { is: "taken", says: `rekindle host --${flagName("admissionReach")}` };
   if (read.is === "nothing") return { is: "taken", says: "asks for nothing" };
-  return { is: read.is === "note" ? "ignored" : "refused", says: read.text };
+  return read.is === "note"
+    ? { is: "ignored", says: read.text }
+    : { is: "refused", says: `flag --${name}: ${read.text}` };
 };

@@ -8,6 +8,7 @@ import { doors } from "./doors.ts";
 import { escapes } from "./escapes.ts";
 import { memories } from "./memory.ts";
 import { names } from "./names.ts";
+import { serversAndClocks } from "./servers.ts";
 import { texts } from "./texts.ts";
 
 export const all: readonly Attack[] = [
@@ -20,4 +21,5 @@ export const all: readonly Attack[] = [
   ...doorCrowds,
   ...memories,
   ...crowds,
+  ...serversAndClocks,
 ];

@@ -21,6 +21,9 @@ type Crowd = {
   readonly short?: true;
 };
 
+/** Slower is slow on any machine, ms. */
+const slowestMs = 20_000;
+
 /** A neighbour who comes while the host is at work on the crowd's middle waits no longer than alone. */
 const borne = async (stand: Stand, { count, object }: Crowd): Promise<undefined> => {
   const alone = await stand.neighbour();
@@ -29,8 +32,12 @@ const borne = async (stand: Stand, { count, object }: Crowd): Promise<undefined>
   const times = [await stand.neighbour(), await stand.neighbour(), await stand.neighbour()];
   await each(objects, (one) => remove(stand, one));
   const middle = times.toSorted((a, b) => a - b)[1] ?? 0;
-  const allowed = allowedMs([alone]);
-  must(middle <= allowed, `neighbours took ${times.map(Math.round).join(", ")} ms, alone ${Math.round(alone)}`);
+  // A machine that has become busy with something else since then is slow for the neighbour alone, too.
+  const allowed = Math.max(allowedMs([alone]), allowedMs([await stand.neighbour()]));
+  must(
+    middle <= Math.min(allowed, slowestMs),
+    `neighbours took ${times.map(Math.round).join(", ")} ms, alone ${Math.round(alone)}`,
+  );
   return undefined;
 };
 

@@ -8,6 +8,7 @@ import { all } from "./all.ts";
 import { type Attack, classes, longestSilenceMs, mostResident, type StageName } from "./attack.ts";
 import { openClusterStages } from "./cluster-stage.ts";
 import { judged, type Verdict } from "./judge.ts";
+import { openSimulatedStage } from "./simulated-stage.ts";
 import type { Stand } from "./stand.ts";
 
 const help = `npm run attack [-- [--short] [--only TEXT] [--list] [--json FILE]]
@@ -87,6 +88,9 @@ const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promi
   return verdicts;
 };
 
+const onSimulator = async (attacks: readonly Attack[]): Promise<readonly Verdict[]> =>
+  attacks.length === 0 ? [] : await onStage(attacks, openSimulatedStage);
+
 const tellClasses = (verdicts: readonly Verdict[]): void => {
   for (const of of classes) {
     const those = verdicts.filter((one) => one.class === of);
@@ -118,7 +122,7 @@ const main = async (): Promise<void> => {
   }
   await enterNamespace();
   const chosen = (stage: StageName): readonly Attack[] => attacks.filter((one) => one.stage === stage);
-  const verdicts = [...(await onCluster(chosen))];
+  const verdicts = [...(await onCluster(chosen)), ...(await onSimulator(chosen("simulated")))];
   tellClasses(verdicts);
   const count = (outcome: Verdict["outcome"]): number => verdicts.filter((one) => one.outcome === outcome).length;
   const tally = { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };

@@ -1,0 +1,129 @@
+/**
+ * `npm run bench -- fairness`: one tenant's many new objects beside another's ten, and a host that starts among many. On the
+ * simulator behind HTTP, in a process of its own, with the built host as another. Blocks of the host's loop are what its
+ * liveness probe waits for, less the time for which the kernel gave it no processor.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { type HostUnderAttack, openHost } from "../attack/host.ts";
+import { build } from "../e2e/installed.ts";
+import { sparkPi } from "../support/pi.ts";
+import type { Figure } from "./figures.ts";
+
+const few = 10;
+const longestMs = 600_000;
+const applications = (namespace: string): string =>
+  `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications`;
+
+type Server = { readonly url: string; readonly kubeconfig: string; readonly child: ChildProcess };
+
+const told = z.object({ url: z.string(), kubeconfig: z.string() });
+
+/** The simulator, on a processor of its own as far as there is one. */
+const startServer = (): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, "server.ts"), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    child.once("error", reject);
+    child.once("message", (message) => resolve({ ...told.parse(message), child }));
+  });
+
+const post = async ({ url }: Server, namespace: string, name: string, spec: object): Promise<void> => {
+  const { metadata, ...rest } = sparkPi(name, { executor: { instances: 1, cores: 1, memory: "512m" }, ...spec });
+  const body = JSON.stringify({ ...rest, metadata: { ...metadata, namespace } });
+  const answer = await fetch(`${url}${applications(namespace)}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  if (answer.status !== 201) throw new Error(`create ${namespace}/${name}: ${await answer.text()}`);
+  await answer.arrayBuffer();
+};
+
+/** So many of a tenant, eight at a time. */
+const postAll = async (
+  server: Server,
+  namespace: string,
+  word: string,
+  count: number,
+  spec: object = {},
+): Promise<void> => {
+  const indices = Array.from({ length: count }, (_, at) => at).values();
+  const worker = async (): Promise<void> => {
+    for (const at of indices) await post(server, namespace, `${word}-${at}`, spec);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+};
+
+const isThere = async ({ url }: Server, namespace: string, pod: string): Promise<boolean> => {
+  const answer = await fetch(`${url}/api/v1/namespaces/${namespace}/pods/${pod}`);
+  await answer.arrayBuffer();
+  return answer.status === 200;
+};
+
+/** Seconds until ten of a tenant have their drivers. */
+const tenOf = async (server: Server, namespace: string, word: string): Promise<number> => {
+  const began = performance.now();
+  await postAll(server, namespace, word, few);
+  for (let at = 0; at < few; ) {
+    if (await isThere(server, namespace, `${word}-${at}-driver`)) at += 1;
+    else await sleep(20);
+    if (performance.now() - began > longestMs) throw new Error(`${at} of ${few} drivers after ten minutes`);
+  }
+  return (performance.now() - began) / 1_000;
+};
+
+const opened = (_server: Server, dir: string, name: string): Promise<HostUnderAttack> =>
+  openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn"]);
+
+const ended = async (host: HostUnderAttack): Promise<void> => {
+  if ((await host.stop()) !== 0) throw new Error("the host did not end well");
+};
+
+/** How long the loop was blocked while a host started among so many. */
+const startAmong = async (server: Server, dir: string, count: number): Promise<readonly Figure[]> => {
+  const since = Date.now();
+  const host = await opened(server, dir, "start");
+  await sleep(15_000);
+  const block = host.probe.longestSince(since);
+  const peak = host.resident();
+  await ended(host);
+  return [
+    { name: `fairness.start-among-${count}.longest-block`, value: block, unit: "ms", aim: 100 },
+    { name: `fairness.start-among-${count}.peak-rss`, value: peak, unit: "MiB", aim: 450 },
+  ];
+};
+
+/** Throws when work was wrong or missing; slow is only slow. */
+export const benchFairness = async (count: number): Promise<readonly Figure[]> => {
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-fairness-"));
+  const server = await startServer();
+  try {
+    await writeFile(join(dir, "kubeconfig"), server.kubeconfig);
+    const host = await opened(server, dir, "crowd");
+    await tenOf(server, "small", "warm");
+    const alone = await tenOf(server, "small", "alone");
+    const since = Date.now();
+    const crowd = postAll(server, "large", "crowd", count);
+    // The crowd is well under way when the others come.
+    await sleep(2_000);
+    const beside = await tenOf(server, "small", "beside");
+    await crowd;
+    const late = await tenOf(server, "small", "late");
+    const block = host.probe.longestSince(since);
+    await ended(host);
+    return [
+      { name: "fairness.ten-alone", value: alone, unit: "s" },
+      { name: `fairness.ten-while-${count}-are-created`, value: beside, unit: "s", aim: 2 * alone },
+      { name: `fairness.ten-behind-${count}`, value: late, unit: "s", aim: 2 * alone },
+      { name: `fairness.longest-block-beside-${count}`, value: block, unit: "ms", aim: 100 },
+      ...(await startAmong(server, dir, count)),
+    ];
+  } finally {
+    server.child.kill();
+  }
+};

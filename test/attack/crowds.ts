@@ -109,7 +109,6 @@ const closesQueues: Attack = {
     class: "fairness",
     name: "a command of a tenant's namespace that closes the default queue",
     stage: "cluster",
-    short: true,
   },
   run: async (stand) => {
     const { body } = await stand.call("GET", `${pathOf("Queue")}/default`);

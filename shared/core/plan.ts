@@ -2,7 +2,7 @@
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
 
-/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/cache.ts. */
+/** A read that a decision asks for. It is answered live, but in steps that may begin with what is watched: see engine/reads/cache.ts. */
 export type Query =
   | {
       readonly do: "get";
@@ -18,7 +18,7 @@ export type Query =
       readonly resource: Resource;
       readonly namespace: string;
       readonly labels: Readonly<Record<string, string>>;
-      /** A second look, which what was watched cannot answer: see engine/cache.ts. */
+      /** A second look, which what was watched cannot answer: see engine/reads/cache.ts. */
       readonly again?: true;
       /** Field selector sent to the server, as `metadata.name=x`. */
       readonly field?: string;

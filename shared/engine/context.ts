@@ -4,7 +4,7 @@ import type { Operator } from "../core/operator.ts";
 import type { Plan } from "../core/plan.ts";
 import { idOf } from "../core/trace.ts";
 import type { ApplyContext } from "./apply.ts";
-import type { Observation } from "./observe.ts";
+import type { Observation } from "./observation.ts";
 import type { CheckpointRecord, Version } from "./ports.ts";
 import type { SubmissionSlot } from "./submission-slots.ts";
 import type { World } from "./world.ts";

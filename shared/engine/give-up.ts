@@ -1,9 +1,9 @@
-/** Letting go of a key whose steps never come to their end: told on the object, so that no queue has to hold it. */
+/** Gives up a message whose steps never succeed: an event on the object says so, and no queue has to hold the message. */
 
 import type { Message } from "../core/key.ts";
 import { textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
-import { observe } from "./observe.ts";
+import { readLive } from "./reads/live.ts";
 import { publishTrouble } from "./requeue.ts";
 import type { World } from "./world.ts";
 
@@ -12,7 +12,7 @@ export const giveUp = async (world: World, message: Message, trouble: Trouble): 
   world.report("error", "a key is let go of until its next event or resync", { key: textOf(message), ...trouble });
   const operator = world.operatorOf(message.kind);
   if (operator === undefined || world.shadow !== undefined) return;
-  const observed = await observe(world, message, operator);
+  const observed = await readLive(world, message, operator);
   if (observed.see !== "observation") return;
   const { observation } = observed;
   const began = world.clock.monotonic();

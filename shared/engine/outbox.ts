@@ -2,7 +2,6 @@
  * What a step adds to the outbox, and when a record that only its updates keep may go. Reconcile appends and drops what
  * is behind; delivery, under its own key, tells it and alone knows how far it came.
  */
-import * as z from "zod";
 import { dedupe, deliveryKey, digest, type Message, textOf } from "../core/key.ts";
 import {
   appended,
@@ -15,31 +14,8 @@ import {
   waiting,
 } from "../core/outbox.ts";
 import type { Plan } from "../core/plan.ts";
-import { isInstant } from "../core/time.ts";
 import type { StepContext, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
-
-export const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
-
-/** A number that is no time is a record that went wrong. */
-export const instant = z.number().refine(isInstant, "is no time");
-
-const update = z.object({
-  state: z.string(),
-  attempt: z.number().int(),
-  terminal: z.boolean(),
-  message: z.string().optional(),
-  sequence: z.number().int().min(1),
-  uid: z.string().min(1),
-  at: instant,
-});
-
-export const outboxShape = z.object({
-  stream: z.string().min(1),
-  to: z.string(),
-  entries: z.array(update).min(1),
-  leftAt: instant.optional(),
-});
 
 /** So long a record is kept for updates that nobody acknowledges once the object is gone, ms. */
 const longestLingerMs = 3_600_000;

@@ -2,8 +2,30 @@
 import * as z from "zod";
 import { oncePerObject } from "../core/memoize.ts";
 import { problemsIn, withoutBad } from "../core/recovery.ts";
-import { instant, outboxShape, positionShape } from "./outbox.ts";
+import { isInstant } from "../core/time.ts";
 import type { CheckpointRecord } from "./ports.ts";
+
+const positionShape = z.object({ stream: z.string(), sequence: z.number().int().min(0) });
+
+/** A number that is no time is a record that went wrong. */
+const instant = z.number().refine(isInstant, "is no time");
+
+const update = z.object({
+  state: z.string(),
+  attempt: z.number().int(),
+  terminal: z.boolean(),
+  message: z.string().optional(),
+  sequence: z.number().int().min(1),
+  uid: z.string().min(1),
+  at: instant,
+});
+
+const outboxShape = z.object({
+  stream: z.string().min(1),
+  to: z.string(),
+  entries: z.array(update).min(1),
+  leftAt: instant.optional(),
+});
 
 const made = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 

@@ -6,7 +6,7 @@ import { refText } from "../core/object.ts";
 import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
-import { objectRef } from "./observe.ts";
+import { objectRef } from "./observation.ts";
 import { backoffMs, internal, isPatient } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 

@@ -6,7 +6,7 @@
 import { ApiError } from "../core/errors.ts";
 import type { Plan } from "../core/plan.ts";
 import type { StepContext, StoredRecord } from "./context.ts";
-import { objectRef } from "./observe.ts";
+import { objectRef } from "./observation.ts";
 import { statusPatch, writeStatus } from "./status.ts";
 
 /**

@@ -4,7 +4,7 @@ import { digestOf, mergePatch, same } from "../core/json.ts";
 import type { Ref, Stored } from "../core/object.ts";
 import type { Plan } from "../core/plan.ts";
 import type { StepContext, StoredRecord } from "./context.ts";
-import { objectRef } from "./observe.ts";
+import { objectRef } from "./observation.ts";
 import type { CheckpointRecord, Cluster } from "./ports.ts";
 
 export type StatusMemo = CheckpointRecord["status"];

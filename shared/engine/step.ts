@@ -8,13 +8,14 @@
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
-import { firstRead, keepInCache, type ReadMode, readAt, readModeOf } from "./cache.ts";
 import { found } from "./cluster-objects.ts";
 import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
 import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
-import { resultOf, type StepReads, stepReads } from "./query.ts";
+import { keepInCache } from "./reads/cached.ts";
+import { resultOf, type StepReads } from "./reads/queries.ts";
+import { firstRead, isRightOn, mayBeWrong, type ReadMode, readAt, readModeOf, readsOf } from "./reads/reader.ts";
 import { clean, orderIn } from "./recovery/cleanup.ts";
 import { labelsOf, ready } from "./recovery/prepare.ts";
 import { logEffects, requeue, requeueAfterRace, requeueAfterTrouble, scheduleNext } from "./requeue.ts";
@@ -77,17 +78,13 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
   return "did" in observation ? observation : await proceed({ ...call, observation, looked });
 };
 
-/** Until something is saved, what stands in for a read may be wrong; nothing has been touched then. */
-const isPresuming = ({ observation }: StepContext, held: StoredRecord): boolean =>
-  (observation.assumedNew || observation.cachedAt !== undefined) && held.version === observation.version;
-
 /** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
 const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
   plan.fenced === true && (await turn?.enter()) === "waited";
 
 /** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
 const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
-  (run.observation.fromCache === true && plan.staleSafe !== true) || (await hasWaited(run, plan));
+  !isRightOn(run.observation, plan) || (await hasWaited(run, plan));
 
 const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) => act === "create");
 
@@ -106,7 +103,7 @@ const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
 
 /** Nothing was touched when what stood in for a read was wrong. */
 const retryAfterRace = (run: StepContext, held: StoredRecord): Promise<Ending> =>
-  isPresuming(run, held) ? takeStep(run, "live") : requeueAfterRace(run);
+  mayBeWrong(run, held) ? takeStep(run, "live") : requeueAfterRace(run);
 
 /** The run to carry a plan out with; or how the step ended, for it was not to be carried out, or not on what was seen. */
 const beginPlan = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<StepContext | Ending> => {
@@ -163,10 +160,6 @@ type Progress = {
   readonly passed: readonly Effect[];
   readonly reads: StepReads;
 };
-
-/** The reads of a step are live, but for those that the watch of this process may answer. */
-const readsOf = ({ world, message, observation }: StepContext): StepReads =>
-  stepReads(world.cluster, observation.fromCache === true ? (query) => world.recall?.look(message, query) : undefined);
 
 /** A refusal shows that the world is not what it seemed: everything is read anew. */
 const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>, carried: Carried): Progress => {

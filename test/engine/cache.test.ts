@@ -8,7 +8,7 @@ import type { Stored } from "../../shared/core/object.ts";
 import type { Looking, Plan, View } from "../../shared/core/plan.ts";
 import { dateAt } from "../../shared/core/time.ts";
 import { merged } from "../../shared/engine/batch.ts";
-import type { CachedStep, StepCache } from "../../shared/engine/cache.ts";
+import type { CachedStep, StepCache } from "../../shared/engine/reads/cache.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";

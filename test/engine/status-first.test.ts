@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan, View } from "../../shared/core/plan.ts";
-import type { CachedStep, StepCache } from "../../shared/engine/cache.ts";
+import type { CachedStep, StepCache } from "../../shared/engine/reads/cache.ts";
 import { step } from "../../shared/engine/step.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { creation, eight, message, type Stage, stage, type Toy, toy } from "./fakes.ts";

@@ -63,6 +63,9 @@ const rooms: Readonly<Record<string, Room>> = {
   functions: { rooms: ["deployments", "engine", "cli"], packages: ["hono"] },
 };
 
+/** Rooms in which a type is defined below all that use it. */
+const withoutTypeCircles = ["kube", "engine", "forward", "updates", "api", "adapters"];
+
 const roomOf = (path: string): string => {
   const [top = "", second = ""] = path.split("/");
   return top === "shared" ? second : top;
@@ -133,4 +136,15 @@ describe("rooms", () => {
       [],
     );
   });
+
+  for (const room of withoutTypeCircles)
+    test(`in ${room} no file names itself by a circle, type imports included`, () => {
+      const own = sources.filter((file) => roomOf(file) === room);
+      const graph = new Map(own.map((file) => [file, importsOf(file).map(({ to }) => to)]));
+      const circles = own.map((file) => cycleFrom(file, graph)).filter((cycle) => cycle !== undefined);
+      assert.deepEqual(
+        circles.map((cycle) => cycle.join(" → ")),
+        [],
+      );
+    });
 });

@@ -21,7 +21,7 @@ export type Mutant = Swept | Tested;
 const step = "shared/engine/step.ts";
 const save = "shared/engine/save.ts";
 const apply = "shared/engine/apply.ts";
-const observe = "shared/engine/observe.ts";
+const liveReads = "shared/engine/reads/live.ts";
 const comeBack = "shared/engine/requeue.ts";
 const cluster = "shared/adapters/kubernetes/cluster.ts";
 const submitting = "shared/spark/application/driver/submit.ts";
@@ -193,7 +193,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "absence-believed-at-once",
     promise: "an application counts as gone only when get and list agree",
-    file: observe,
+    file: liveReads,
     find: "if (object === undefined) await confirmAbsence(world.cluster, key, operator);",
     replace: "",
     scenarios: ["completion"],

@@ -3,8 +3,7 @@ import type { Key } from "../../core/key.ts";
 import type { Operator, Parsed } from "../../core/operator.ts";
 import type { CheckpointRecord, Loaded } from "../ports.ts";
 import { broughtForward, readRecord, type Salvaged, schema, schemaOf } from "../record.ts";
-import type { RecoverySettings } from "../settings.ts";
-import type { World } from "../world.ts";
+import type { RecoverySettings, Timing } from "../settings.ts";
 import { incompatibility, madeWith } from "./compatibility.ts";
 
 export type Defect = {
@@ -26,7 +25,10 @@ export type Classification =
   | { readonly is: "empty" }
   | { readonly is: "ill"; readonly ill: Defect };
 
-export type Judge = Pick<World, "clusterUid" | "timing"> & {
+export type Judge = {
+  /** UID of the cluster's kube-system namespace. */
+  readonly clusterUid: string;
+  readonly timing: Timing;
   readonly key: Key;
   readonly operator: Operator<unknown>;
   readonly settings: RecoverySettings;

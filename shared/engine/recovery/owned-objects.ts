@@ -5,7 +5,7 @@ import type { Ref, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { OwnedObjects } from "../../core/recovery.ts";
 import type { Cluster } from "../ports.ts";
-import { resultOf, stepReads } from "../query.ts";
+import { resultOf, stepReads } from "../reads/queries.ts";
 
 export type OwnedObject = { readonly ref: Ref; readonly object: Stored };
 

@@ -1,5 +1,5 @@
 /** From what was seen at first to what a step goes on with: the one place where a recovery begins. */
-import type { FirstRead, Observation } from "../observe.ts";
+import type { FirstRead, Observation } from "../observation.ts";
 import type { Ending, Labels } from "../world.ts";
 import { stoppedBy } from "./cleanup.ts";
 import { type Case, givenUp, recover } from "./recover.ts";

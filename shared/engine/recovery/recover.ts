@@ -10,7 +10,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Trouble } from "../../core/plan.ts";
 import type { PastRun, Rebuilt } from "../../core/recovery.ts";
 import type { StepContext } from "../context.ts";
-import { type BrokenRecord, type Observation, observationOf, returnMsOf } from "../observe.ts";
+import { type BrokenRecord, type Observation, observationOf, returnMsOf } from "../observation.ts";
 import type { CheckpointRecord, Recovered } from "../ports.ts";
 import { requeue, requeueAfterRace, showTrouble, warn } from "../requeue.ts";
 import { recoveryOf } from "../settings.ts";

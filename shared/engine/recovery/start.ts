@@ -2,7 +2,7 @@
 import { textOf } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { StepContext } from "../context.ts";
-import { type Observation, observationOf, returnMsOf } from "../observe.ts";
+import { type Observation, observationOf, returnMsOf } from "../observation.ts";
 import type { CheckpointRecord, Cleanup, Recovered } from "../ports.ts";
 import { requeue, requeueAfterRace, warn } from "../requeue.ts";
 import type { Ending } from "../world.ts";

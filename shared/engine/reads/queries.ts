@@ -1,9 +1,9 @@
 /** Answers the queries of a decision: gets and lists of objects, and probes that may fail without harm. */
-import type { Answer, Reads } from "../core/decision.ts";
-import { ApiError } from "../core/errors.ts";
-import { isLabelValue, type Ref, type Stored } from "../core/object.ts";
-import type { Looking, Probe, ProbeResult, Query } from "../core/plan.ts";
-import type { Cluster } from "./ports.ts";
+import type { Answer, Reads } from "../../core/decision.ts";
+import { ApiError } from "../../core/errors.ts";
+import { isLabelValue, type Ref, type Stored } from "../../core/object.ts";
+import type { Looking, Probe, ProbeResult, Query } from "../../core/plan.ts";
+import type { Cluster } from "../ports.ts";
 
 /** No object carries what is no label, and the server refuses to look for it. */
 const isAskable = (labels: Readonly<Record<string, string>>): boolean => Object.values(labels).every(isLabelValue);

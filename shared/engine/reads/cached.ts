@@ -1,0 +1,45 @@
+/** Begins a step with what this process remembers of the key, and keeps what the step leaves for the next one: see cache.ts. */
+import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { Plan } from "../../core/plan.ts";
+import { dateAt } from "../../core/time.ts";
+import type { StepContext, StoredRecord } from "../context.ts";
+import type { FirstRead, Observation } from "../observation.ts";
+import type { World } from "../world.ts";
+import type { CachedStep } from "./cache.ts";
+
+/** Keeps what a step that came through has left, if the next one may be decided on it. */
+export const keepInCache = (
+  run: StepContext,
+  { record, version }: StoredRecord,
+  object: Stored | undefined,
+  plan: Plan<unknown>,
+): void => {
+  const { world, message, observation, looked } = run;
+  if (plan.staleSafe !== true || object === undefined) return;
+  const seen = { object, epoch: observation.cachedAt ?? { date: observation.now, at: looked } };
+  if (record !== undefined && version !== undefined) world.recall?.keep(message, { record, version, ...seen });
+  else if (plan.shown === true) world.recall?.keep(message, { record: undefined, memory: plan.memory, ...seen });
+};
+
+/** What is remembered of a key as if it had been read; undefined when it cannot be used. */
+export const readCached = (world: World, kept: CachedStep, operator: Operator<unknown>): FirstRead | undefined => {
+  const { record, object, epoch } = kept;
+  const memory = record === undefined ? ({ ok: true, memory: kept.memory } as const) : operator.parse(record.memory);
+  if (!memory.ok) return undefined;
+  const now = dateAt(epoch, world.clock.monotonic());
+  const observation: Observation = {
+    object,
+    successor: false,
+    uid: object.metadata.uid,
+    record,
+    version: kept.record === undefined ? undefined : kept.version,
+    assumedNew: false,
+    cachedAt: epoch,
+    fromCache: true,
+    memory: memory.memory,
+    now,
+    returning: record?.returning,
+  };
+  return { see: "observation", observation };
+};

@@ -1,0 +1,84 @@
+/** The reads with which a step begins where nothing is known yet: the record, then the object, and whose they are. */
+import { ApiError } from "../../core/errors.ts";
+import type { Key } from "../../core/key.ts";
+import type { Stored } from "../../core/object.ts";
+import type { Operator } from "../../core/operator.ts";
+import type { Returning } from "../../core/recovery.ts";
+import { type FirstRead, type Observation, objectRef, observationOf, returnMsOf } from "../observation.ts";
+import type { Answer, Cluster, Loaded, Version } from "../ports.ts";
+import type { Salvaged } from "../record.ts";
+import { classify } from "../recovery/classify.ts";
+import { recoveryOf } from "../settings.ts";
+import type { World } from "../world.ts";
+import { seemsNew } from "./assumed-new.ts";
+
+/** Absence ends things, so one answer is not enough for it: the list must agree with the get. */
+const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unknown>): Promise<void> => {
+  const { value } = await cluster.list({
+    do: "list",
+    resource: operator.resource,
+    namespace: key.namespace,
+    labels: {},
+    field: `metadata.name=${key.name}`,
+  });
+  if (value.length === 0) return;
+  const message = `${key.kind} ${key.namespace}/${key.name} was not found, then listed; looking again`;
+  throw new ApiError({ status: 0, reason: "StaleRead", message });
+};
+
+/** An object from before what the memory has taken in: a server that is behind, or was restored. Asked again, it is believed. */
+const isOlder = (object: Stored | undefined, { uid, generation = 0 }: Salvaged): boolean =>
+  object !== undefined && object.metadata.uid === uid && (object.metadata.generation ?? 0) < generation;
+
+type Found = {
+  readonly world: World;
+  readonly key: Key;
+  readonly operator: Operator<unknown>;
+  readonly loaded: Loaded;
+  readonly first: Answer<Stored | undefined>;
+};
+
+const recorded = async ({ world, key, operator, loaded, first }: Found): Promise<FirstRead> => {
+  const settings = recoveryOf(world);
+  const diagnosis = classify({ key, operator, settings, clusterUid: world.clusterUid, timing: world.timing }, loaded);
+  const { version } = loaded;
+  if (diagnosis.is === "empty") return unrecorded(first, { version, returning: windowFor(world, operator, first) });
+  const record = diagnosis.is === "well" ? diagnosis.record : diagnosis.ill.rest;
+  const got = isOlder(first.value, record) ? await world.cluster.get(objectRef(key, operator)) : first;
+  const { value: object, date: now } = got;
+  if (object === undefined) await confirmAbsence(world.cluster, key, operator);
+  if (diagnosis.is === "ill") return { see: "ill", brokenRecord: { ill: diagnosis.ill, version, object, now } };
+  const observation = observationOf(diagnosis.record, { version, object, memory: diagnosis.memory, now });
+  return { see: "observation", observation };
+};
+
+/** Who was told something has had a record, or another controller: what belongs to it may come back. */
+const windowFor = (
+  world: World,
+  operator: Operator<unknown>,
+  { value: object, date: since }: Answer<Stored | undefined>,
+): Returning | undefined =>
+  object === undefined || seemsNew(object) ? undefined : { since, until: since + returnMsOf(world, operator, object) };
+
+const unrecorded = (
+  { value: object, date: now }: Answer<Stored | undefined>,
+  { version, returning }: Pick<Observation, "returning"> & { readonly version?: Version },
+): FirstRead => {
+  if (object === undefined) return { see: "nothing" };
+  const { uid } = object.metadata;
+  return {
+    see: "observation",
+    observation: {
+      ...{ object, successor: false, uid, record: undefined, version, memory: undefined },
+      ...{ now, assumedNew: false, returning },
+    },
+  };
+};
+
+/** What stands in record and cluster. The object after the record: who decides on an object that others have gone on from, loses the save. */
+export const readLive = async (world: World, key: Key, operator: Operator<unknown>): Promise<FirstRead> => {
+  const loaded = await world.checkpoints.load(key);
+  const first = await world.cluster.get(objectRef(key, operator));
+  if (loaded === undefined) return unrecorded(first, { returning: windowFor(world, operator, first) });
+  return await recorded({ world, key, operator, loaded, first });
+};

@@ -86,7 +86,6 @@ const rows: Readonly<Record<string, Call | string>> = {
   valueText: (read, text) => read(text, 1),
   noticeKey: (read, text) => read("here", "Job", text),
   runName: (read, text) => read(text, 1),
-  peekNode: (read, text) => read(text),
   withQuery: (read, text) => read(text, { a: text }),
   identityOf: (read, text) => read(text, "seed"),
   propertiesText: (read, text) => read(text, new Map([[text, text]])),

@@ -68,7 +68,7 @@ const intentOf = (given: Alert, { kinds, now }: Reading): Intent => {
   if (action === "node-leaving") return aboutNode(given, event, now);
   if (action !== "step") return nothing(`rekindle_action must be one of ${actions.join(", ")}`);
   const named = namedIn(given.labels);
-  return named === undefined ? nothing("no label names an object of ours") : stepOf(named, kinds, event);
+  return named === undefined ? nothing("no label names an object that Rekindle runs") : stepOf(named, kinds, event);
 };
 
 /** What the alerts of a webhook ask for; undefined when it is none. */

@@ -46,7 +46,7 @@ const caller = z
     error: "keys, tokens, oidc or iam are needed",
   })
   .refine(({ namespaces, may }) => namespaces.length === 0 || !may.includes("notice"), {
-    error: "nodes stand in no namespace: who may give notice of them cannot be held to some",
+    error: "nodes have no namespace: a caller that may give notice of them cannot be limited to namespaces",
   });
 
 export const callers = z

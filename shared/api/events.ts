@@ -66,7 +66,7 @@ const stepIn = (subject: string, event: string, { kinds, plurals }: Reading): In
     path === null
       ? (/^([^/]+)\/([^/]+)\/([^/]+)$/.exec(subject) ?? [])
       : ["", plurals[path[2] ?? ""] ?? "", path[1] ?? "", path[3] ?? ""];
-  if (name === "") return nothing("its subject names no object of ours");
+  if (name === "") return nothing("its subject names no object that Rekindle runs");
   return stepOf({ kind, namespace, name }, kinds, event);
 };
 

@@ -17,12 +17,12 @@ const content = (name: Name): Json => ({
 });
 
 const refusals: Readonly<Record<string, string>> = {
-  "400": "nothing that this path takes",
-  "401": "nobody we know, or nothing that proves it",
-  "403": "not to this caller, or not there",
-  "404": "there is none, or it is off",
+  "400": "this path does not accept this request",
+  "401": "unauthorized: the caller is unknown, or its proof is not valid",
+  "403": "forbidden: the caller has no access to this object",
+  "404": "not found, or switched off",
   "413": "the body is too large",
-  "429": "too often; `Retry-After` tells how long to wait",
+  "429": "too many requests; `Retry-After` tells how long to wait",
 };
 
 const answers = (status: string, name: Name, description: string): Json => ({
@@ -60,11 +60,11 @@ const posts: Json = {
     post: {
       operationId: "reconcile",
       summary:
-        "Asks for a step of one object; the same signature, or Idempotency-Key, twice within five minutes is one",
+        "Requests a step of one object; a signature or Idempotency-Key that is repeated within five minutes counts once",
       tags: ["trigger"],
       parameters: named,
       requestBody: { required: false, content: { "*/*": { schema: {} } } },
-      responses: answers("202", "accepted", "it is on the queue"),
+      responses: answers("202", "accepted", "the key is on the queue"),
     },
   },
   "/alerts": {
@@ -74,7 +74,7 @@ const posts: Json = {
         "Alertmanager's webhook, version 4: a step of each object that an alert's labels name, or a notice of a node",
       tags: ["trigger"],
       requestBody: anyJson("application/json"),
-      responses: answers("202", "taken", "what of it is on the queue"),
+      responses: answers("202", "taken", "the keys that are on the queue, and what was passed over"),
     },
   },
   "/events": {
@@ -83,18 +83,18 @@ const posts: Json = {
       summary: "CloudEvents 1.0 in binary and structured mode and in batches, and EventBridge's events of EC2 machines",
       tags: ["trigger"],
       requestBody: anyJson("application/cloudevents+json", "application/cloudevents-batch+json", "application/json"),
-      responses: answers("202", "taken", "what of it is on the queue"),
+      responses: answers("202", "taken", "the keys that are on the queue, and what was passed over"),
     },
   },
 };
 
 const reads: Json = {
-  "/applications": get("list", "What there is of one kind, a page at a time", filters(), "page"),
+  "/applications": get("list", "Objects of one kind, a page at a time", filters(), "page"),
   "/jobs": get("jobs", "Volcano's jobs: /applications with kind=Job", filters(["kind"]), "page"),
-  [one]: about("get", "One of them: its state, what it waits for, what to do", "detail"),
+  [one]: about("get", "One object: its state, what it waits for, what to do", "detail"),
   [`${one}/executors`]: about("executors", "The executors that it has now", "executors"),
   [`${one}/losses`]: about("losses", "The executors that its newest run lost, and why", "losses"),
-  [`${one}/updates`]: about("updates", "Status updates that nobody has acknowledged", "updates"),
+  [`${one}/updates`]: about("updates", "Status updates that are not acknowledged", "updates"),
 };
 
 export const openApi = (version: string): Json => ({
@@ -102,7 +102,7 @@ export const openApi = (version: string): Json => ({
   info: {
     title: "Rekindle",
     version,
-    description: "Triggers for batch applications on Kubernetes, and what there is to read of them.",
+    description: "Triggers and a read API for batch applications on Kubernetes.",
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/" }],

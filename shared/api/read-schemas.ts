@@ -104,7 +104,7 @@ export const losses = z.object({
 });
 
 export const updates = z.object({
-  waiting: z.number().int().meta({ description: "that nobody has acknowledged" }),
+  waiting: z.number().int().meta({ description: "updates that are not acknowledged" }),
   since: time.optional(),
   tries: z.number().int().optional(),
   error: z.string().optional(),

@@ -33,7 +33,7 @@ const isSuspended = ({ spec }: Stored): boolean => isRecord(spec) && spec["suspe
 export const pause = async (session: Session, target: Target): Promise<string> => {
   const object = await objectOf(session, target);
   await merge(session, target, object, { metadata: { annotations: { [annotation]: "true" } } });
-  return `${nameOf(target)} is paused: its pods go on, nothing is created, deleted or counted until rekindle resume`;
+  return `${nameOf(target)} is paused: its pods continue, nothing is created, deleted or counted until rekindle resume`;
 };
 
 /** Sets `spec.suspend`, which ends what runs. */
@@ -50,7 +50,7 @@ export const suspend = async (session: Session, target: Target): Promise<string>
   const { ended, state } = kind.standingOf(object);
   if (ended !== undefined) throw new Refused(`${nameOf(target)} has ended (${state}): there is nothing to suspend`);
   await merge(session, target, object, { spec: { suspend: true } });
-  return `${nameOf(target)} is being suspended: what runs is ended, and begins anew at rekindle resume`;
+  return `${nameOf(target)} is being suspended: its run is ended, and rekindle resume starts a new one`;
 };
 
 /** Takes back a suspension and a pause, whichever there is. */
@@ -60,5 +60,5 @@ export const resume = async (session: Session, target: Target): Promise<string> 
   const metadata = isPaused(object) ? { metadata: { annotations: { [annotation]: null } } } : {};
   if (!isSuspended(object) && !isPaused(object)) return `${nameOf(target)} is neither suspended nor paused`;
   await merge(session, target, object, { ...spec, ...metadata });
-  return `${nameOf(target)} goes on`;
+  return `${nameOf(target)} continues`;
 };

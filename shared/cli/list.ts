@@ -37,7 +37,7 @@ export type Asked = {
 const row = (kind: Kind, object: Stored, record: RecordView | undefined): Listed => {
   const { name, namespace = "", creationTimestamp, annotations } = object.metadata;
   const standing = kind.standingOf(object);
-  const paused = annotations?.["rekindle.dev/paused"] === "true" ? "somebody to resume it (paused)" : undefined;
+  const paused = annotations?.["rekindle.dev/paused"] === "true" ? "a user to resume it (paused)" : undefined;
   const trouble = record?.trouble === undefined ? undefined : `the platform: ${record.trouble.reason}`;
   const leaves = isEnding(object) ? departureText(object) : undefined;
   const further = standing.ended === undefined ? (record?.waitsFor ?? standing.what.waitsFor) : "-";

@@ -56,7 +56,7 @@ const previewText = (preview: Preview, now: number): string => {
     ...(acts.length === 0 ? ["  creates and deletes nothing"] : acts),
     ...(waitsFor === undefined ? [] : [`  then waits for ${waitsFor}`]),
     ...(wakeAt === undefined ? [] : [`  and looks again at ${whenText(wakeAt, now)}`]),
-    ...(again ? ["  and goes on at once"] : []),
+    ...(again ? ["  and continues at once"] : []),
     ...(status === undefined ? [] : ["  status as it should be", indent(yaml(status))]),
   ].join("\n");
 };

@@ -72,14 +72,14 @@ const troubled: Row = (seen) => {
 const unreadable: Row = (seen) => {
   if (seen.found.is !== "unreadable") return undefined;
   const { kind, namespace, name } = seen.target.key;
-  const todo = `keep what can be read: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or have it made anew from the application: ${seen.removal}`;
-  const waitsFor = `somebody to mend its checkpoint (RecoveryFailed), until then nothing is written: ${seen.found.error}`;
+  const todo = `keep the readable part: rekindle recover ${kind.toLowerCase()}/${namespace}/${name} --no-strict; or rebuild it from the application: ${seen.removal}`;
+  const waitsFor = `its checkpoint to be repaired (RecoveryFailed); nothing is written until then: ${seen.found.error}`;
   return { waitsFor, todo };
 };
 
 const paused: Row = (seen) => {
   if (seen.object.metadata.annotations?.["rekindle.dev/paused"] !== "true") return undefined;
-  return { waitsFor: "somebody to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
+  return { waitsFor: "a user to resume it (it is paused)", todo: `rekindle resume ${nameOf(seen)}` };
 };
 
 const leaving: Row = ({ target, object, pods }) => {
@@ -169,13 +169,14 @@ export const toldOf = (seen: Seen) => {
   };
 };
 
-/** The three lines, and before them what it went through and lost where that is known. */
+/** The four lines that are always there, and before them what it went through and lost where that is known. */
 export const statusText = (seen: Seen, paint: Paint = plain): string => {
   const { state, waitsFor, since, until, do: todo, history, executors, updates, runs } = toldOf(seen);
   const from = since === undefined ? "unknown" : whenText(Date.parse(since), seen.now);
   const to = until === undefined ? "" : `, until ${whenText(Date.parse(until), seen.now)}`;
   const lines = [
-    `waits for  ${paint(toneOf(state), state)}: ${waitsFor}`,
+    `state      ${paint(toneOf(state), state)}`,
+    `waits for  ${waitsFor}`,
     `since      ${from}${to}`,
     `do         ${todo}`,
   ];

@@ -31,7 +31,7 @@ const kindHint = (word: string): string => {
 const need = (text: string): Kind => {
   const kind = kindNamed(text);
   if (kind !== undefined) return kind;
-  throw new Refused(`${text} is no kind that Rekindle runs (${kindNames})${kindHint(text)}`);
+  throw new Refused(`${text} is not a kind that Rekindle runs (${kindNames})${kindHint(text)}`);
 };
 
 /** Names of namespaces have no capitals. */

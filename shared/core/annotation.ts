@@ -63,7 +63,7 @@ type Read<Value> = { readonly value: Value; readonly problem?: string };
 
 /** What is said of an annotation that cannot be read: what was wanted, and what holds in its place. */
 export const problemOf = ({ annotation }: Row, given: string, wanted: string, held: string): string =>
-  `metadata.annotations[${annotation}]: ${JSON.stringify(given.slice(0, 100))} is not ${wanted}; ${held} holds`;
+  `metadata.annotations[${annotation}]: ${JSON.stringify(given.slice(0, 100))} is not ${wanted}; ${held} applies`;
 
 const readSpan = <Default extends number | undefined>(
   row: Span,

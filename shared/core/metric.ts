@@ -31,7 +31,7 @@ export type Figure = {
 
 /** Our own figures, beside upstream's: of the engine and of the queue. */
 export const ownFigures = [
-  { name: "rekindle_steps_total", help: "Steps by how they ended", kind: "counter" },
+  { name: "rekindle_steps_total", help: "Steps, by outcome", kind: "counter" },
   {
     name: "rekindle_step_duration_seconds",
     help: "Time of a step",
@@ -45,9 +45,9 @@ export const ownFigures = [
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 900],
   },
   { name: "rekindle_api_requests_total", help: "Requests to the API server", kind: "counter" },
-  { name: "rekindle_updates_total", help: "Status updates sent, by what came of it", kind: "counter" },
-  { name: "rekindle_updates_waiting", help: "Applications of which an update is not acknowledged", kind: "gauge" },
-  { name: "rekindle_executor_losses_total", help: "Executors that were lost, by the reason", kind: "counter" },
+  { name: "rekindle_updates_total", help: "Status updates sent, by outcome", kind: "counter" },
+  { name: "rekindle_updates_waiting", help: "Applications that have an unacknowledged status update", kind: "gauge" },
+  { name: "rekindle_executor_losses_total", help: "Executors that were lost, by reason", kind: "counter" },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 

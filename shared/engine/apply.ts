@@ -61,13 +61,13 @@ const whose = async (hands: ApplyContext, effect: Extract<Effect, { do: "create"
   if (effect.shared === true) return done;
   if (!ownedBy(there, effect.owner)) {
     if (there.metadata.deletionTimestamp !== undefined)
-      return wait("StillThere", `${refText(ref)} of somebody else is still being removed`);
-    const message = `${refText(ref)} exists and belongs to somebody else; delete it or choose another name`;
+      return wait("StillThere", `${refText(ref)} of another owner is still being deleted`);
+    const message = `${refText(ref)} exists and belongs to another owner; delete it or choose another name`;
     return refused(effect, { status: 409, reason: "NameTaken", message });
   }
   const wanted = effect.object.metadata.labels?.["rekindle.dev/attempt"];
   if (there.metadata.labels?.["rekindle.dev/attempt"] === wanted) return done;
-  return wait("StillThere", `${refText(ref)} of an earlier attempt is still being removed`);
+  return wait("StillThere", `${refText(ref)} of an earlier attempt is still being deleted`);
 };
 
 const wait = (reason: string, message: string): Done => ({ did: "troubled", trouble: { reason, message } });
@@ -95,7 +95,7 @@ const createTwice = async (hands: ApplyContext, effect: Extract<Effect, { do: "c
   return hands.clock.monotonic() > hands.until ? late : await once();
 };
 
-const late: Done = wait("Late", "this invocation was held up beyond its fence; the next one decides again");
+const late: Done = wait("Late", "this step was delayed past its fence; the next step decides again");
 
 const create = async (hands: ApplyContext, effect: Extract<Effect, { do: "create" }>): Promise<Done> => {
   try {

@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 /** Tells the trouble as an event, and in the record, which a resync then finds unfinished. */
 export const giveUp = async (world: World, message: Message, trouble: Trouble): Promise<void> => {
-  world.report("error", "a key is let go of until its next event or resync", { key: textOf(message), ...trouble });
+  world.report("error", "gave up on a key until its next event or resync", { key: textOf(message), ...trouble });
   const operator = world.operatorOf(message.kind);
   if (operator === undefined || world.shadow !== undefined) return;
   const observed = await readLive(world, message, operator);

@@ -16,7 +16,7 @@ export type Delivered = { readonly id: string; readonly body: string; readonly r
 /** A message that came back this often is not taken together with others any more. */
 const patience = 3;
 /** The reason of one that was sent for alone. */
-const alone = "alone: its steps did not come to their end";
+const alone = "alone: its steps did not finish";
 /** Our messages are keys: nothing longer is parsed. */
 export const longestBody = 8_192;
 
@@ -26,7 +26,7 @@ const read = (world: Pick<World, "report">, delivered: readonly Delivered[]): re
   delivered.flatMap(({ id, body, received }): readonly Read[] => {
     const message = body.length > longestBody ? undefined : readMessage(body);
     if (message !== undefined) return [{ id, message, received }];
-    world.report("error", "not a message of ours, dropped", { id, characters: body.length });
+    world.report("error", "dropped a message that is not Rekindle's", { id, characters: body.length });
     return [];
   });
 
@@ -44,7 +44,7 @@ const apartMs = (message: Message): number => 1_000 * (1 + (Number.parseInt(grou
 /** `cause`: what kept it from being sent for alone. */
 const troubleOf = (received: number, cause: unknown): Trouble => {
   const why = cause instanceof Error ? cause.message : "see the log";
-  const message = `steps for this object were begun ${received} times in a row and did not come to their end: ${why}`;
+  const message = `steps for this object were begun ${received} times in a row and did not finish: ${why}`;
   return { reason: "StepsFailed", message };
 };
 
@@ -60,7 +60,7 @@ const setAside = async (world: World, messages: readonly Read[]): Promise<boolea
   };
   try {
     if (message.reason === alone) return await given();
-    world.report("warn", "steps did not come to their end, sending for the key alone", {
+    world.report("warn", "steps did not finish; trying this key alone", {
       key: textOf(message),
       received,
     });
@@ -69,7 +69,7 @@ const setAside = async (world: World, messages: readonly Read[]): Promise<boolea
       .sendLater(again, dedupe.timer(message, `alone ${id}`), apartMs(message))
       .then(() => true, given);
   } catch (cause) {
-    world.report("error", "a key that never ends could not be let go of", {
+    world.report("error", "cannot give up on a key whose steps never finish", {
       key: textOf(message),
       error: String(cause),
     });
@@ -89,7 +89,7 @@ const groupsOf = (batch: readonly Read[]): readonly (readonly Read[])[] => {
 /** What a later version sent is left to be delivered to one, and what is for us. */
 const sorted = ({ report }: Pick<World, "report">, delivered: readonly Delivered[]) => {
   const left = delivered.filter(({ body }) => body.length <= longestBody && isNewer(body)).map(({ id }) => id);
-  for (const id of left) report("warn", "a message of a newer Rekindle, left for it", { id });
+  for (const id of left) report("warn", "left a message for the newer Rekindle that sent it", { id });
   return { left, ours: delivered.filter(({ id }) => !left.includes(id)) };
 };
 

@@ -17,7 +17,7 @@ export const passOver = async (
     const effect = stage[index];
     if (result.did !== "passed" || effect?.do !== "create") continue;
     const { reason, message: text } = result.trouble;
-    world.report("warn", "gone on without it", { key: textOf(message), reason, message: text });
+    world.report("warn", "continued without it", { key: textOf(message), reason, message: text });
     if (observation.object === undefined) continue;
     const occasion = `without ${effect.object.kind} ${effect.object.metadata.name}`;
     const untold = await warn(run, occasion, result.trouble);

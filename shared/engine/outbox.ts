@@ -115,7 +115,7 @@ export const lingering = async (run: StepContext, held: StoredRecord, plan: Plan
   const left = waiting(outbox, await world.updates.acknowledged(message)).length;
   if (newestOf(outbox)?.terminal === true && left === 0) return plan;
   if (isGivenUp(outbox, observation.now)) {
-    world.report("warn", "updates were given up: nobody acknowledged them", { key: textOf(message), left });
+    world.report("warn", "gave up on status updates: no listener acknowledged them", { key: textOf(message), left });
     return plan;
   }
   return {

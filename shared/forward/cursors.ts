@@ -66,7 +66,7 @@ export const openCursors = ({ checkpoints, clusterUid, report }: Settings): Curs
     const saved = await checkpoints.save(key, record, version);
     if (saved === "raced") {
       stored.delete(place);
-      report("debug", "somebody else keeps the same cursor", { name: key.name });
+      report("debug", "another forwarder saves the same cursor", { name: key.name });
     } else stored.set(place, { saves: saves + 1, version: saved });
   };
   return { load, save };

@@ -95,7 +95,7 @@ const search = (settings: ForwarderSettings, { loop, trail, searches }: Course, 
     },
     // It stays among the searches: nothing that came after it counts as sent.
     (cause: unknown) => {
-      report("warn", "cannot look for what has vanished", { error: String(cause) });
+      report("warn", "cannot list objects to find deleted ones", { error: String(cause) });
       return false;
     },
   );
@@ -158,7 +158,11 @@ const following = (
       if (spared) {
         listed(0);
         // A cluster may do without this kind. The watch goes on asking, and begins when the CRD is installed.
-        report(isNews ? "info" : "debug", "not served here: it is watched as soon as its CRD is installed", what);
+        report(
+          isNews ? "info" : "debug",
+          "not served by this cluster: the watch starts when its CRD is installed",
+          what,
+        );
         return;
       }
       report(isNews ? "warn" : "debug", "cannot watch, trying again", { ...what, error, waitMs: Math.round(waitMs) });

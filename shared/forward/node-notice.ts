@@ -57,7 +57,7 @@ const nodeOf = async ({ cluster, report }: NoticeContext, message: Message): Pro
     return value.find((node) => node.metadata.name === name || isMachine(node, name))?.metadata.name;
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status !== 403) throw cause;
-    report("error", "a machine is about to go, and nobody here may look which node it is: grant list of nodes", {
+    report("error", "a machine is about to stop, and this account may not look up its node: grant it list of nodes", {
       machine: name,
     });
     if (tries < patience) throw cause;
@@ -138,7 +138,7 @@ export const noticing =
   async (message: Message): Promise<Noticed> => {
     const kind = noticedKind(message) ?? "";
     const { until } = message;
-    if (until === undefined) return { did: "nothing", why: "a notice that tells no time" };
+    if (until === undefined) return { did: "nothing", why: "the notice has no time" };
     if (desk.shadow !== undefined) return { did: "nothing", why: "shadow mode" };
     const node = await nodeOf(desk, message);
     if (node === undefined) return { did: "nothing", why: `no node of this cluster is ${message.name}` };

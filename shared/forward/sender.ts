@@ -63,7 +63,7 @@ const openPost = (settings: Settings, coalescer: Coalescer, failed: () => void) 
       return true;
     } catch (cause) {
       const waitMs = Math.min(longestRetryMs, shortestRetryMs * 2 ** Math.min(failures, 8));
-      if (failures === 0) report("warn", "the queue does not take messages", { error: String(cause), waitMs });
+      if (failures === 0) report("warn", "the queue does not accept messages", { error: String(cause), waitMs });
       failures += 1;
       if (!over) {
         coalescer.giveBack(sending, now(), waitMs);

@@ -39,9 +39,9 @@ export const startAside = async ({ look, groups, everyMs, report, freed }: Aside
   const judge = (name: string, signs: readonly string[], began: boolean): void => {
     if (signs.length > 0 && !led.has(name)) {
       led.add(name);
-      report("warn", `stands aside: ${signs.join("; ")}; nothing of its kinds is written while that lasts`);
+      report("warn", `stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
     } else if (signs.length === 0 && led.delete(name)) {
-      report("info", `${name} does not lead any more: its kinds are taken over`);
+      report("info", `${name} no longer leads: taking over its kinds`);
       if (!began) freed();
     }
   };

@@ -72,7 +72,7 @@ export const openWindows = (settings: Settings): Windows => {
     try {
       await Promise.all([...reached].map(([loop, cursor]) => keep(loop, cursor)));
     } catch (cause) {
-      report("warn", "the cursor cannot be kept; the next instance sends again what this one sent", {
+      report("warn", "cannot save the cursor; the next instance sends the same keys again", {
         error: cause instanceof Error ? cause.message : String(cause),
       });
     }

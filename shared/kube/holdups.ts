@@ -108,7 +108,10 @@ const silence = (pod: Obj): Word => {
   const scheduler = schedulerOf(pod);
   return node === undefined
     ? { reason: "NotScheduled", message: `no scheduler named ${scheduler} has looked at it` }
-    : { reason: "NotStarted", message: `the kubelet of node ${node} says nothing of it since it was scheduled` };
+    : {
+        reason: "NotStarted",
+        message: `the kubelet of node ${node} has reported nothing about it since it was scheduled`,
+      };
 };
 
 type Row = readonly [says: RegExp, help: (found: RegExpExecArray, place: Place) => string];
@@ -146,14 +149,14 @@ const rows: readonly Row[] = [
     /^NotScheduled: /,
     (_, { scheduler }) => `start the scheduler ${scheduler}, or give the pod the name of one that runs`,
   ],
-  [/^NotStarted: /, (_, { node }) => `see whether the node is well: kubectl describe node ${node}`],
+  [/^NotStarted: /, (_, { node }) => `check whether the node is healthy: kubectl describe node ${node}`],
   [/Unschedulable|FailedScheduling/, () => "make room in the cluster, or ask for less"],
   [
     /ImagePull|InvalidImageName|ImageInspect|Failed to pull image/,
     () => "correct the image's name, or the secret that it is pulled with",
   ],
   [/runAsNonRoot/, () => "set runAsUser in the security context, or use an image with another user than root"],
-  [/CreateContainer/, () => "correct what its container asks for"],
+  [/CreateContainer/, () => "correct the configuration of its container"],
   [
     /FailedAttachVolume/,
     (_, { namespace }) => `see its volume: kubectl get pvc -n ${namespace}; kubectl get volumeattachments`,
@@ -193,7 +196,7 @@ export const holdupOf = (pod: Stored, about: readonly Obj[]): Holdup => {
         : own;
   const isWrong = own !== undefined || newest === undefined || newest.isWarning;
   const message = oneLine(word.message).slice(0, longest);
-  const help = isWrong ? helpFor(pod, word) : "nothing: this goes on by itself";
+  const help = isWrong ? helpFor(pod, word) : "nothing: it continues by itself";
   return { pod: pod.metadata.name, reason: word.reason, message, help, isWrong };
 };
 

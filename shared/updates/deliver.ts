@@ -68,7 +68,7 @@ const nothing = (why: string): Delivered => ({ did: "nothing", why });
 
 /** Unreadable records stop the delivery, as they stop steps: what cannot be read may have been acknowledged. */
 const stopped = ({ report }: DeliveryContext, key: Key, error: string): Delivered => {
-  report("error", "updates cannot be delivered: mend the record, or delete it", { key: textOf(key), error });
+  report("error", "cannot deliver updates: repair the record, or delete it", { key: textOf(key), error });
   return { did: "stopped", why: error };
 };
 
@@ -125,7 +125,7 @@ export const deliver = async (desk: DeliveryContext, message: Message): Promise<
   if (cluster !== desk.clusterUid) return stopped(desk, key, `the record was made in another cluster (${cluster})`);
   const object = value?.metadata.uid === uid ? value : undefined;
   const to = object === undefined ? outbox?.to : await desk.destinationOf(key, object.metadata.annotations);
-  if (outbox === undefined || to === undefined) return await closed({ desk, key, own }, "nobody listens");
+  if (outbox === undefined || to === undefined) return await closed({ desk, key, own }, "no listener is set");
   return await carryOn({ desk, key, resource, object, outbox, to, own, now }, message);
 };
 
@@ -154,7 +154,7 @@ const rested = async ({ desk, key, outbox, to }: Scene): Promise<Delivered> => {
   const reason = left ? "acknowledged" : "another listener";
   if (left || outbox.to !== to)
     await desk.queue.send({ ...key, reason }, dedupe.timer(key, `${reason} ${outbox.stream} ${to}`));
-  return nothing("all is acknowledged");
+  return nothing("all updates are acknowledged");
 };
 
 const arm = async ({ desk, key, outbox, now }: Scene, at: number): Promise<void> => {

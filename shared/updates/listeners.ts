@@ -43,7 +43,7 @@ export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now 
     try {
       return (await cluster.get({ resource: namespaces, name })).value?.metadata.annotations ?? {};
     } catch (cause) {
-      report("debug", "a namespace cannot be asked who listens", { namespace: name, error: String(cause) });
+      report("debug", "cannot read the listener of a namespace", { namespace: name, error: String(cause) });
       return {};
     }
   };

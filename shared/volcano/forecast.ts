@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
   },
   {
     when: (spec) => policiesOf(spec).some(({ timeout = "" }) => timeout !== ""),
-    says: "waits of its policies begin anew once, and are kept in the record from then on",
+    says: "waits of its policies start again once, and are kept in the record from then on",
   },
   {
     when: (spec, { version }) => version > 0 && policiesOf(spec).some(isAbout("Unknown")),

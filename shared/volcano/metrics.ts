@@ -58,7 +58,7 @@ export const volcanoFigures: readonly Labelled[] = [
   { name: "rekindle_queues", help: "Queues by state", kind: "gauge", labels: ["state"] },
   {
     name: "rekindle_queue_allocated",
-    help: "What the scheduler says is allocated in a queue, in the resource's own unit",
+    help: "Resources allocated in a queue according to the scheduler, in each resource's own unit",
     kind: "gauge",
     labels: ["queue_name", "resource"],
   },

@@ -48,7 +48,7 @@ const rows: readonly Row[] = [
     name: "a batch",
     headers: { "content-type": "application/cloudevents-batch+json" },
     body: [{ ...cloud, subject: "Job/a/b" }, cloud],
-    asks: ["step Job/a/b for /ci 7", "nothing: its subject names no object of ours"],
+    asks: ["step Job/a/b for /ci 7", "nothing: its subject names no object that Rekindle runs"],
   },
   {
     name: "an object as Knative's source names it",
@@ -162,7 +162,11 @@ const alerts: readonly { readonly name: string; readonly alert: object; readonly
     alert: alert({ rekindle_action: "delete", volcano_job: "j", namespace: "a" }),
     asks: "nothing: rekindle_action must be one of step, node-leaving",
   },
-  { name: "names nothing", alert: alert({ namespace: "a" }), asks: "nothing: no label names an object of ours" },
+  {
+    name: "names nothing",
+    alert: alert({ namespace: "a" }),
+    asks: "nothing: no label names an object that Rekindle runs",
+  },
   { name: "names no place", alert: alert({ volcano_job: "j" }), asks: "nothing: not a Kubernetes name" },
 ];
 

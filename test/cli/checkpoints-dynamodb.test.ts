@@ -56,8 +56,8 @@ describe("rekindle checkpoints migrate", () => {
     const { code, out, err } = await migrate("--remove");
     assert.equal(code, 1);
     assert.match(out, /^3 records: 0 copied, 0 there already, 1 copied and removed here, 2 refused/);
-    assert.match(err, /default\/SparkApplication\/team-a\/a: there is a later one/);
-    assert.match(err, /default\/SparkApplication\/team-a\/edited: somebody edited it/);
+    assert.match(err, /default\/SparkApplication\/team-a\/a: the other store has a later one/);
+    assert.match(err, /default\/SparkApplication\/team-a\/edited: it was edited/);
     assert.deepEqual([await savesThere("a"), await savesThere("fine")], [record(5), record(1)]);
   });
 

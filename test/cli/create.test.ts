@@ -204,7 +204,7 @@ describe("rekindle submit", () => {
     [
       "COMPLETED",
       0,
-      /app created\nwaits for {2}COMPLETED/,
+      /app created\nstate {6}COMPLETED/,
       /^0s {2}default\/app is NEW and waits for a host to look at it$/,
     ],
     ["FAILED", 3, /app created$/, /default\/app has failed: exit 7$/],
@@ -212,7 +212,7 @@ describe("rekindle submit", () => {
       "RUNNING",
       4,
       /app created$/,
-      /^2s {2}default\/app is RUNNING and waits for .*\n.*default\/app is still RUNNING; it goes on: rekindle status default\/app$/m,
+      /^2s {2}default\/app is RUNNING and waits for .*\n.*default\/app is still RUNNING; it continues: rekindle status default\/app$/m,
     ],
   ];
   for (const [state, code, out, err] of ends) {

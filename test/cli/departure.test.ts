@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
     name: "only somebody's finalizer is left: it is named, with who is to remove it",
     objects: [leaving(["example.com/hold"])],
     lines: [
-      /RUNNING: finalizer example\.com\/hold to be removed, for it is being deleted$/,
+      /^waits for {2}finalizer example\.com\/hold to be removed, for it is being deleted$/,
       /2026-11-02T08:00:00Z \(0s ago\)/,
       /controller that added example\.com\/hold .*kubectl patch sparkapplications\.sparkoperator\.k8s\.io -n default app/,
     ],
@@ -64,7 +64,8 @@ describe("an application that is being deleted", () => {
       const terminal = openTerminal();
       await make(terminal.simulator, ...objects);
       const { out, err } = await terminal.run("status", "default/app");
-      const told = out.split("\n");
+      const [state, ...told] = out.split("\n");
+      assert.equal(state, "state      RUNNING");
       assert.equal(told.length, 3, `${out}${err}`);
       for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
     });

@@ -22,7 +22,7 @@ describe("rekindle suspend and resume", () => {
     assert.match((await terminal.run("suspend", "default/app")).out, /^default\/app is being suspended/);
     assert.equal((await specOf(terminal, "app"))["suspend"], true);
     assert.match((await terminal.run("suspend", "app")).out, /is suspended already$/);
-    assert.match((await terminal.run("resume", "app")).out, /goes on$/);
+    assert.match((await terminal.run("resume", "app")).out, /continues$/);
     assert.equal((await specOf(terminal, "app"))["suspend"], false);
     assert.match((await terminal.run("resume", "app")).out, /neither suspended nor paused$/);
   });
@@ -32,7 +32,7 @@ describe("rekindle suspend and resume", () => {
     await make(terminal.simulator, application("app", running));
     await terminal.run("suspend", "app");
     await terminal.run("pause", "app");
-    assert.match((await terminal.run("resume", "app")).out, /goes on$/);
+    assert.match((await terminal.run("resume", "app")).out, /continues$/);
     assert.equal((await specOf(terminal, "app"))["suspend"], false);
     assert.match((await terminal.run("resume", "app")).out, /neither/);
   });
@@ -80,10 +80,13 @@ describe("rekindle delete", () => {
 
   test("removes those with labels only when it is told twice", async () => {
     const terminal = await three();
-    assert.match((await terminal.run("delete", "-l", "team=data")).err, /nothing was deleted \(--yes does not ask\)$/);
+    assert.match(
+      (await terminal.run("delete", "-l", "team=data")).err,
+      /nothing was deleted \(--yes skips the question\)$/,
+    );
     assert.equal((await terminal.run("delete", "-l", "team=data", "--yes")).code, 0);
     assert.doesNotMatch(await left(terminal), /\/c/);
-    assert.match((await terminal.run("delete", "-l", "team=none", "--yes")).out, /nothing of that is there/);
+    assert.match((await terminal.run("delete", "-l", "team=none", "--yes")).out, /nothing matches/);
   });
 
   test("asked and answered, all of a namespace go", async () => {
@@ -97,7 +100,7 @@ describe("rekindle delete", () => {
     test(`not taken: delete ${args.join(" ")}`, async () => {
       const { code, err } = await (await three()).run("delete", ...args);
       assert.equal(code, 1);
-      assert.match(err, /name what is to go, or say -l LABELS or --all; one of these$/);
+      assert.match(err, /name what to delete, or use -l LABELS or --all; exactly one of these$/);
     });
   }
 

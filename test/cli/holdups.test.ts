@@ -100,14 +100,14 @@ describe("rekindle status of what has pods that do not start", () => {
       "a ConfigMap that cannot be mounted is named, with what to create",
       "app",
       { objects: mounting, afterMs: 840_000 },
-      /^waits for {2}SUBMITTED: pod app-driver: FailedMount: MountVolume\.SetUp failed .* configmap "app-config" not found$/m,
+      /^state {6}SUBMITTED\nwaits for {2}pod app-driver: FailedMount: MountVolume\.SetUp failed .* configmap "app-config" not found$/m,
       /^do {9}create configmap app-config in namespace default, .*kubectl describe pod -n default app-driver$/m,
     ],
     [
       "a pod that has only begun to start is waited for",
       "app",
       { objects: mounting, afterMs: 10_000 },
-      /^waits for {2}SUBMITTED: the driver to start$/m,
+      /^state {6}SUBMITTED\nwaits for {2}the driver to start$/m,
       /^do /m,
     ],
     [
@@ -115,13 +115,13 @@ describe("rekindle status of what has pods that do not start", () => {
       "app",
       { objects: mounting, afterMs: 840_000, hidden: true },
       /pod app-driver: NotStarted: the kubelet of node node-1 says nothing of it/,
-      /^do {9}see whether the node is well: kubectl describe node node-1; more/m,
+      /^do {9}check whether the node is healthy: kubectl describe node node-1; more/m,
     ],
     [
       "a scheduler that nobody runs is named, of a job of Volcano, too",
       "job/train",
       { objects: [job, worker], afterMs: 60_000 },
-      /^waits for {2}Pending: pod train-worker-0: NotScheduled: no scheduler named volcano has looked at it$/m,
+      /^state {6}Pending\nwaits for {2}pod train-worker-0: NotScheduled: no scheduler named volcano has looked at it$/m,
       /^do {9}start the scheduler volcano, or give the pod the name of one that runs; more/m,
     ],
   ];

@@ -86,12 +86,12 @@ describe("rekindle list", () => {
     assert.match(out, /\u001b\[33mNEW +\u001b\[39m/);
     const plain = await openTerminalAgain(terminal);
     assert.equal(out.replaceAll(/\u001b\[\d+m/g, ""), plain);
-    assert.match((await terminal.run("status", "a")).out, /waits for {2}\u001b\[32mRUNNING\u001b\[39m: /);
+    assert.match((await terminal.run("status", "a")).out, /state {6}\u001b\[32mRUNNING\u001b\[39m\n/);
   });
 
   const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["-A", "-n", "x"], 1, /-A and -n ask for different things: keep one of them$/],
-    [["deployments"], 1, /deployments is no kind that Rekindle runs \(SparkApplication, /],
+    [["-A", "-n", "x"], 1, /use -A or -n, not both$/],
+    [["deployments"], 1, /deployments is not a kind that Rekindle runs \(SparkApplication, /],
     [["-o", "xml"], 2, /Allowed choices are table, wide, json, yaml, name, key/],
   ];
   for (const [args, code, line] of wrong) {
@@ -131,7 +131,7 @@ describe("rekindle list", () => {
     assert.match(out, /default +nightly +Scheduled +0s +its next run at 2026-11-03T00:00:00Z/);
     assert.match(out, /default +server +Ready +0s +clients/);
     const status = await terminal.run("status", "scheduledsparkapp/default/nightly", "-o", "wide");
-    assert.match(status.out, /waits for {2}Scheduled: its next run[\s\S]+schedule +@daily/);
+    assert.match(status.out, /state {6}Scheduled\nwaits for {2}its next run[\s\S]+schedule +@daily/);
   });
 
   test("what changes is told: new, another state, gone; and nothing twice", () => {
@@ -188,7 +188,7 @@ describe("rekindle status", () => {
     const { out, code } = await terminal.run("status", "a", "--watch");
     assert.equal(code, 0);
     assert.deepEqual(
-      [...out.matchAll(/^waits for {2}(\w+):/gm)].map(([, state]) => state),
+      [...out.matchAll(/^state {6}(\w+)$/gm)].map(([, state]) => state),
       ["RUNNING", "RUNNING", "SUCCEEDING", "COMPLETED"],
     );
   });

@@ -49,7 +49,7 @@ describe("rekindle manifests --upgrade", () => {
   test("an image of one's own stays, and that is said", async () => {
     const { terminal } = await installedBy("--image=images.example/rekindle:7");
     const { err } = await terminal.run("manifests", "--upgrade");
-    assert.equal(err, "the image stays images.example/rekindle:7: name the new one by --image");
+    assert.equal(err, "the image stays images.example/rekindle:7: name a new one with --image");
   });
 
   test("with --rbac-only or --crds-only prints that part of it alone", async () => {

@@ -270,7 +270,7 @@ describe("rekindle uninstall", () => {
     const terminal = await installed(false);
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
-    assert.equal(err, "rekindle: nothing was removed (--yes does not ask)");
+    assert.equal(err, "rekindle: nothing was removed (--yes skips the question)");
     assert.match((await terminal.run("uninstall", "--yes")).out, /removed 23$/);
   });
 });

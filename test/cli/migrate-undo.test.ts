@@ -57,7 +57,7 @@ describe("migrate --undo", () => {
       body,
     });
     const { err } = await terminal.run("migrate", "--undo", "--yes");
-    assert.match(err, /ConfigMap spark-operator\/rekindle-migration, cannot be read: mend it by hand$/);
+    assert.match(err, /ConfigMap spark-operator\/rekindle-migration, cannot be read: repair it by hand$/);
     assert.deepEqual(gist(terminal), left);
   });
 

@@ -59,10 +59,10 @@ describe("migrate of Volcano, alone", () => {
       /^its namespaces\n {2}all$/m,
       /^ {2}--logtostderr +ignored: logs are JSON/m,
       /^ {2}1 +Job +Completed +left as it is/m,
-      /^ {2}1 +Job +Restarting +its pods made again when the old ones are gone$/m,
+      /^ {2}1 +Job +Restarting +its pods are created again when the old ones are gone$/m,
       /^ {2}1 +Job +Running +followed where it is$/m,
       /^ {2}volcano-system\/volcano-scheduler stays, and lets groups of pods in: its lease volcano-system\/vc-scheduler is renewed$/m,
-      /^ {2}its 9 webhook configuration\(s\) go/m,
+      /^ {2}9 webhook configurations of it removed/m,
       /^ {2}default\/a: PodPending is about pods that wait/m,
       /^ {2}default\/a: waits of its policies/m,
       /^nothing stands in the way: rekindle migrate --family volcano --apply$/m,
@@ -119,7 +119,7 @@ describe("migrate of Volcano, alone", () => {
       for (const way of [[], ["--apply", "--yes"]]) {
         const { code, out, err } = await terminal.run("migrate", ...way);
         assert.match(out.slice(out.indexOf("what stands in the way")), says);
-        assert.match(err, /1 thing\(s\) stand in the way, see above/);
+        assert.match(err, /1 problem stands in the way, see above/);
         assert.deepEqual([code, gist(terminal)], [1, untouched]);
       }
     });

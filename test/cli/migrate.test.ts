@@ -51,7 +51,7 @@ describe("migrate alone", () => {
   it("finds nothing where nothing is", async () => {
     const { code, out } = await openTerminal().run("migrate");
     assert.equal(code, 0);
-    assert.match(out, /not found[\s\S]*there is nothing to leave$/);
+    assert.match(out, /not found[\s\S]*there is nothing to take over from$/);
   });
 
   const ways: readonly {
@@ -65,7 +65,7 @@ describe("migrate alone", () => {
     {
       name: "a spec that we refuse",
       objects: [spark("bad", { mode: "client" })],
-      says: /default\/bad: spec\.mode: in client mode/,
+      says: /default\/bad: spec\.mode: client mode/,
     },
     { name: "kinds that are not run", objects: [spark("a")], runs: [], says: /1 sparkapplications would stand still/ },
     {
@@ -92,7 +92,7 @@ describe("migrate alone", () => {
       const { out, err, code } = await terminal.run("migrate", "--apply", "--yes");
       assert.match(out, /^what stands in the way$/m);
       assert.match(out, says);
-      assert.match(err, /1 thing\(s\) stand in the way, see above; --force goes on regardless$/);
+      assert.match(err, /1 problem stands in the way, see above; --force continues anyway$/);
       assert.deepEqual([code, gist(terminal)], [1, untouched]);
     });
   }
@@ -101,7 +101,7 @@ describe("migrate alone", () => {
     const terminal = await opened();
     const rows = [
       [["--apply", "--undo"], /--apply or --undo, not both$/],
-      [["--apply"], /nothing was changed \(--yes does not ask\)$/],
+      [["--apply"], /nothing was changed \(--yes skips the question\)$/],
       [["--undo", "--yes"], /there is nothing to undo: no record of a migration is in this cluster$/],
       [["--apply", "--wait", "soon"], /write a span such as 90s/],
     ] as const;
@@ -112,7 +112,7 @@ describe("migrate alone", () => {
     }
     assert.deepEqual(gist(terminal), untouched);
     const none = await openTerminal().run("migrate", "--apply", "--yes");
-    assert.deepEqual([none.code, none.err], [1, "rekindle: there is nothing to leave"]);
+    assert.deepEqual([none.code, none.err], [1, "rekindle: there is nothing to take over from"]);
   });
 });
 
@@ -182,7 +182,10 @@ describe("migrate --apply", () => {
     );
     const { code, err } = await terminal.run("migrate", "--apply", "--yes", "--wait", "30s");
     assert.equal(code, 1);
-    assert.match(err, /its controllers to end and their leases to lapse: not within 30 s; the same command goes on$/);
+    assert.match(
+      err,
+      /its controllers to end and their leases to lapse: not within 30 s; run the same command again to continue$/,
+    );
     assert.deepEqual(gist(terminal), [
       ["spark-operator-controller 0", "spark-operator-webhook 1"],
       untouched[1],

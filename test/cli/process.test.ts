@@ -83,14 +83,14 @@ describe("rekindle, built", () => {
         [["list", "-o", "name"], "sparkapplication.sparkoperator.k8s.io/app"],
         [
           ["status", "app"],
-          "went  STATES\nwaits for  COMPLETED: nothing, it has completed\nsince  TIME (SPAN ago)\ndo  nothing; apply it with a changed spec to run it again; its log: kubectl logs -n default app-driver",
+          "went  STATES\nstate  COMPLETED\nwaits for  nothing: it has completed\nsince  TIME (SPAN ago)\ndo  nothing; apply it with a changed spec to run it again; its log: kubectl logs -n default app-driver",
         ],
         [["log", "app", "--tail", "1"], "INFO SparkContext: Successfully stopped SparkContext"],
         [
           ["pause", "app"],
-          "default/app is paused: its pods go on, nothing is created, deleted or counted until rekindle resume",
+          "default/app is paused: its pods continue, nothing is created, deleted or counted until rekindle resume",
         ],
-        [["resume", "app"], "default/app goes on"],
+        [["resume", "app"], "default/app continues"],
         [["delete", "app", "--wait"], "sparkapplication.sparkoperator.k8s.io/app deleted"],
         [["list"], "no applications"],
       ];

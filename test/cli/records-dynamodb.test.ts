@@ -48,7 +48,7 @@ const open = async (env: Readonly<Record<string, string>> = {}) => {
 
 describe("records in a table", () => {
   const shows: readonly (readonly [readonly string[], RegExp])[] = [
-    [["status", "pi"], /^waits for {2}\w+: the platform \(QuotaExceeded\): no room for it$/m],
+    [["status", "pi"], /^waits for {2}the platform \(QuotaExceeded\): no room for it$/m],
     [["list"], /pi .*the platform: QuotaExceeded/],
     [["plan", "pi"], /trouble:\n {4}reason: QuotaExceeded/],
   ];

@@ -46,7 +46,7 @@ const cases: readonly Case[] = [
     name: "new, and nobody has looked at it",
     objects: [application("app")],
     lines: [
-      /^waits for {2}NEW: a host to look at it$/,
+      /^state {6}NEW\nwaits for {2}a host to look at it$/,
       /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/,
       /^do .*rekindle host/,
     ],
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     name: "failed",
     objects: [application("app", failed), driver("app", { phase: "Failed" })],
     lines: [
-      /FAILED: nothing, it has failed: driver container failed with ExitCode: 3/,
+      /FAILED: nothing: it has failed: driver container failed with ExitCode: 3/,
       /07:59:00Z/,
       /kubectl logs -n default app-driver$/,
     ],
@@ -106,7 +106,7 @@ const cases: readonly Case[] = [
         metadata: { name: "app", namespace: "default", annotations: { "rekindle.dev/paused": "true" } },
       },
     ],
-    lines: [/somebody to resume it/, /since/, /rekindle resume default\/app$/],
+    lines: [/a user to resume it/, /since/, /rekindle resume default\/app$/],
   },
   {
     name: "a timer that nobody heard",
@@ -150,7 +150,7 @@ describe("rekindle status", () => {
     [["a/b/c/d"], /^rekindle: "a\/b\/c\/d": write NAME, NAMESPACE\/NAME or KIND\/NAMESPACE\/NAME$/],
     [
       ["Deployment/default/x"],
-      /^rekindle: Deployment is no kind that Rekindle runs \(SparkApplication, ScheduledSparkApplication, SparkConnect, Job, CronJob, JobFlow\)$/,
+      /^rekindle: Deployment is not a kind that Rekindle runs \(SparkApplication, ScheduledSparkApplication, SparkConnect, Job, CronJob, JobFlow\)$/,
     ],
     [["../x"], /is not a name|there is no/],
   ];
@@ -234,7 +234,7 @@ describe("rekindle pause", () => {
     await make(terminal.simulator, application("app"));
     assert.match((await terminal.run("pause", "default/app")).out, /^default\/app is paused/);
     assert.match((await terminal.run("list")).out, /\(paused\)/);
-    assert.match((await terminal.run("resume", "default/app")).out, /goes on$/);
+    assert.match((await terminal.run("resume", "default/app")).out, /continues$/);
     assert.doesNotMatch((await terminal.run("list")).out, /\(paused\)/);
     const { code, err } = await terminal.run("pause", "default/none");
     assert.equal(code, 1);

@@ -71,7 +71,7 @@ describe("a name without a kind", () => {
 
   test("means a SparkApplication where there is one", async () => {
     const { out } = await (await withObjects(job("pair"), application("pair"))).run("status", "pair");
-    assert.match(out, /^waits for {2}NEW/);
+    assert.match(out, /^state {6}NEW/);
   });
 
   test("of several others is not guessed", async () => {
@@ -101,14 +101,14 @@ describe("a name without a kind", () => {
     [
       "a misspelt kind is no namespace",
       ["status", "SparkAplication/pair"],
-      /SparkAplication is no kind that Rekindle runs \(.*\); did you mean SparkApplication\?$/,
+      /SparkAplication is not a kind that Rekindle runs \(.*\); did you mean SparkApplication\?$/,
     ],
     [
       "so is one without capitals",
       ["status", "sparkaplication/x"],
       /there is no application of any kind sparkaplication\/x; .*; did you mean SparkApplication\?$/,
     ],
-    ["a misspelt kind of three parts", ["plan", "jbo/default/pair"], /jbo is no kind that Rekindle runs/],
+    ["a misspelt kind of three parts", ["plan", "jbo/default/pair"], /jbo is not a kind that Rekindle runs/],
     [
       "nothing is near",
       ["pause", "zebra"],

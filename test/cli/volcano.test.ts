@@ -36,7 +36,7 @@ describe("Volcano's kinds", () => {
   test("are listed each by itself, with what upstream's columns show", async () => {
     const { out } = await (await open()).run("list", "-o", "wide");
     for (const line of [
-      /^default +j +Aborted +3 +\S+ +somebody to resume it +0 +0 +0 +1$/m,
+      /^default +j +Aborted +3 +\S+ +a user to resume it +0 +0 +0 +1$/m,
       /^default +c +Active +\S+ +c-1 and its next time +\* \* \* \* \* +1? *.*2026-11-02T08:00:00Z$/m,
       /^default +f +Failed +\S+ +- +f-a$/m,
     ])
@@ -44,10 +44,10 @@ describe("Volcano's kinds", () => {
   });
 
   const rows: readonly (readonly [string, RegExp])[] = [
-    ["Job/default/j", /^waits for +Aborted: .*\n.*\ndo +.*another controller runs it/],
+    ["Job/default/j", /^state +Aborted\nwaits for .*\n.*\ndo +.*another controller runs it/],
     ["vj/default/j", /Aborted/],
-    ["jf/default/f", /^waits for +Failed: nothing, one of its jobs has failed\n.*\ndo +see which with -o wide/],
-    ["cronvj/default/c", /^waits for +Active: c-1 and its next time/],
+    ["jf/default/f", /^state +Failed\nwaits for +nothing: one of its jobs has failed\n.*\ndo +see which with -o wide/],
+    ["cronvj/default/c", /^state +Active\nwaits for +c-1 and its next time/],
   ];
   for (const [name, wanted] of rows)
     test(`status of ${name}`, async () => {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { type Delivered, intake } from "../../shared/engine/intake.ts";
 import { message, stage, toy } from "./fakes.ts";
 
-const alone = "alone: its steps did not come to their end";
+const alone = "alone: its steps did not finish";
 
 const delivered = (more: Partial<Delivered> = {}, text: object = {}): Delivered => ({
   id: "m1",
@@ -37,7 +37,11 @@ describe("a delivery", () => {
       assert.deepEqual(await intake(world, [delivered({ id: "bad", body }), delivered()]), []);
       const told = lines.filter(({ level }) => level === "error");
       assert.deepEqual(told, [
-        { level: "error", message: "not a message of ours, dropped", fields: { id: "bad", characters: body.length } },
+        {
+          level: "error",
+          message: "dropped a message that is not Rekindle's",
+          fields: { id: "bad", characters: body.length },
+        },
       ]);
       assert.deepEqual(record()?.memory, { count: 1 });
     });
@@ -60,7 +64,7 @@ describe("two versions on one queue", () => {
     assert.deepEqual([record()?.memory, sent], [{ count: 1 }, []]);
     assert.deepEqual(
       lines.filter(({ level }) => level !== "debug" && level !== "info"),
-      [{ level: "warn", message: "a message of a newer Rekindle, left for it", fields: { id: "theirs" } }],
+      [{ level: "warn", message: "left a message for the newer Rekindle that sent it", fields: { id: "theirs" } }],
     );
   });
 

@@ -76,7 +76,7 @@ describe("what is worth a try and no more", () => {
         if (call === "create parts leg") throw failing(503, "ServiceUnavailable");
       };
       assert.equal((await step(world.world, { ...message, tries })).did, want);
-      assert.equal(world.lines.filter((line) => line.message === "gone on without it").length, told);
+      assert.equal(world.lines.filter((line) => line.message === "continued without it").length, told);
       assert.ok(writesIn(world.calls).includes("create parts leg"));
     });
   }

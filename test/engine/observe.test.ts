@@ -37,7 +37,7 @@ describe("absence", () => {
     assert.deepEqual(await step(world.world, message), {
       did: "troubled",
       reason: "StaleRead",
-      message: "Toy ns/bear was not found, then listed; looking again",
+      message: "Toy ns/bear was not found by name but is listed; trying again",
     });
     assert.deepEqual([seen, world.sent.map((sent) => sent.message.tries)], [[], [1]]);
   });

@@ -207,7 +207,7 @@ describe("a notice that a node is about to go", () => {
   test("says what right is missing where nobody may look for the machine, and comes back until that is sure", async () => {
     const { did, told } = stage({ hidden: true, pods: [podOf({ name: "a" })] });
     await assert.rejects(told("i-0123456789abcdef0"), forbidden);
-    assert.match(did.at(-1) ?? "", /^error: .*grant list of nodes$/);
+    assert.match(did.at(-1) ?? "", /^error: .*grant it list of nodes$/);
     await assert.rejects(told("i-0123456789abcdef0", { tries: 1 }), forbidden);
     assert.equal((await told("i-0123456789abcdef0", { tries: 2 })).did, "nothing");
   });

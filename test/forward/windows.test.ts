@@ -149,7 +149,7 @@ describe("a cursor", () => {
     const cursors = { load: async () => undefined, save: () => Promise.reject(new Error("Forbidden")) };
     assert.equal((await run(instance({ cursors }))).sent, true);
     assert.ok(news().includes("a"));
-    assert.ok(lines.some((line) => line.startsWith("the cursor cannot be kept")));
+    assert.ok(lines.some((line) => line.startsWith("cannot save the cursor")));
   });
 
   it("of two at once is kept by one, and both have sent everything", async () => {

@@ -62,7 +62,7 @@ describe("a webhook of Alertmanager's", () => {
     const answer = await app.fetch(signed("/alerts", body));
     assert.deepEqual(
       [answer.status, await answer.json()],
-      [202, { accepted: 2, passed: ["no label names an object of ours"] }],
+      [202, { accepted: 2, passed: ["no label names an object that Rekindle runs"] }],
     );
     assert.deepEqual(sent, ["Job/a/j for alert j firing t", "Job/b/k for alert k firing t"]);
   });

@@ -58,7 +58,7 @@ describe("a host beside a leader", () => {
       await stand.until("both are done", () => ["before", "after"].every((name) => state(stand, name) === "COMPLETED"));
       const told = [
         "stands aside: kubeflow spark-operator holds the lease default/spark-operator-controller-lock",
-        "kubeflow spark-operator does not lead any more: its kinds are taken over",
+        "kubeflow spark-operator no longer leads: taking over its kinds",
       ];
       assert.deepEqual(asides(stand), told);
       await lead(stand, 20_000);

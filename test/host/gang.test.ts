@@ -86,7 +86,10 @@ describe("a Volcano job without Volcano's scheduler", () => {
       );
       await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
       assert.deepEqual([stateOf(stand, "default"), stateOf(stand, "root")], ["Open", "Open"]);
-      assert.match(said(stand, "GangAdmission").join(), /no lease of Volcano's scheduler .* let in here/);
+      assert.match(
+        said(stand, "GangAdmission").join(),
+        /no lease of Volcano's scheduler .* Rekindle admits groups of pods/,
+      );
       await stand.turn(30_000);
       const written = stand.writes().length;
       await stand.pass(0.5);

@@ -194,7 +194,7 @@ describe("what the server refuses", () => {
       await stand.until("FAILED", () => state(stand, "app") === "FAILED", 5_000);
       assert.match(
         refusalOf(stand.get("SparkApplication", "app")),
-        /app-driver exists and belongs to somebody else; delete it or/,
+        /app-driver exists and belongs to another owner; delete it or/,
       );
       await stand.pass(0.2);
       assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, uid);

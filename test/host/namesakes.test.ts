@@ -29,7 +29,7 @@ describe("two applications that claim one driver pod's name", () => {
       await stand.until("the second is told", () => /same/.test(toldOf(stand, "second")), 60_000);
       assert.match(
         toldOf(stand, "second"),
-        /^failed to run spark-submit: pods default\/same exists and belongs to somebody else; delete it or choose another name$/,
+        /^failed to run spark-submit: pods default\/same exists and belongs to another owner; delete it or choose another name$/,
       );
       assert.deepEqual([stateOf(stand, "first"), driversNamed(stand, "same")], ["RUNNING", [uid]]);
       await stand.until("the first is done", () => stateOf(stand, "first") === "COMPLETED", 120_000);

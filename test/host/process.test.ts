@@ -187,7 +187,7 @@ describe("a running host", () => {
     onMachine(async ({ simulator, host }) => {
       const running = host("--namespaces=team,default");
       await running.door();
-      assert.deepEqual(running.err, ["namespace team does not exist: what is created in it later is run"]);
+      assert.deepEqual(running.err, ["namespace team does not exist: objects that are created in it later are run"]);
       await create(simulator, "/api/v1/namespaces", {
         apiVersion: "v1",
         kind: "Namespace",

@@ -140,7 +140,7 @@ describe("namespaces that a selector chooses", () => {
       await stand.turn(30_000);
       await stand.create(application("app", { namespace: "team" }));
       await stand.until("it is done", isDone(stand, "app", "team"));
-      assert.ok(stand.lines.some(({ message }) => message.startsWith("namespaces cannot be listed")));
+      assert.ok(stand.lines.some(({ message }) => message.startsWith("cannot list namespaces")));
     }),
   );
 });
@@ -208,7 +208,7 @@ describe("a paused application", () => {
       const before = stand.writes().length;
       await stand.pass(0.5);
       assert.deepEqual([stand.writes().slice(before), state(stand, "app")], [[], "RUNNING"]);
-      assert.match(await rekindle(stand, "status", "default/app"), /somebody to resume it/);
+      assert.match(await rekindle(stand, "status", "default/app"), /a user to resume it/);
       assert.match(await rekindle(stand, "resume", "default/app"), /goes on/);
       await stand.until("it is done", isDone(stand, "app"), 10_000);
     }),

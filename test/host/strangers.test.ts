@@ -65,10 +65,10 @@ describe("strangers under the names of executors that are still to come", () => 
         const told = stand.all("Event").filter(({ reason }) => reason === "ExecutorRefused");
         assert.equal(told.length, 2);
         for (const { message } of told)
-          assert.match(String(message), /exec-100[34] exists and belongs to somebody else/);
+          assert.match(String(message), /exec-100[34] exists and belongs to another owner/);
         const status = await rekindle(stand, "status", "default/app");
         assert.match(status, /lost +1 killed/);
-        assert.match(status, /waits for +RUNNING: the driver to finish/);
+        assert.match(status, /state +RUNNING\nwaits for +the driver to finish/);
         assert.doesNotMatch(status, /100[34]/);
       },
       { scripts },

@@ -83,6 +83,29 @@ const scan = (text: string, from: number, inHole: boolean): Scan => {
 /** Code alone: comments gone, strings empty, line breaks of comments not kept. Holes of templates stay code. */
 export const codeOf = (text: string): string => scan(text, 0, false).code;
 
+type Literal = { readonly line: number; readonly text: string };
+
+const holed = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
+
+/** String and template literals with their lines; a hole of a template stands as `{…}`, or as the name in it. */
+export const literalsOf = (text: string): readonly Literal[] => {
+  const found: Literal[] = [];
+  const opening = /["'`/]/g;
+  let line = 1;
+  let counted = 0;
+  for (let mark = opening.exec(text); mark !== null; mark = opening.exec(text)) {
+    const end = step(text, mark.index).index;
+    if (mark[0] !== "/") {
+      line += text.slice(counted, mark.index).split("\n").length - 1;
+      counted = mark.index;
+      const inside = text.slice(mark.index + 1, end - 1);
+      found.push({ line, text: inside.replaceAll(holed, (hole) => (hole.length < 30 ? hole.slice(1) : "{…}")) });
+    }
+    opening.lastIndex = end;
+  }
+  return found;
+};
+
 export type Import = { readonly from: string; readonly to: string; readonly line: number; readonly typeOnly: boolean };
 
 const statement = /^(?:import|export)\s+(type\s)?(?:[^;"'`=]*?\sfrom\s+)?["']([^"']+)["']/gm;

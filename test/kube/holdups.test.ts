@@ -208,8 +208,8 @@ const rows: readonly Row[] = [
     "a kubelet that says nothing",
     creating,
     () => [scheduled()],
-    /^NotStarted: the kubelet of node node-1 says nothing of it since it was scheduled$/,
-    /^see whether the node is well: kubectl describe node node-1$/,
+    /^NotStarted: the kubelet of node node-1 has reported nothing about it since it was scheduled$/,
+    /^check whether the node is healthy: kubectl describe node node-1$/,
   ],
 ];
 
@@ -231,7 +231,7 @@ describe("what keeps a pod from starting", () => {
   test("an image that is being pulled, after a mount that failed at first, needs nobody", () => {
     const about = [told("FailedMount", "not yet"), told("Pulling", 'Pulling image "example/spark:1"', "Normal")];
     const { reason, isWrong, help } = holdupOf(pod(creating), about);
-    assert.deepEqual([reason, isWrong, help], ["Pulling", false, "nothing: this goes on by itself"]);
+    assert.deepEqual([reason, isWrong, help], ["Pulling", false, "nothing: it continues by itself"]);
   });
 
   test("events of the newer API count by their series", () => {

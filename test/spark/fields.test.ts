@@ -116,7 +116,7 @@ const kinds: readonly (Kind & { readonly kind: string; readonly plural: string }
         why: "upstream's version 2 reads them nowhere: restartPolicy is said instead",
       },
     ],
-    refused: [{ path: /^mode$/, why: "in client mode the driver would run inside the operator" }],
+    refused: [{ path: /^mode$/, why: "client mode would run the driver inside the operator" }],
   },
   {
     kind: "ScheduledSparkApplication",

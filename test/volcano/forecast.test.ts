@@ -46,7 +46,7 @@ const rows: readonly (readonly [what: string, object: Stored, says: readonly Reg
   [
     "a task's waiting pods",
     job({ tasks: [task({ policies: [{ event: "PodPending", action: "AbortJob", timeout: "1m" }] })] }),
-    [/PodPending is about/, /begin anew once/],
+    [/PodPending is about/, /start again once/],
   ],
   ["Unknown before a restart", job({ policies: onUnknown }), []],
   [

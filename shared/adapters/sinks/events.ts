@@ -14,7 +14,7 @@ export const eventSink =
   ({ cluster, resourceOf }: Parts): Sink =>
   async (_, { key, update, uid, id }, now) => {
     const subject = resourceOf(key.kind);
-    if (subject === undefined) return { did: "refused", error: `${key.kind} is not a kind of ours` };
+    if (subject === undefined) return { did: "refused", error: `${key.kind} is not a kind that Rekindle runs` };
     const { state, attempt, message } = update;
     const telling = {
       about: { name: key.name, uid, ...(key.namespace === "" ? {} : { namespace: key.namespace }) },

@@ -34,7 +34,7 @@ const isListed = (host: string, hosts: readonly string[]): boolean =>
 
 /** The listener's address, or why nothing is sent to it. Neither path nor query is repeated: they may hold a secret. */
 const judged = (to: string, { hosts, allowPrivate }: HttpsRules): URL | string => {
-  if (!URL.canParse(to)) return "the listener is no URL";
+  if (!URL.canParse(to)) return "the listener is not a URL";
   const url = new URL(to);
   const isPlain = url.protocol === "http:" && allowPrivate;
   if (url.protocol !== "https:" && !isPlain) return `${url.protocol}// is not allowed: https is needed`;

@@ -1,5 +1,6 @@
 /** `rekindle checkpoints` as people type it: records from one store into another. */
 import { Command } from "commander";
+import { counted } from "../../core/counted.ts";
 import { Refused } from "../failure.ts";
 import { connected, onCluster, outputOption } from "../options.ts";
 import { asJson } from "../output.ts";
@@ -25,8 +26,8 @@ const sum = (all: readonly Moved[], { dryRun }: Options): string => {
 };
 
 const next = ({ to, remove, dryRun }: Options): string => {
-  if (dryRun === true) return "nothing was written; the same without --dry-run copies";
-  if (remove === true) return "what was removed here is only there now";
+  if (dryRun === true) return "nothing was written; repeat it without --dry-run to copy";
+  if (remove === true) return "removed records are only in the other store";
   return `nothing was removed here. Next: stop hosts and functions (npm run deploy -- … --set Working=DISABLED), type this again with --remove, which copies what they saved meanwhile, and start them with REKINDLE_CHECKPOINTS=${to}`;
 };
 
@@ -38,13 +39,13 @@ const migrate = (tools: Tools): Command =>
 they save after its copy is copied when this is typed again. It may be interrupted anywhere. A place is
 kubernetes, or dynamodb://TABLE?region=REGION.`,
     )
-    .requiredOption("--to <place>", "where records shall be")
-    .option("--from <place>", "where they are", "kubernetes")
+    .requiredOption("--to <place>", "the store to copy to")
+    .option("--from <place>", "the store to copy from", "kubernetes")
     .option("--cluster <alias>", "the cluster's name in keys, as hosts and functions have it", "default")
-    .option("--home <namespace>", "namespace of the objects of what has none", "rekindle")
+    .option("--home <namespace>", "namespace for the records of objects that have none", "rekindle")
     .option("-n, --namespace <names...>", "only of these namespaces (default: of all)")
-    .option("--remove", "remove here what is there, unless it was saved again meanwhile")
-    .option("--dry-run", "only tell what would be copied")
+    .option("--remove", "delete each copied record here, unless it was saved again meanwhile")
+    .option("--dry-run", "only print what would be copied")
     .addOption(outputOption("text", "json"))
     .action((options: Options) =>
       connected(tools, options, async (session) => {
@@ -57,7 +58,7 @@ kubernetes, or dynamodb://TABLE?region=REGION.`,
         }
         tools.print(options.output === "json" ? asJson(all) : `${sum(all, options)}\n${next(options)}`);
         const refused = count(all, "refused");
-        if (refused > 0) throw new Refused(`${refused} record(s) were left where they are, see above`);
+        if (refused > 0) throw new Refused(`left ${counted(refused, "record")} in place, see above`);
       }),
     );
 

@@ -68,7 +68,7 @@ const kept = async (file: string, text: string): Promise<void> => {
 
 const add = (tools: Tools): Command =>
   onCluster("add")
-    .summary("make the record by which functions reach a cluster")
+    .summary("write the record with which functions reach a cluster")
     .description(
       `Takes address and authority from a kubeconfig, and writes the flat record that functions read: as REKINDLE_CLUSTER_RECORD,
 or better as a secret or a parameter whose ARN stands there. Nothing is changed in the cluster.`,
@@ -76,8 +76,8 @@ or better as a secret or a parameter whose ARN stands there. Nothing is changed 
     .option("--eks <name>", "functions log in to this EKS cluster as the role that they run as")
     .option("--region <region>", "its region")
     .option("--service-account <account>", "functions log in with a token of NAMESPACE/NAME")
-    .addOption(spanOption("--duration <span>", "how long that token is to be good for", 86_400_000))
-    .option("--out <file>", "write it there, for its owner alone, and not to the terminal")
+    .addOption(spanOption("--duration <span>", "how long that token is valid", 86_400_000))
+    .option("--out <file>", "write it to this file, readable by its owner alone, instead of the terminal")
     .action((options: Options) =>
       connected(tools, options, async (session) => {
         const login = await loginFor(session, tools, options);

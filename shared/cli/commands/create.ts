@@ -110,7 +110,7 @@ const sourceOf = (name: string | undefined, { filename, from }: Options) => {
 const checked = async (tools: Tools, documents: readonly Document[], { check }: Options): Promise<void> => {
   const problems = check ? await refusals(tools, documents) : [];
   for (const line of problems) tools.warn(line);
-  if (problems.length > 0) throw new Refused("nothing was sent (--no-check sends it all the same)");
+  if (problems.length > 0) throw new Refused("nothing was sent; --no-check sends it anyway");
 };
 
 /** The documents with their local files named in the bucket. A file that is missing keeps everything back. */
@@ -174,9 +174,9 @@ export const create = (tools: Tools): Command =>
     .option("--upload-prefix <path>", "stands before NAMESPACE/NAME/FILE in the bucket")
     .option("--upload-to-region <region>", "the region of an S3 bucket; else the AWS client's own")
     .option("--upload-to-endpoint <url>", "an endpoint that speaks S3's or Google's protocol; else the service's own")
-    .option("--public", "everybody may read what is uploaded, and the application names it by HTTP")
+    .option("--public", "let everybody read what is uploaded, and the application read it over HTTP")
     .option("--s3-force-path-style", "the bucket in the path of S3's URL, as MinIO has it")
-    .option("--override", "what is there already gets this spec; files in the bucket are written again")
-    .option("--dry-run", "the server checks everything and keeps nothing")
-    .option("--no-check", "send it, although it would be refused when it is submitted")
+    .option("--override", "replace the spec of objects that exist, and files in the bucket")
+    .option("--dry-run", "let the server check everything and store nothing")
+    .option("--no-check", "send it even if its submission would be refused")
     .action((name: string | undefined, options: Options) => act(tools, name, options));

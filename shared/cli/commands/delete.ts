@@ -20,13 +20,14 @@ type Options = Scoped & {
 
 const kindOf = (name: string | undefined): Kind => {
   const kind = name === undefined ? usual : kindNamed(name);
-  if (kind === undefined) throw new Refused(`${name} is no kind that Rekindle runs (${kindNames})`);
+  if (kind === undefined) throw new Refused(`${name} is not a kind that Rekindle runs (${kindNames})`);
   return kind;
 };
 
 const going = async (session: Session, names: readonly string[], options: Options): Promise<readonly Going[]> => {
   const isMany = options.selector !== undefined || options.all === true;
-  if (isMany === names.length > 0) throw new Refused("name what is to go, or say -l LABELS or --all; one of these");
+  if (isMany === names.length > 0)
+    throw new Refused("name what to delete, or use -l LABELS or --all; exactly one of these");
   if (isMany) {
     const namespace = options.namespace ?? session.namespace ?? "default";
     return goingSelected(session, kindOf(options.kind), { namespace, selector: options.selector });
@@ -38,10 +39,10 @@ const going = async (session: Session, names: readonly string[], options: Option
 
 const act = async (tools: Tools, session: Session, names: readonly string[], options: Options): Promise<void> => {
   const found = await going(session, names, options);
-  if (found.length === 0) return tools.print("nothing of that is there");
+  if (found.length === 0) return tools.print("nothing matches");
   const question = `Delete ${found.map(({ target }) => `${target.key.namespace}/${target.key.name}`).join(", ")}?`;
   if (names.length === 0 && options.yes !== true && !(await tools.confirm(question)))
-    throw new Refused("nothing was deleted (--yes does not ask)");
+    throw new Refused("nothing was deleted (--yes skips the question)");
   for (const one of found) {
     await remove(session, one);
     tools.print(`${nameText(one.target.kind.resource, one.target.key.name)} deleted`);
@@ -52,11 +53,11 @@ const act = async (tools: Tools, session: Session, names: readonly string[], opt
 export const deletion = (tools: Tools): Command =>
   onNamespace("delete")
     .argument("[applications...]", application[1])
-    .option("-l, --selector <labels>", "those with these labels, in the namespace")
+    .option("-l, --selector <labels>", "all with these labels in the namespace")
     .option("--all", "all of the namespace")
     .option("--kind <kind>", `of which kind, with -l or --all (default: ${usual.resource.kind})`)
     .option("--yes", "do not ask, with -l or --all")
-    .option("--wait", "until they and their pods are gone")
+    .option("--wait", "wait until they and their pods are gone")
     .addOption(spanOption("--timeout <span>", "how long --wait waits", 120_000))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, (session) => act(tools, session, names, options)),

@@ -25,15 +25,15 @@ const followed = async (tools: Tools, session: Session, target: Target, options:
 const shown = async (tools: Tools, session: Session, target: Target, options: Options): Promise<void> => {
   const { told } = await heardOf(session, target, options.pods === true);
   const isTable = options.output === "table";
-  if (told.length === 0 && isTable) return tools.print("no events: they are kept for an hour, as a rule");
+  if (told.length === 0 && isTable) return tools.print("no events: Kubernetes keeps them for an hour by default");
   tools.print(eventText(told, tools.now(), options.output));
 };
 
 export const event = (tools: Tools): Command =>
   onNamespace("event")
     .argument(...application)
-    .option("-f, --follow", "go on as they come, until the application has ended")
-    .option("--pods", "also those of its pods")
+    .option("-f, --follow", "follow new events until the application has ended")
+    .option("--pods", "include the events of its pods")
     .addOption(outputOption("table", "json", "yaml"))
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {

@@ -45,7 +45,7 @@ export const forward = (tools: Tools): Command =>
     )
     .option("-p, --port <port>", "port on this machine; 0 takes a free one", countFrom(0), 4040)
     .option("--remote-port <port>", "port of the pod (default: spark.ui.port, else 4040)", countFrom(1))
-    .option("-e, --executor <id>", "of this executor; without it of the driver")
+    .option("-e, --executor <id>", "of this executor (default: of the driver)")
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) =>
         act(tools, session, await findTarget(name, session, options.namespace), options),

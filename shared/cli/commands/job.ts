@@ -49,8 +49,8 @@ const run = (tools: Tools): Command =>
     .argument("[job]", "name of the job, unless a file is given")
     .option("-N, --name <name>", "the same")
     .option("-i, --image <image>", "container image", "busybox")
-    .option("-m, --min <pods>", "pods that it needs at least", countFrom(0), 1)
-    .option("-r, --replicas <pods>", "pods that it has", countFrom(0), 1)
+    .option("-m, --min <pods>", "least number of pods that it needs", countFrom(0), 1)
+    .option("-r, --replicas <pods>", "number of its pods", countFrom(0), 1)
     .option("-R, --requests <amounts>", "what a pod asks for", "cpu=1000m,memory=100Mi")
     .option("-L, --limits <amounts>", "what a pod may use", "cpu=1000m,memory=100Mi")
     .option("-S, --scheduler <name>", "scheduler of its pods", "volcano")
@@ -133,7 +133,9 @@ const ordering = (tools: Tools, name: "suspend" | "resume", action: string, summ
     const phase = phaseOf(job);
     const called = `${job.metadata.namespace}/${job.metadata.name}`;
     if (ended.includes(phase))
-      throw new Refused(`job ${called} has ended (${phase}): there is nothing to ${name}; delete it to run it anew`);
+      throw new Refused(
+        `job ${called} has ended (${phase}): there is nothing to ${name}; delete it and create it again to run it again`,
+      );
     await order(session, { about: job, resource: jobs, action });
     tools.print(`job ${called} is asked to ${name} (${action}); see: rekindle job view -n ${called.replace("/", " ")}`);
   }).summary(summary);

@@ -18,7 +18,7 @@ const kindsNamed = (names: readonly string[]): readonly Kind[] => {
   if (names.length === 0) return everyKind;
   return names.map((name) => {
     const kind = kindNamed(name);
-    if (kind === undefined) throw new Refused(`${name} is no kind that Rekindle runs (${kindNames})`);
+    if (kind === undefined) throw new Refused(`${name} is not a kind that Rekindle runs (${kindNames})`);
     return kind;
   });
 };
@@ -42,12 +42,12 @@ export const list = (tools: Tools): Command =>
     .argument("[kinds...]", `only these kinds (${kindNames})`)
     .option("-A, --all-namespaces", "all namespaces, as without -n")
     .option("-l, --selector <labels>", "only applications with these labels, e.g. team=data")
-    .option("-w, --watch", "go on, and print what changes")
+    .option("-w, --watch", "keep running, and print changes")
     .addOption(outputOption("table", "wide", "json", "yaml", "name", "key"))
     .action((names: readonly string[], options: Options) =>
       connected(tools, options, async (session) => {
         if (options.allNamespaces === true && options.namespace !== undefined)
-          throw new Refused("-A and -n ask for different things: keep one of them");
+          throw new Refused("use -A or -n, not both");
         const asked = { namespace: options.namespace ?? "", selector: options.selector, kinds: kindsNamed(names) };
         if (options.watch === true) return await watched(tools, session, asked, options.output);
         const text = listText(await listed(session, asked), tools.now(), options.output, tools.paint);

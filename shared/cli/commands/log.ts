@@ -21,16 +21,16 @@ type Options = Scoped & {
 export const log = (tools: Tools): Command =>
   onNamespace("log")
     .argument(...application)
-    .option("-f, --follow", "go on as it grows, into the next attempt, until the application has ended")
-    .option("-e, --executor <id>", "of this executor; without it of the driver")
-    .option("--pod <name>", "of this pod of it; job NAME-TASK-INDEX is also TASK-INDEX")
-    .option("--task <name>", "of the pods of this task of a job; without it of a job's only pod, or they are listed")
-    .option("--index <number>", "of the pod with this index in its task", countFrom(0))
-    .option("--tail <lines>", "only so many of the last lines", countFrom(0))
-    .option("--since <span>", "only what is younger, e.g. 10m", spanOf)
-    .option("--timestamps", "with the time of each line")
-    .option("-c, --container <name>", "of this container of the pod (default: Spark's own)")
-    .option("--previous", "of the container before its last restart")
+    .option("-f, --follow", "follow the log, into the next attempt, until the application has ended")
+    .option("-e, --executor <id>", "of this executor (default: of the driver)")
+    .option("--pod <name>", "log of this pod; of a job, TASK-INDEX is short for NAME-TASK-INDEX")
+    .option("--task <name>", "logs of the pods of this task of a job (default: its only pod, or a list of its pods)")
+    .option("--index <number>", "log of the pod with this index in its task", countFrom(0))
+    .option("--tail <lines>", "only this many of the last lines", countFrom(0))
+    .option("--since <span>", "only lines that are younger, e.g. 10m", spanOf)
+    .option("--timestamps", "print the time of each line")
+    .option("-c, --container <name>", "log of this container of the pod (default: Spark's own)")
+    .option("--previous", "log of the container before its last restart")
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) =>
         showLog(tools, session, await findTarget(name, session, options.namespace), {

@@ -123,7 +123,7 @@ const upgraded = async ({ tools, options, args }: Asked): Promise<string> => {
     for (const kept of await flagsKept(session)) {
       const again = readAgain(tools, [...kept, ...args]);
       if (kept.some((flag) => flag.startsWith("--image=")) && !args.some((flag) => flag.startsWith("--image=")))
-        tools.warn(`the image stays ${again.options.image}: name the new one by --image`);
+        tools.warn(`the image stays ${again.options.image}: name a new one with --image`);
       const { crdsOnly, rbacOnly } = options;
       const now = { ...(crdsOnly === true ? { crdsOnly } : {}), ...(rbacOnly === true ? { rbacOnly } : {}) };
       texts.push(await textOf({ ...again, options: { ...again.options, ...now } }));

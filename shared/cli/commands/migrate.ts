@@ -39,7 +39,7 @@ const printed = (reports: readonly Report[], session: Session, output: string): 
   if (output === "json") return asJson(data);
   if (output === "yaml") return asYaml(data);
   if (reports.length > 0) return reports.map((report) => reportText(report, placeOf(session))).join("\n\n");
-  return `${titles(Object.values(families))}: not found in ${placeOf(session)}; there is nothing to leave`;
+  return `${titles(Object.values(families))}: not found in ${placeOf(session)}; there is nothing to take over from`;
 };
 
 const titles = (all: readonly Family[]): string => all.map(({ title }) => title).join(" and ");
@@ -62,13 +62,14 @@ const examined = async (session: Session, tools: Tools, options: Options): Promi
 
 const agreed = async (tools: Tools, options: Options, question: string): Promise<void> => {
   if (options.yes !== true && !(await tools.confirm(question)))
-    throw new Refused("nothing was changed (--yes does not ask)");
+    throw new Refused("nothing was changed (--yes skips the question)");
 };
 
 const inTheWay = (reports: readonly Report[]): number =>
   reports.filter(({ saved }) => saved?.phase !== "left").reduce((sum, { blocks }) => sum + blocks.length, 0);
 
-const blocking = (count: number): string => `${count} thing(s) stand in the way, see above`;
+const blocking = (count: number): string =>
+  `${count === 1 ? "1 problem stands" : `${count} problems stand`} in the way, see above`;
 
 const tell = async (session: Session, tools: Tools, options: Options): Promise<void> => {
   const reports = await examined(session, tools, options);
@@ -83,9 +84,9 @@ const forward = async (session: Session, tools: Tools, options: Options): Promis
   const reports = all.filter(
     ({ installed: { workloads, hooks }, saved }) => workloads.length + hooks.length > 0 || saved !== undefined,
   );
-  if (reports.length === 0) throw new Refused("there is nothing to leave");
+  if (reports.length === 0) throw new Refused("there is nothing to take over from");
   const count = inTheWay(reports);
-  if (count > 0 && options.force !== true) throw new Refused(`${blocking(count)}; --force goes on regardless`);
+  if (count > 0 && options.force !== true) throw new Refused(`${blocking(count)}; --force continues anyway`);
   const names = titles(reports.map(({ family }) => family));
   await agreed(tools, options, `Stop ${names} in ${placeOf(session)} and take over?`);
   for (const { family } of reports) await leave({ session, family, tools, waitMs: spanOf(options.wait) });
@@ -117,9 +118,9 @@ leaves what runs to the hosts of Rekindle; Volcano's scheduler stays. --undo put
 interrupted anywhere and typed again.`,
     )
     .addOption(new Option("--family <name>", "only of this family; else of all that are found").choices(familyNames))
-    .option("--apply", "leave upstream's controllers")
-    .option("--undo", "go back to them")
-    .option("--force", "although something stands in the way")
+    .option("--apply", "take over from upstream's controllers")
+    .option("--undo", "give back to upstream's controllers")
+    .option("--force", "continue even if something stands in the way")
     .option("--yes", "do not ask")
     .option("--wait <span>", "longest wait for pods to come or go", "2m")
     .addOption(outputOption("text", "json", "yaml"))

@@ -56,7 +56,7 @@ const chosen = async (session: Session, names: readonly string[], options: Optio
 
 const questions = {
   cleanup: "End everything that belongs to these",
-  fresh: "Give up the records of these",
+  fresh: "Discard the records of these",
 } as const;
 
 const agreed = async (tools: Tools, keys: readonly Key[], options: Options): Promise<void> => {
@@ -64,7 +64,8 @@ const agreed = async (tools: Tools, keys: readonly Key[], options: Options): Pro
     options.mode === "cleanup" ? questions.cleanup : options.fresh === true ? questions.fresh : undefined;
   if (question === undefined || options.yes === true || options.dryRun === true) return;
   const names = keys.map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
-  if (!(await tools.confirm(`${question}: ${names}?`))) throw new Refused("nothing was changed (--yes does not ask)");
+  if (!(await tools.confirm(`${question}: ${names}?`)))
+    throw new Refused("nothing was changed (--yes skips the question)");
 };
 
 /** One after the other; what cannot be done for one holds no other up. */
@@ -79,7 +80,7 @@ const concluded = (all: readonly Recovered[]): void => {
   if (refused.length > 0) throw new Refused(`${refused.length} refused: ${refused[0]?.refused}`);
   const waiting = all.find((one) => one.waitsFor !== undefined);
   if (waiting === undefined) return;
-  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host goes on with it, and so does this command`;
+  const message = `time is over: ${waiting.namespace}/${waiting.name} waits for ${waiting.waitsFor}; a host continues it, and so does this command`;
   throw new Refused(message, { code: exits.timeOver });
 };
 
@@ -94,14 +95,14 @@ export const recover = (tools: Tools): Command =>
     .description(description)
     .argument("[applications...]", application[1])
     .option("--strict", "refuse a record that cannot be read (the default)")
-    .option("--no-strict", "keep what can be read of it, and make the rest anew from status and objects")
+    .option("--no-strict", "keep what can be read of it, and rebuild the rest from status and objects")
     .addOption(
       new Option("--mode <mode>", "adopt what lives; or end all that belongs to it, and stop")
         .choices(["reconnect", "cleanup"])
         .default("reconnect"),
     )
-    .option("--fresh", "give the record up, whatever stands in it; what lives is adopted")
-    .option("--reconfigure", "take it over into the settings of the next host")
+    .option("--fresh", "discard the record, whatever it contains; what lives is adopted")
+    .option("--reconfigure", "adopt it under the settings of the next host")
     .option(
       "--timeout <span>",
       "how long what is missing may take to come back (default: its annotation's, or 30s)",
@@ -114,10 +115,10 @@ export const recover = (tools: Tools): Command =>
       30,
     )
     .addOption(
-      spanOption("--wait <span>", "how long to go on until it is settled; a host goes on with the rest", 60_000),
+      spanOption("--wait <span>", "how long to work until it is settled; a host continues with the rest", 60_000),
     )
     .option("--coexist", "also while another controller leads, which has other namespaces")
-    .option("--dry-run", "only tell what would be found")
+    .option("--dry-run", "only print what would be found")
     .option("--yes", "do not ask, with --mode cleanup or --fresh")
     .option("-A, --all-namespaces", "of every namespace")
     .addOption(outputOption("text", "json", "yaml"))

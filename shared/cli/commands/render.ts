@@ -48,7 +48,7 @@ export const render = (tools: Tools): Command =>
     .argument("[settings...]", "after --: settings of the host")
     .requiredOption("-f, --filename <path>", "a file, a folder, or - for what is piped in; may be repeated", several)
     .option("-n, --namespace <name>", "namespace of applications that name none")
-    .option("--attempt <number>", "of which attempt: names differ from one to the next", countFrom(1), 1)
+    .option("--attempt <number>", "number of the attempt: names depend on it", countFrom(1), 1)
     .option("--uid <uid>", "UID of the application, when the file has none", "00000000-0000-0000-0000-000000000000")
     .addOption(outputOption("yaml", "json"))
     .action((settings: readonly string[], options: Options) => act(tools, settings, options));

@@ -56,7 +56,7 @@ const watched = async (tools: Tools, see: () => Promise<Seen>, form: string): Pr
 export const status = (tools: Tools): Command =>
   onNamespace("status")
     .argument(...application)
-    .option("-w, --watch", "go on until it has ended, and print what changes")
+    .option("-w, --watch", "keep running until it has ended, and print changes")
     .addOption(outputOption("text", "wide", "json", "yaml", "name"))
     .action((name: string, options: Options) =>
       connected(tools, options, async (session) => {

@@ -58,7 +58,7 @@ const awaitEnd = async (tools: Tools, session: Session, target: Target, waitMs: 
         code: exits.applicationFailed,
       });
     if (left <= 0)
-      throw new Refused(`${name} is still ${life.standing.state}; it goes on: rekindle status ${name}`, {
+      throw new Refused(`${name} is still ${life.standing.state}; it continues: rekindle status ${name}`, {
         code: exits.timeOver,
       });
     await tools.sleep(Math.min(againMs, left));
@@ -135,13 +135,13 @@ export const submit = (tools: Tools): Command =>
     .option("--image <image>", "or --conf spark.kubernetes.container.image")
     .option("--spark-version <version>", "when the image's tag does not say it")
     .option("--service-account <name>", "of the driver")
-    .option("--application <name>", "the whole name of the application")
+    .option("--application <name>", "the full name of the application")
     .option("--label <key=value>", "of the application and its pods; may be repeated", several)
-    .addOption(new Option("--restart <policy>", "when it is tried again").choices(["Never", "OnFailure", "Always"]))
-    .option("--ttl <seconds>", "removed so long after its end", Number)
-    .option("--wait", "until it has ended: exit code 3 when it has failed")
+    .addOption(new Option("--restart <policy>", "its restart policy").choices(["Never", "OnFailure", "Always"]))
+    .option("--ttl <seconds>", "deleted this long after its end", Number)
+    .option("--wait", "wait until it has ended: exit code 3 if it failed")
     .option("--watch", "the same, with the driver's log")
-    .option("--timeout <span>", "how long --wait waits: exit code 4", spanOf)
+    .option("--timeout <span>", "longest time that --wait waits: then exit code 4", spanOf)
     .addOption(outputOption("name", "yaml", "json").default(undefined))
     .passThroughOptions()
     .action((file: string, given: readonly string[], options: Options) => act(tools, file, given, options));

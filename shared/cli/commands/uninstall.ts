@@ -1,5 +1,6 @@
 /** `rekindle uninstall` as people type it. */
 import type { Command } from "commander";
+import { counted } from "../../core/counted.ts";
 import { Refused } from "../failure.ts";
 import { connected, onCluster } from "../options.ts";
 import type { Tools, Where } from "../tools.ts";
@@ -7,17 +8,17 @@ import { removalOf, removalText, removeAll } from "../uninstall.ts";
 
 export const uninstall = (tools: Tools): Command =>
   onCluster("uninstall")
-    .option("--crds", "remove the CRDs even if there are objects of them, and thereby these objects")
+    .option("--crds", "also remove the CRDs, and with them all objects of these kinds")
     .option("--yes", "do not ask")
     .action((options: Where & { readonly crds?: boolean; readonly yes?: boolean }) =>
       connected(tools, options, async (session) => {
         const removal = await removalOf(session, options.crds === true);
         tools.print(removalText(removal) || "nothing of Rekindle is installed here");
         if (removal.goes.length === 0) return;
-        const question = `Remove these ${removal.goes.length} from ${session.context ?? session.server}?`;
+        const question = `Remove ${counted(removal.goes.length, "object")} from ${session.context ?? session.server}?`;
         if (options.yes !== true && !(await tools.confirm(question)))
-          throw new Refused("nothing was removed (--yes does not ask)");
+          throw new Refused("nothing was removed (--yes skips the question)");
         await removeAll(session, removal);
-        tools.print(`removed ${removal.goes.length}`);
+        tools.print(`removed ${counted(removal.goes.length, "object")}`);
       }),
     );

@@ -98,7 +98,7 @@ export const needed: readonly Needed[] = [
   need(
     "volcano",
     rule("scheduling.volcano.sh", ["podgroups"], ["patch"]),
-    "change a group with its job, and let groups in where Volcano's scheduler is not there",
+    "change a group with its job, and admit groups where Volcano's scheduler is missing",
   ),
   need(
     "spark",
@@ -148,11 +148,11 @@ export const needed: readonly Needed[] = [
   ),
   need("volcano", rule("batch", ["jobs"], ["get"]), "know how large a group of such pods is"),
   need("volcano", rule("scheduling.k8s.io", ["priorityclasses"], ["get"]), "which groups come first"),
-  need("any", rule("", ["events"], ["create", "list"]), "tell what happened; read why a pod does not start"),
+  need("any", rule("", ["events"], ["create", "list"]), "report what happened; read why a pod does not start"),
   need(
     "any",
     rule("", ["namespaces"], ["get"]),
-    "who is told of changes of state (an annotation); which cluster this is (kube-system's UID)",
+    "find the listener of status updates (an annotation); which cluster this is (kube-system's UID)",
   ),
   need("any", rule("rekindle.dev", ["checkpoints"], ["get", "list", "create", "update", "delete"]), "keep records"),
 ];

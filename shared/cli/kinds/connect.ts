@@ -16,7 +16,7 @@ const outlooks: Readonly<Record<string, Outlook>> = {
   Provisioning: { waitsFor: "its server to start", todo: quiet },
   Ready: { waitsFor: "clients", todo: "nothing: connect to the service on port 15002" },
   NotReady: { waitsFor: "its server to answer", todo: "see what the server's log says: rekindle log" },
-  Failed: { waitsFor: "somebody to mend it", todo: "mend what the message says" },
+  Failed: { waitsFor: "its spec to be corrected", todo: "correct what the message names" },
 };
 
 const statusOf = (object: { readonly [field: string]: unknown }): z.infer<typeof shape> => {

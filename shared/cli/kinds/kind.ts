@@ -31,7 +31,7 @@ export type Kind = {
   readonly suspends: boolean;
 };
 
-export const quiet = "nothing: this goes on by itself";
+export const quiet = "nothing: it continues by itself";
 export const unseen: Outlook = {
   waitsFor: "a host to look at it",
   todo: "if this lasts, no host is running: rekindle host, or kubectl get deployments -A -l app.kubernetes.io/name=rekindle",

@@ -23,7 +23,8 @@ const outlookOf = (state: string, next: string | undefined, isSuspended: boolean
   if (isSuspended)
     return { waitsFor: "spec.suspend to become false", todo: "rekindle resume it when it is to run again" };
   if (state === "") return unseen;
-  if (state === "FailedValidation") return { waitsFor: "its spec to be mended", todo: "mend what the message says" };
+  if (state === "FailedValidation")
+    return { waitsFor: "its spec to be corrected", todo: "correct what the message names" };
   return { waitsFor: next === undefined ? "its next run" : `its next run at ${next}`, todo: quiet };
 };
 

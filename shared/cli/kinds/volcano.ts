@@ -8,16 +8,16 @@ import { type Kind, type Outlook, quiet, type Standing, unseen } from "./kind.ts
 /** phase → what it waits for, and what to do. */
 const outlooks: Readonly<Record<string, Outlook>> = {
   "": unseen,
-  Pending: { waitsFor: "its group to be let in, and its pods to start", todo: quiet },
+  Pending: { waitsFor: "its group to be admitted, and its pods to start", todo: quiet },
   Running: { waitsFor: "its pods to finish", todo: quiet },
-  Restarting: { waitsFor: "its pods to end, to begin anew", todo: quiet },
+  Restarting: { waitsFor: "its pods to end, before it starts again", todo: quiet },
   Aborting: { waitsFor: "its pods to end", todo: quiet },
-  Aborted: { waitsFor: "somebody to resume it", todo: "rekindle job resume it when it is to go on" },
+  Aborted: { waitsFor: "a user to resume it", todo: "rekindle job resume it when it is to go on" },
   Completing: { waitsFor: "its pods to end", todo: quiet },
   Terminating: { waitsFor: "its pods to end", todo: quiet },
-  Completed: { waitsFor: "nothing, it has completed", todo: "nothing; delete it and create it again to run it again" },
-  Terminated: { waitsFor: "nothing, it was terminated", todo: "delete it and create it again to run it again" },
-  Failed: { waitsFor: "nothing, it has failed", todo: "mend the cause, delete it and create it again" },
+  Completed: { waitsFor: "nothing: it has completed", todo: "nothing; delete it and create it again to run it again" },
+  Terminated: { waitsFor: "nothing: it was terminated", todo: "delete it and create it again to run it again" },
+  Failed: { waitsFor: "nothing: it has failed", todo: "fix the cause, delete it and create it again" },
 };
 
 const ends: Readonly<Record<string, Standing["ended"]>> = {
@@ -124,12 +124,12 @@ const flowOutlooks: Readonly<Record<string, Outlook>> = {
   Pending: { waitsFor: "its first jobs to run", todo: quiet },
   Running: { waitsFor: "its jobs to finish", todo: quiet },
   Succeed: {
-    waitsFor: "nothing, all of its jobs have completed",
+    waitsFor: "nothing: all of its jobs have completed",
     todo: "nothing; delete it and create it again to run it again",
   },
   Failed: {
-    waitsFor: "nothing, one of its jobs has failed",
-    todo: "see which with -o wide; mend it, delete the flow and create it again",
+    waitsFor: "nothing: one of its jobs has failed",
+    todo: "see which with -o wide; fix it, delete the flow and create it again",
   },
 };
 

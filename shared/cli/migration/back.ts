@@ -42,7 +42,7 @@ const untold = async (work: Work, saved: Saved): Promise<readonly string[]> =>
 
 const settled = async (work: Work, { saved }: Kept, lock: Lock, force: boolean): Promise<void> => {
   const { tools } = work;
-  tools.print(`waiting ${settleMs / 1_000} s for hosts of ours to stand aside`);
+  tools.print(`waiting ${settleMs / 1_000} s for hosts of Rekindle to stand by`);
   for (let waited = 0; waited < settleMs; waited += 5_000) {
     await tools.sleep(5_000);
     await lock.keep();

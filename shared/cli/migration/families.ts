@@ -115,10 +115,10 @@ const spark: Family = {
 const ended = "left as it is, until its time to live is over";
 
 const jobBecomes: Readonly<Record<string, string>> = {
-  NEW: "started when its group is let in",
-  Pending: "followed where it is; pods that are missing are made when its group is let in",
+  NEW: "started when its group is admitted",
+  Pending: "followed where it is; missing pods are created when its group is admitted",
   Running: "followed where it is",
-  Restarting: "its pods made again when the old ones are gone",
+  Restarting: "its pods are created again when the old ones are gone",
   Aborting: "aborted when its pods are gone",
   Aborted: "left until it is resumed",
   Completing: "completed when its pods are gone",

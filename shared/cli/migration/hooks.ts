@@ -28,7 +28,7 @@ export const makeHooks = async ({ session, tools }: Work, { hooks }: Saved): Pro
   for (const { ref, object } of hooks.map(hookOf)) {
     try {
       await openCluster(session.transport).create(ref, lenient(object));
-      tools.print(`${object.kind} ${ref.name} made again, not in force yet`);
+      tools.print(`${object.kind} ${ref.name} created again, not in force yet`);
     } catch (cause) {
       if (!(cause instanceof ApiError) || cause.reason !== "AlreadyExists") throw cause;
     }

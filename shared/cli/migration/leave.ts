@@ -5,6 +5,7 @@
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { mergeObject } from "../../adapters/kubernetes/requests.ts";
+import { counted } from "../../core/counted.ts";
 import { Refused } from "../failure.ts";
 import type { RecordTable, Session, Tools } from "../tools.ts";
 import type { Family } from "./families.ts";
@@ -34,7 +35,8 @@ export const waitFor = async (
   for (let said = false; !(await isSo()); ) {
     if (!said) tools.print(`waiting for ${what}`);
     said = true;
-    if (tools.now() >= until) throw new Refused(`${what}: not within ${waitMs / 1_000} s; the same command goes on`);
+    if (tools.now() >= until)
+      throw new Refused(`${what}: not within ${waitMs / 1_000} s; run the same command again to continue`);
     await tools.sleep(pollMs);
     await keep();
   }
@@ -115,7 +117,7 @@ const dropItems = async (
 export const dropRecords = async (work: Work, watched: readonly string[]): Promise<void> => {
   const { table } = work.session;
   const count = table === undefined ? await dropObjects(work, watched) : await dropItems(table, work, watched);
-  if (count > 0) work.tools.print(`${count} checkpoint(s) removed: the status is the truth`);
+  if (count > 0) work.tools.print(`${counted(count, "checkpoint")} removed: the status is the truth`);
 };
 
 const handOver = async (work: Work, kept: Kept, lock: Lock): Promise<Kept> => {

@@ -56,7 +56,7 @@ const chosenBy = ({ object, resourceGroup }: Group): string => {
 };
 
 const groupSaying = (group: Group): string =>
-  `its resource group ${group.resourceGroup} writes ${writtenBy(group)} into pods ${chosenBy(group)}, and nobody does so without its webhook server: write them into the pods' templates, or by a MutatingAdmissionPolicy, and say --force`;
+  `its resource group ${group.resourceGroup} writes ${writtenBy(group)} into pods ${chosenBy(group)}, and nothing does so without its webhook server: write them into the pods' templates, or by a MutatingAdmissionPolicy, and say --force`;
 
 const unread = (where: string, why: string): string =>
   `its resource groups cannot be read (${where}: ${why}): where there are some, their pods get no scheduler, nodeSelector, affinity and tolerations of them any more; see --admission-conf, and say --force`;

@@ -1,6 +1,7 @@
 /** `rekindle migrate` without anything more: what is installed, what runs, what will differ, and what stands in the way. */
 import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
+import { counted } from "../../core/counted.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Session, Tools } from "../tools.ts";
 import type { Counted, Family } from "./families.ts";
@@ -140,7 +141,7 @@ const doorOf = ({ hooks }: Installed): readonly string[] =>
   hooks.length === 0
     ? []
     : [
-        `its ${hooks.length} webhook configuration(s) go: defaults and rules are kept while deciding, and what is wrong is told in the object; at the door again by rekindle host --admission`,
+        `${counted(hooks.length, "webhook configuration")} of it removed: the host applies defaults and rules itself and reports errors on the object; to check manifests when they are applied: rekindle host --admission`,
       ];
 
 const flagViews = async (tools: Tools, { workloads, family }: Installed) => {

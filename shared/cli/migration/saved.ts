@@ -42,7 +42,7 @@ const read = (object: Stored): Saved => {
   try {
     return shape.parse(JSON.parse(String(data.data?.[key])));
   } catch {
-    throw new Refused(`the record of the migration, ConfigMap ${namespace}/${own}, cannot be read: mend it by hand`);
+    throw new Refused(`the record of the migration, ConfigMap ${namespace}/${own}, cannot be read: repair it by hand`);
   }
 };
 

@@ -52,11 +52,11 @@ const nextText = ({ saved, blocks, installed, family }: Report): string => {
   const migrate = `rekindle migrate --family ${family.name}`;
   if (saved?.phase === "left") return `upstream was left: ${migrate} --undo brings it back`;
   if (saved !== undefined)
-    return `a migration is under way (${saved.phase}): ${migrate} ${saved.phase === "leaving" ? "--apply" : "--undo"} goes on with it`;
-  if (installed.workloads.length === 0) return "there is nothing to leave";
+    return `a migration is under way (${saved.phase}): ${migrate} ${saved.phase === "leaving" ? "--apply" : "--undo"} continues it`;
+  if (installed.workloads.length === 0) return "there is nothing to take over from";
   return blocks.length === 0
     ? `nothing stands in the way: ${migrate} --apply`
-    : `mend what stands in the way, or say --force: ${migrate} --apply --force`;
+    : `remove what stands in the way, or use --force: ${migrate} --apply --force`;
 };
 
 /** The whole report. */

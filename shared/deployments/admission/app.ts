@@ -31,7 +31,7 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
     return withinQuotas(await quotas(request.namespace ?? "default"), request, verdict);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    return { ...verdict, warnings: [...verdict.warnings, `its namespace's quotas could not be looked at: ${why}`] };
+    return { ...verdict, warnings: [...verdict.warnings, `the quotas of its namespace could not be read: ${why}`] };
   }
 };
 

@@ -69,7 +69,7 @@ export const sharedCertificates = (shared: Shared): Certificates => {
     const held = pairIn(before);
     if (isFresh(held, names, now())) return held;
     if (before !== undefined && !isOurs(before))
-      throw new Error(`${refText(ref)} is somebody else's: name another with --admission-secret`);
+      throw new Error(`${refText(ref)} belongs to another owner: name another Secret with --admission-secret`);
     const made = await makePair(names, now());
     // The authority of before stays trusted for as long as a replica may still serve with it.
     const next = { ...made, ca: bundled(made.ca, held.ca, now()) };

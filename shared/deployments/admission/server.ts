@@ -55,7 +55,7 @@ const renewed = async (admission: Admission, server: Server, before: Served): Pr
   const { certificates, register, report } = admission;
   const served = await certificates();
   const written = await register(served.ca);
-  if (written > 0) report("info", "admission is registered anew", { written });
+  if (written > 0) report("info", "admission was registered again", { written });
   if (served.cert !== before.cert) {
     server.setSecureContext({ cert: served.cert, key: served.key });
     report("info", "admission has a new certificate", {});
@@ -79,7 +79,7 @@ const lookAfter = (admission: Admission, server: Server, first: Served) => {
       })
       .catch((cause: unknown) => {
         const error = cause instanceof Error ? cause.message : String(cause);
-        report("warn", "admission's certificate or registration could not be looked after, trying again", { error });
+        report("warn", "cannot renew admission's certificate or registration, trying again", { error });
       })
       .then(again);
   };

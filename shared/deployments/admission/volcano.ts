@@ -12,7 +12,7 @@ export type Surroundings = {
 const told = (verdict: Verdict, cause: unknown): Verdict => {
   if (!verdict.allowed) return verdict;
   const why = cause instanceof Error ? cause.message : String(cause);
-  return { ...verdict, warnings: [...verdict.warnings, `queues could not be looked at: ${why}`] };
+  return { ...verdict, warnings: [...verdict.warnings, `queues could not be read: ${why}`] };
 };
 
 /** What an older look speaks against may be right by now: a queue is often made right before its jobs. */

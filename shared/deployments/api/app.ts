@@ -18,10 +18,10 @@ const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): vo
       const admitted = await gate(c, "read");
       if (admitted instanceof Response) return admitted;
       if (admitted.caller.namespaces.length > 0)
-        return c.json({ error: "figures are of the whole cluster, this caller is bound to namespaces" }, 403);
+        return c.json({ error: "metrics are of the whole cluster, and this caller is limited to namespaces" }, 403);
     }
     if (scrape === undefined)
-      return c.json({ error: "no figures without a cluster to read: configure REKINDLE_CLUSTER_RECORD" }, 404);
+      return c.json({ error: "no metrics without a cluster to read: configure REKINDLE_CLUSTER_RECORD" }, 404);
     const { text, type } = await scrape();
     return c.body(text, 200, { "content-type": type });
   });

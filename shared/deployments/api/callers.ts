@@ -34,7 +34,7 @@ export const callersOf = (text: string): readonly Caller[] => {
 export const identifyBy = (secret: Secret | undefined, report: Report): Identify | undefined => {
   if (secret === undefined) return undefined;
   const told = (issuer: string, cause: unknown): void =>
-    report("warn", "the keys of an identity provider cannot be had", { issuer, error: String(cause) });
+    report("warn", "cannot fetch the keys of an identity provider", { issuer, error: String(cause) });
   const parts = { now: Date.now, subjectOf: openSubjects(told) };
   let known: { readonly text: string; readonly identify: Identify } | undefined;
   return async (asking) => {

@@ -9,7 +9,7 @@ import type { DoorParts } from "../host/process.ts";
 import type { Gate } from "./access-check.ts";
 import type { Reader, Shown } from "./reader.ts";
 
-const off = (c: Context): Response => c.json({ error: "nothing is read here: configure REKINDLE_CLUSTER_RECORD" }, 404);
+const off = (c: Context): Response => c.json({ error: "the read API is off: configure REKINDLE_CLUSTER_RECORD" }, 404);
 
 type Query = Readonly<Record<string, string>>;
 
@@ -26,7 +26,7 @@ const list = async (c: Context, reader: Reader, caller: Caller, given: Query): P
     return c.json(await reader.list(query.data, at, caller.namespaces));
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status !== 410) throw cause;
-    return c.json({ error: "continue: it has expired, begin again" }, 400);
+    return c.json({ error: "continue: it has expired, begin with the first page" }, 400);
   }
 };
 

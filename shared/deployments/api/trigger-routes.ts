@@ -39,7 +39,7 @@ const answer = async (
   { caller }: Admitted,
   intents: readonly Intent[] | undefined,
 ): Promise<Response> => {
-  if (intents === undefined) return c.json({ error: "nothing that this path takes" }, 400);
+  if (intents === undefined) return c.json({ error: "this path does not accept this request" }, 400);
   const wanted = distinct(intents.filter(isWanted));
   const allowed = wanted.filter((intent) => mayAsk(caller, intent));
   if (wanted.length > 0 && allowed.length === 0) return c.json({ error: "forbidden" }, 403);

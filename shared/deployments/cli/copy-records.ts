@@ -53,7 +53,7 @@ type Sound = { readonly record: CheckpointRecord; readonly version: Version };
 
 /** Whoever cannot be believed is left where it is. */
 const soundIn = (loaded: Loaded): Sound | string => {
-  if (loaded.edited === true) return "somebody edited it: rekindle recover it first";
+  if (loaded.edited === true) return "it was edited: rekindle recover it first";
   const read = readRecord(loaded.record);
   return read.ok ? { record: read.record, version: loaded.version } : `it cannot be read: ${read.error}`;
 };
@@ -70,10 +70,10 @@ const copied = async (target: Checkpoints, key: Key, { record }: Sound, dryRun: 
   const there = await target.load(key);
   if (there !== undefined && same(there.record, record)) return { did: "there" };
   if (there !== undefined && isLater(there.record, record))
-    return { did: "refused", why: "there is a later one: somebody works with the other store already" };
+    return { did: "refused", why: "the other store has a later one: a host or function uses that store already" };
   if (dryRun) return { did: "copied" };
   const saved = await target.save(key, record, there?.version);
-  return saved === "raced" ? { did: "refused", why: "somebody else was writing it: try again" } : { did: "copied" };
+  return saved === "raced" ? { did: "refused", why: "another process was writing it: try again" } : { did: "copied" };
 };
 
 const removed = async (source: Checkpoints, key: Key, { version }: Sound): Promise<Did> =>

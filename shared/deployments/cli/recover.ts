@@ -26,7 +26,7 @@ import { openWorld } from "../common/step-dependencies.ts";
 
 const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
 
-const leftToHosts = "what is to be created is left to a host";
+const leftToHosts = "creating objects is left to a host";
 
 /** Events are told; everything else is made by hosts. */
 const withoutCreating = (cluster: Cluster): Cluster => ({
@@ -135,7 +135,9 @@ const reconfigured = async ({ world, key }: Stage): Promise<string> => {
   if (loaded === undefined || !read.ok || loaded.edited === true) return "there is no sound record to take over";
   const { made, saves, ...record } = read.record;
   const saved = await world.checkpoints.save(key, { ...record, saves: saves + 1 }, loaded.version);
-  return saved === "raced" ? "somebody else was writing it: try again" : `settings forgotten: ${JSON.stringify(made)}`;
+  return saved === "raced"
+    ? "another process was writing it: try again"
+    : `settings forgotten: ${JSON.stringify(made)}`;
 };
 
 const refusalOf = (ending: Ending, finding: Finding | undefined): string | undefined => {

@@ -62,7 +62,7 @@ export const openStanding = (settings: Settings): FunctionStanding => {
       for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
       const signs = [...leading.signs, ...((await seenNow(leading.date))[family.name] ?? [])];
       if (signs.length === 0) continue;
-      tell(`stands aside: ${signs.join("; ")}; nothing of its kinds is written while that lasts`);
+      tell(`stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
       for (const group of family.groups) led.add(group);
     }
     return led;

@@ -48,7 +48,7 @@ const openSelected = (settings: Settings): (() => Promise<ReadonlySet<string>>) 
       known = await selected(settings);
     } catch (cause) {
       if (known === undefined) throw cause;
-      report("warn", "namespaces cannot be listed: those that were selected last are looked after", {
+      report("warn", "cannot list namespaces: continuing with those that were selected last", {
         error: cause instanceof Error ? cause.message : String(cause),
       });
     } finally {

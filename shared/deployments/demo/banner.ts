@@ -99,7 +99,7 @@ export const serving = (
     [`export KUBECONFIG=${kubeconfig}`, ""],
     ...(isTold ? told : untold(place)),
     ...moreExamples.map((file): Advice => [`kubectl apply -f ${place(file)}`, ""]),
-    [`${rekindle} list`, "every application, its state, and what it waits for"],
+    [`${rekindle} list`, "list every application with its state and what it waits for"],
     [`${rekindle} status default/spark-pi`, "what one waits for"],
   ]),
   blank,

@@ -1,4 +1,6 @@
 /** What the demo claims, each held against what was read from the API; the demo fails when one does not hold. */
+
+import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
 import { applicationView, type ObservedCluster, type PodView, podsOf } from "./observed-cluster.ts";
 
@@ -31,9 +33,7 @@ const drivers = (pods: readonly PodView[]): ReadonlyMap<string, number> => {
 
 const oneDriver = (pods: readonly PodView[], attempts: number): Claim => {
   const counts = drivers(pods);
-  const found = [...counts]
-    .map(([attempt, count]) => `attempt ${attempt}: ${count} driver${count === 1 ? "" : "s"}`)
-    .join(", ");
+  const found = [...counts].map(([attempt, count]) => `attempt ${attempt}: ${counted(count, "driver")}`).join(", ");
   const holds = counts.size === attempts && [...counts.values()].every((count) => count === 1);
   return { claim: "one driver per attempt", holds: holds && attempts > 0, found: found === "" ? "no driver" : found };
 };

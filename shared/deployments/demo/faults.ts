@@ -32,7 +32,7 @@ export const noticeText = (notice: Notice, visibilityMs: number): readonly Said[
     }
     case "killed": {
       const text = `invocation ${notice.invocation} is killed in mid-step, its driver just made`;
-      const wait = `nobody works; the message is back in ${seconds(visibilityMs)} (deployed: 90)`;
+      const wait = `no function works; the message is back in ${seconds(visibilityMs)} (deployed: 90)`;
       return [
         { lane: "function", tone: "bad", text },
         { lane: "function", tone: "faint", text: wait },

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { checkpointResource } from "../../adapters/checkpoints/object.ts";
 import { everyKind } from "../../cli/kinds/all.ts";
 import type { Kind, Standing } from "../../cli/kinds/kind.ts";
+import { counted } from "../../core/counted.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Change } from "../../forward/keys.ts";
 import { labelOf } from "../../kube/pods.ts";
@@ -48,7 +49,7 @@ const applicationSaid = ({ before, after }: Change): readonly Said[] => {
   const { name } = (after ?? before)?.metadata ?? { name: "" };
   if (after === undefined) return [{ lane: "application", tone: "plain", text: `${name} was deleted` }];
   const now = applicationView(after);
-  const text = `${name} is in the API and wants ${now.wants} executors`;
+  const text = `${name} is in the API and wants ${counted(now.wants, "executor")}`;
   const arrival: readonly Said[] = before === undefined ? [{ lane: "application", tone: "plain", text }] : [];
   const changed = now.state !== (before === undefined ? "" : applicationView(before).state);
   return [...arrival, ...(changed ? [stateSaid(now, name)] : [])];

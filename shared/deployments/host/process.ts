@@ -101,7 +101,7 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
     }
     if (!(await mayBegin(process.warn, configuration, transport, kept.in !== "kubernetes"))) return 1;
     for (const name of await missing(transport, configuration.namespaces))
-      process.warn(`namespace ${name} does not exist: what is created in it later is run`);
+      process.warn(`namespace ${name} does not exist: objects that are created in it later are run`);
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
     await work(

@@ -19,7 +19,7 @@ export const startSweeping = (sweep: () => Promise<number>, everyMs: number, rep
     try {
       const keys = await sweep();
       swept = true;
-      report(keys === 0 ? "debug" : "info", "resync: looking again at what is unfinished", { keys });
+      report(keys === 0 ? "debug" : "info", "resync: sending unfinished keys again", { keys });
       return everyMs;
     } catch (cause) {
       const waitMs = Math.min(soonMs, everyMs);

@@ -39,8 +39,8 @@ export const sweepOnce = async (parts: SweepParts, sweep: string, late: () => bo
   const swept = await resyncWithin(await ours(parts), sweep, { late, after });
   if (swept.next !== after) await cursors.save(key, swept.next ?? "");
   const { sent, left } = swept;
-  if (left > 0) report("warn", "resync: no time for all, the next run goes on", { keys: sent, left });
-  else report("info", "resync: looking again at what is unfinished", { keys: sent });
+  if (left > 0) report("warn", "resync: out of time, the next run continues", { keys: sent, left });
+  else report("info", "resync: sending unfinished keys again", { keys: sent });
   return swept;
 };
 

@@ -34,18 +34,18 @@ export const wake = async (
     delivered.map(async ({ id, body }) => {
       const delayed = delayedIn(body);
       if (delayed === undefined) {
-        report("error", "not a timer of ours, dropped", { id, characters: body.length });
+        report("error", "dropped a timer that is not Rekindle's", { id, characters: body.length });
         return [];
       }
       if (delayed === "newer") {
-        report("warn", "a timer of a newer Rekindle, left for it", { id });
+        report("warn", "left a timer for the newer Rekindle that sent it", { id });
         return [id];
       }
       try {
         await send(...delayed);
         return [];
       } catch (cause) {
-        report("warn", "a timer could not be sent on, it comes again", { id, error: String(cause) });
+        report("warn", "cannot send a due timer on; it is delivered again", { id, error: String(cause) });
         return [id];
       }
     }),

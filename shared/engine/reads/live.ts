@@ -22,7 +22,7 @@ const confirmAbsence = async (cluster: Cluster, key: Key, operator: Operator<unk
     field: `metadata.name=${key.name}`,
   });
   if (value.length === 0) return;
-  const message = `${key.kind} ${key.namespace}/${key.name} was not found, then listed; looking again`;
+  const message = `${key.kind} ${key.namespace}/${key.name} was not found by name but is listed; trying again`;
   throw new ApiError({ status: 0, reason: "StaleRead", message });
 };
 

@@ -8,7 +8,7 @@ import { incompatibility, madeWith } from "./compatibility.ts";
 
 export type Defect = {
   readonly is: "damaged" | "newer" | "incompatible" | "sound";
-  /** It was made in another cluster: no UID in it means anything here. */
+  /** It was made in another cluster: its UIDs are not valid here. */
   readonly elsewhere: boolean;
   readonly why: string;
   /** What is wrong, field by field. */
@@ -56,19 +56,19 @@ type Complaint = Pick<Defect, "is" | "why" | "problems" | "rest">;
 
 const tooNew = (number: number, key: Key): Complaint => ({
   is: "newer",
-  why: `written by a newer Rekindle, schema ${number}; this one reads schemas up to ${schema}: upgrade it, or give the record up: ${command(key, "--fresh")}`,
+  why: `written by a newer Rekindle, schema ${number}; this one reads schemas up to ${schema}: upgrade it, or discard the record: ${command(key, "--fresh")}`,
   problems: [],
   rest: {},
 });
 
 const damaged = (problems: readonly string[], rest: Salvaged, key: Key): Complaint => ({
   is: "damaged",
-  why: `checkpoint cannot be read (${problems.join("; ")}); keep what can be, and make the rest anew: ${command(key, "--no-strict")}`,
+  why: `checkpoint cannot be read (${problems.join("; ")}); to keep what can be read and rebuild the rest: ${command(key, "--no-strict")}`,
   problems,
   rest,
 });
 
-const byHand = "record: edited by hand, its seal does not fit";
+const byHand = "record: edited by hand, its seal does not match";
 
 /** A record that was only inherited holds no memory: its object is seen for the first time. */
 export const memoryIn = (operator: Operator<unknown>, stored: unknown): Parsed<unknown> =>
@@ -88,7 +88,7 @@ const complaintOf = (judge: Judge, { record: stored, edited }: Loaded): Complain
   if (edited === true) return damaged([byHand, ...memoryProblems(judge.operator, read.record)], read.record, key);
   const misfit = incompatibility(settings.policy, read.record.made, madeWith(timing));
   if (misfit === undefined) return read.record;
-  const why = `${misfit}: set it back, or take the record over: ${command(key, "--reconfigure")}`;
+  const why = `${misfit}: set it back, or adopt the record under the new setting: ${command(key, "--reconfigure")}`;
   return { is: "incompatible", why, problems: [], rest: read.record };
 };
 
@@ -102,6 +102,6 @@ export const classify = (judge: Judge, loaded: Loaded): Classification => {
   const memory = memoryIn(judge.operator, found.memory);
   if (!memory.ok) return { is: "ill", ill: { ...damaged([memory.error], found, judge.key), elsewhere, stored } };
   if (!elsewhere) return { is: "well", record: found, memory: memory.memory };
-  const why = `made in another cluster (${found.cluster}, this is ${judge.clusterUid}): no UID in it means anything here`;
+  const why = `made in another cluster (${found.cluster}, this is ${judge.clusterUid}): its UIDs are not valid here`;
   return { is: "ill", ill: { is: "sound", elsewhere, why, problems: [], rest: found, stored } };
 };

@@ -2,6 +2,8 @@
  * Carrying out the order to end everything that a key owns: with grace, then by force, each by its UID; and when nothing
  * is left, and nothing that was planned before the order can still arrive, that is recorded. Pure.
  */
+
+import { counted } from "../../core/counted.ts";
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
@@ -80,7 +82,8 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Decision<
   const settled = cleanup.since + settledMs(timing);
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));
-  const waitsFor = left.length > 0 ? `${left.length} object(s) to end (cleanup)` : "the last submission to settle";
+  const waitsFor =
+    left.length > 0 ? `${counted(left.length, "object")} to end (cleanup)` : "the last submission to settle";
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);
   return { memory, stages: stage.length === 0 ? [] : [stage], wakeAt, pollMs, waitsFor };
 }

@@ -44,7 +44,7 @@ export type Case = Omit<StepContext, "observation">;
 
 /** A record that somebody gives up, whatever stands in it. */
 export const givenUp = ({ record, version, object, now }: Observation): BrokenRecord => {
-  const why = record === undefined ? "there is no record" : "given up by rekindle recover --fresh";
+  const why = record === undefined ? "there is no record" : "discarded by rekindle recover --fresh";
   return {
     ill: { is: "sound", elsewhere: false, why, problems: [], rest: record ?? {}, stored: record },
     version,

@@ -84,7 +84,7 @@ export const begin = async (run: StepContext, ask: RecoveryRequest): Promise<Obs
 
 const findingOf = ({ record }: Observation, more: Pick<Finding, "did" | "returning">): Omit<Finding, "adopted"> => ({
   record: record === undefined ? "missing" : "sound",
-  why: record === undefined ? "there is no record" : "the record can be gone on with",
+  why: record === undefined ? "there is no record" : "the record is usable",
   kept: record === undefined ? [] : Object.keys(record),
   problems: [],
   ...more,

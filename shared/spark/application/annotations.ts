@@ -14,14 +14,14 @@ export const spans = {
     annotation: "rekindle.dev/driver-start-timeout",
     least: 10 * second,
     most: 24 * hour,
-    meaning: "a driver that is not running so long after its pod was made is ended, and its run has failed",
+    meaning: "a driver that is not running this long after its pod was created is deleted, and its run fails",
   },
   executorStartMs: {
     form: "duration",
     annotation: "rekindle.dev/executor-start-timeout",
     least: 10 * second,
     most: 24 * hour,
-    meaning: "a run of which no executor is running so long after its driver's start has failed",
+    meaning: "a run without a running executor this long after its driver started fails",
   },
   backoffMaxMs: {
     form: "duration",
@@ -29,7 +29,7 @@ export const spans = {
     default: 5 * minute,
     least: second,
     most: 24 * hour,
-    meaning: "the longest wait before a retry, when it grows exponentially",
+    meaning: "the longest wait before a retry when the wait grows exponentially",
   },
   goodRunMs: {
     form: "duration",
@@ -37,7 +37,7 @@ export const spans = {
     default: 10 * minute,
     least: second,
     most: 168 * hour,
-    meaning: "a run that lasted so long is a good one: the next wait is the first again",
+    meaning: "after a run that lasted this long, the next wait is the first one again",
   },
   returnMs: {
     form: "duration",
@@ -45,7 +45,7 @@ export const spans = {
     otherwise: "the host's",
     least: second,
     most: 10 * minute,
-    meaning: "after a recovery, what is missing may take so long to come back before it counts as lost",
+    meaning: "after a recovery, how long missing pods may take to come back before they count as lost",
   },
   executorIntervalMs: {
     form: "duration",
@@ -53,7 +53,7 @@ export const spans = {
     least: second,
     most: hour,
     meaning:
-      "own: the time in which no more than a batch of executors is made; unset, spark.kubernetes.allocation.batch.delay, else 1s",
+      "own: the interval in which at most one batch of executors is created; unset, spark.kubernetes.allocation.batch.delay, else 1s",
   },
   registrationMs: {
     form: "duration",
@@ -62,7 +62,7 @@ export const spans = {
     least: 30 * second,
     most: 24 * hour,
     meaning:
-      "an executor that runs and that the driver does not know after so long is made anew; own: one that waits for longer no longer holds up others",
+      "a running executor that the driver does not know after this long is replaced; own: an executor that waits longer no longer delays others",
   },
   pendingMs: {
     form: "duration",
@@ -71,7 +71,7 @@ export const spans = {
     least: 5 * second,
     most: 24 * hour,
     meaning:
-      "an executor that does not come up (no node, image, volume, config) is deleted after so long, and made anew; doubling while it goes on",
+      "an executor that does not start (no node, image, volume, config) is deleted after this long and replaced; the time doubles while this goes on",
   },
   pendingMaxMs: {
     form: "duration",
@@ -79,7 +79,7 @@ export const spans = {
     default: hour,
     least: 5 * second,
     most: 168 * hour,
-    meaning: "the longest that an executor is waited for to come up, when that has doubled",
+    meaning: "the longest time to wait for an executor to start, after doubling",
   },
   nodeGraceMs: {
     form: "duration",
@@ -87,7 +87,8 @@ export const spans = {
     default: 10 * second,
     least: second,
     most: hour,
-    meaning: "an executor on a node that does not answer (NotReady) is given up after so long, and made anew elsewhere",
+    meaning:
+      "an executor on a node that does not answer (NotReady) is given up after this long and replaced on another node",
   },
   driverNodeMs: {
     form: "duration",
@@ -95,7 +96,7 @@ export const spans = {
     least: 10 * second,
     most: 24 * hour,
     meaning:
-      "a driver on a node that has not answered (NotReady) for so long is given up, and its run has failed; off: it may still be writing, so it is waited for until the node answers or is gone",
+      "a driver on a node that has not answered (NotReady) for this long is given up, and its run fails; off: the driver may still be writing, so Rekindle waits until the node answers or is gone",
   },
   goneMs: {
     form: "duration",
@@ -103,7 +104,7 @@ export const spans = {
     default: minute,
     least: 5 * second,
     most: 24 * hour,
-    meaning: "a run that has had no executor left for so long is told of: ExecutorsGone",
+    meaning: "a run that has had no executor for this long causes the event ExecutorsGone",
   },
   silenceMs: {
     form: "duration",
@@ -111,7 +112,7 @@ export const spans = {
     default: 5 * minute,
     least: 10 * second,
     most: 24 * hour,
-    meaning: "a driver whose REST API answered before and does not for so long is told of: DriverSilent",
+    meaning: "a driver whose REST API answered before and has not answered for this long causes the event DriverSilent",
   },
   stallMs: {
     form: "duration",
@@ -119,7 +120,7 @@ export const spans = {
     default: 30 * minute,
     least: 20 * second,
     most: 168 * hour,
-    meaning: "a driver that has tasks running and sees none end for so long is told of: DriverStalled",
+    meaning: "a driver that has running tasks, of which none ended for this long, causes the event DriverStalled",
   },
   retentionMs: {
     form: "duration",
@@ -127,7 +128,7 @@ export const spans = {
     default: 24 * hour,
     least: second,
     most: 720 * hour,
-    meaning: "the pods of executors that failed by the application's own doing are kept for so long, ten at most",
+    meaning: "how long the pods of executors that failed because of the application are kept, ten at most",
   },
 } as const satisfies Readonly<Record<string, Span>>;
 
@@ -137,7 +138,7 @@ export const counts = {
     annotation: "rekindle.dev/executor-batch",
     least: 1,
     most: mostInBatch,
-    meaning: "own: executors made in one interval; unset, spark.kubernetes.allocation.batch.size, else 500",
+    meaning: "own: executors created in one interval; unset, spark.kubernetes.allocation.batch.size, else 500",
   },
   executorMaxPending: {
     form: "count",
@@ -145,7 +146,7 @@ export const counts = {
     least: 1,
     most: 100_000,
     meaning:
-      "own: young executors that may wait for a place; unset, spark.kubernetes.allocation.maxPendingPods, else no limit",
+      "own: executors that may be pending at once; unset, spark.kubernetes.allocation.maxPendingPods, else no limit",
   },
 } as const satisfies Readonly<Record<string, Count>>;
 
@@ -154,46 +155,46 @@ export const choices = {
     form: "choice",
     annotation: "rekindle.dev/executors",
     words: owners,
-    meaning: "own: Rekindle is the allocator of executors, from the next run on; assist: the driver's own is",
+    meaning: "own: Rekindle allocates the executors, from the next run on; assist: the driver does",
   },
   executorScaleDown: {
     form: "choice",
     annotation: "rekindle.dev/executor-scale-down",
     words: ["idle", "force"],
-    meaning: "own: when fewer executors are wanted, only idle ones go, or busy ones too",
+    meaning: "own: when fewer executors are wanted, only idle ones are removed (idle), or busy ones as well (force)",
   },
   onExecutorsGone: {
     form: "choice",
     annotation: "rekindle.dev/on-executors-gone",
     words: ["tell", "fail", "restart"],
     meaning:
-      "what ExecutorsGone leads to besides: the run fails, and its restart policy decides; or it is run again whatever that says",
+      "what ExecutorsGone leads to: only the event (tell); the run fails, and its restart policy decides (fail); or the run is restarted whatever the policy says (restart)",
   },
   onDriverHang: {
     form: "choice",
     annotation: "rekindle.dev/on-driver-hang",
     words: ["tell", "fail", "restart"],
-    meaning: "what DriverSilent and DriverStalled lead to besides, as above",
+    meaning: "what DriverSilent and DriverStalled lead to, with the same words as on-executors-gone",
   },
   unreachableExecutors: {
     form: "choice",
     annotation: "rekindle.dev/unreachable-executors",
     words: ["free", "wait"],
     meaning:
-      "executors on a node that does not answer are given up, but for those with claims; or all wait until the node is certainly gone",
+      "free: executors on a node that does not answer are given up, except those with claims; wait: all of them wait until the node is certainly gone",
   },
   backoff: {
     form: "choice",
     annotation: "rekindle.dev/retry-backoff",
     words: ["linear", "exponential"],
     meaning:
-      "how the wait before a retry grows: as upstream's, from the start of the failed run; or doubling from its end",
+      "how the wait before a retry grows: linear, as upstream's, counts from the start of the failed run; exponential doubles, and counts from its end",
   },
   restartOn: {
     form: "choice",
     annotation: "rekindle.dev/restart-on",
     words: ["policy", "infrastructure"],
     meaning:
-      "infrastructure: preemption, eviction, a lost node or driver, an image that cannot be pulled spend no retry",
+      "infrastructure: a retry after preemption, eviction, a lost node or driver, or an image that cannot be pulled is not counted",
   },
 } as const satisfies Readonly<Record<string, Choice>>;

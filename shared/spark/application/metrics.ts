@@ -12,7 +12,7 @@ import type { Memory } from "./memory.ts";
 const app = "spark_application";
 
 export const sparkFigures: readonly Figure[] = [
-  { name: `${app}_count`, help: "SparkApplications that were taken up", kind: "counter" },
+  { name: `${app}_count`, help: "SparkApplications that were reconciled for the first time", kind: "counter" },
   { name: `${app}_submit_count`, help: "Submissions of SparkApplications", kind: "counter" },
   { name: `${app}_failed_submission_count`, help: "Submissions that were refused", kind: "counter" },
   { name: `${app}_running_count`, help: "SparkApplications that are running", kind: "gauge" },

@@ -7,7 +7,7 @@ import { choices, counts, spans } from "./annotations.ts";
 /** Read by the engine, of every kind; here it is judged, and shown. */
 const listener = {
   annotation: listenerAnnotation,
-  meaning: "who is told of every change of state, again and again until it has answered",
+  meaning: "the listener that is told of every change of state, repeatedly until it acknowledges",
 } as const satisfies Row;
 
 const listenerProblems = (given: string | undefined): readonly string[] => {

@@ -105,8 +105,8 @@ const create = (scene: Scene): Turn => {
   const { object, server, images, memory, now } = scene;
   const { retryAt } = memory;
   if (retryAt !== undefined && now < retryAt) {
-    const message = "Server pod has ended, and is made again";
-    return { memory, effects: [], message, waits: { wakeAt: retryAt, waitsFor: "its server to be made again" } };
+    const message = "Server pod has ended, and is created again";
+    return { memory, effects: [], message, waits: { wakeAt: retryAt, waitsFor: "its server to be created again" } };
   }
   const made: Effect = {
     do: "create",
@@ -138,14 +138,14 @@ const replace = (scene: Scene, pod: Stored): Turn => {
     occasion: uid,
     type: "Warning",
     reason: "SparkConnectServerEnded",
-    message: `SparkConnect ${object.metadata.name}: ${message}; it is made again in ${waitMs / 1_000} s`,
+    message: `SparkConnect ${object.metadata.name}: ${message}; it is created again in ${waitMs / 1_000} s`,
   };
   return {
     memory: { ends: memory.ends + 1, retryAt: now + waitMs },
     effects: [{ do: "delete", ref: refOf(pods, server, name), uid }],
     events: [event],
     message,
-    waits: { wakeAt: now + waitMs, waitsFor: "its server to be made again" },
+    waits: { wakeAt: now + waitMs, waitsFor: "its server to be created again" },
   };
 };
 
@@ -154,7 +154,7 @@ const follow = (scene: Scene, pod: Stored): Turn => {
   const ready = isReady(pod);
   const current = pod.metadata.annotations?.[specAnnotation];
   const changed = current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
-  const stale = `somebody to delete pod ${pod.metadata.name}: its spec has changed since it was made`;
+  const stale = `pod ${pod.metadata.name} to be deleted by a user: the spec has changed since it was created`;
   const why = waitingReason(podStatus(pod));
   const waitsFor = changed
     ? stale
@@ -175,7 +175,7 @@ const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
     memory,
     effects: [],
     message: "Server pod is ending",
-    waits: { pollMs, waitsFor: "its server's pod to go" },
+    waits: { pollMs, waitsFor: "its server pod to end" },
   };
 };
 
@@ -204,7 +204,7 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
       stages: [],
       status,
       pollMs: slowPollMs,
-      waitsFor: `what is refused to be mended: ${refused}`,
+      waitsFor: `the refused object to be corrected: ${refused}`,
     };
   const stages = [kubernetes, [...turn.effects, ...endingsOf(observation)], turn.events ?? []].filter(
     (stage) => stage.length > 0,
@@ -217,7 +217,7 @@ const invalid = (object: Stored, memory: Memory, message: string, now: number): 
   const { name } = object.metadata;
   const shown = { podName: serverName(name), serviceName: serverName(name), pod: undefined, executors: [] };
   const status = projected(object, { ...shown, state: "Failed", message: message.slice(0, 1_024) }, now);
-  return { memory, stages: [], status, rests: true, waitsFor: "its spec to be mended" };
+  return { memory, stages: [], status, rests: true, waitsFor: "its spec to be corrected" };
 };
 
 /** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */

@@ -3,6 +3,8 @@
  * an interval; executors that wait for a place hold others up only while they are young: one that will never start
  * must not keep the rest from being replaced.
  */
+
+import { counted } from "../../core/counted.ts";
 import { type Allotment, handedOut } from "./allotment.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";
 import { isLiving, type Member } from "./members.ts";
@@ -87,7 +89,7 @@ const arrives = ({ promptUntil: until }: Need, made: number): { until?: number }
 
 const exhausted = ({ pace: { mostIds } }: Need, short: number): Pick<Allocation, "exhausted" | "waitsFor"> => ({
   exhausted: true,
-  waitsFor: `${short} executor(s) that will not come: spark.kubernetes.allocation.maximum lets one run have ${mostIds}`,
+  waitsFor: `${counted(short, "executor")} that cannot be created: spark.kubernetes.allocation.maximum allows one run ${mostIds}`,
 });
 
 export const allocate = (need: Need): Allocation => {
@@ -98,7 +100,7 @@ export const allocate = (need: Need): Allocation => {
   if (idsLeft === 0) return { ids: [], allotment, wakeAt: undefined, ...exhausted(need, short) };
   const held = heldUntil(allotment, expected);
   if (held > now) {
-    const waitsFor = `its executors: ${allotment.crashes?.count} crashed one after the other, so the next are made later`;
+    const waitsFor = `its next executors: they are delayed because ${allotment.crashes?.count} crashed one after the other`;
     return { ids: [], allotment, wakeAt: held, waitsFor };
   }
   const window = roomIn(need);

@@ -59,7 +59,7 @@ export const obstacles: readonly Obstacle[] = [
   },
   {
     what: "spark.authenticate without spark.authenticate.secret.file",
-    why: "the driver makes the secret for itself, and nobody else can hand it to executors",
+    why: "the driver makes the secret itself, and only the driver can hand it to executors",
     stands: (asked) => flag("spark.authenticate")(asked) && !asked.conf.has("spark.authenticate.secret.file"),
   },
   {
@@ -69,7 +69,7 @@ export const obstacles: readonly Obstacle[] = [
   },
   {
     what: "spark.ui.enabled=false",
-    why: "the driver's REST API tells when it listens, and whether it goes on",
+    why: "the driver's REST API tells when it listens, and whether it continues",
     stands: ({ conf }) => conf.has("spark.ui.enabled") && !flagOf(conf, "spark.ui.enabled"),
   },
   {
@@ -105,9 +105,9 @@ const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
 /** Spark's own allocator hands on claims unless a conf says otherwise. */
 const claims = (confs: Confs): readonly string[] => {
   if (!claimsOnDemand(confs) || isOff(confs, ownClaims) || isOff(confs, reuse)) return [];
-  const waits = confs[wait]?.trim().toLowerCase() === "true" ? `, and nobody waits for one (${wait})` : "";
+  const waits = confs[wait]?.trim().toLowerCase() === "true" ? `, and no driver waits for one (${wait})` : "";
   return [
-    `${reuse}: with ${ownerAnnotation}: own no claim is handed on${waits}: an executor that replaces another gets new claims, and the old ones stay until the driver ends; set it to false if that is meant`,
+    `${reuse}: with ${ownerAnnotation}: own claims are not reused${waits}: an executor that replaces another gets new claims, and the old ones stay until the driver ends; set it to false to confirm`,
   ];
 };
 
@@ -115,7 +115,7 @@ const batch = (confs: Confs): readonly string[] => {
   const asked = batchIn(confs) ?? 0;
   return asked <= mostInBatch
     ? []
-    : [`${batchConf}: ${asked} executors are more than Rekindle makes in one batch: it makes ${mostInBatch}`];
+    : [`${batchConf}: ${asked} executors are more than Rekindle creates in one batch: it creates ${mostInBatch}`];
 };
 
 /** Confs of Spark's own allocator that Rekindle reads otherwise, in one text each; nothing is refused for them. */

@@ -46,7 +46,7 @@ export const heldBy = (pod: Stored): Held | undefined => {
   if (by !== undefined) return { by, says, plain: true };
   return nodeNameOf(pod) === undefined
     ? { by: "unschedulable", says: "no scheduler has looked at it", plain: false }
-    : { by: "volume", says: says === "" ? "its containers are not made" : says, plain: false };
+    : { by: "volume", says: says === "" ? "its containers are not created" : says, plain: false };
 };
 
 /** How long pods are borne when so many times in a row some had to be deleted, ms. */

@@ -166,7 +166,7 @@ const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Pl
   const { nextRun: _, ...rest } = before;
   const memory = { ...rest, timing: "" };
   const status = projected(memory, runs, reason);
-  return { memory, stages: [warning(object, status)], status, rests: true, waitsFor: "its spec to be mended" };
+  return { memory, stages: [warning(object, status)], status, rests: true, waitsFor: "its spec to be corrected" };
 };
 
 /** One step's decision for a ScheduledSparkApplication. What it made is owned by it, and goes with it by itself. */

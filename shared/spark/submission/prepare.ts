@@ -93,5 +93,5 @@ export const prepare = (line: CommandLine): Prepared => {
   listed(conf, program);
   if (!conf.has("spark.app.submitTime")) conf.set("spark.app.submitTime", `${line.submittedAt}`);
   const ignored = line.confs.filter(([key]) => !key.startsWith("spark.")).map(([key]) => key);
-  return { conf, program, notes: ignored.map((key) => `${key} is ignored: it is no conf of Spark`) };
+  return { conf, program, notes: ignored.map((key) => `${key} is ignored: it is not a Spark configuration key`) };
 };

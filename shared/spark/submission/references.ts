@@ -2,6 +2,7 @@
  * References between confs, `${spark.x}`, as Spark's ConfigReader fills them in. Each conf is filled in once and each text
  * is scanned once, and what comes of it is bounded: a few doubling references would otherwise take all memory there is.
  */
+import { counted } from "../../core/counted.ts";
 
 /** The filled texts of one application hold so many characters together, as many as its ConfigMap could. */
 const mostFilled = 1_048_576;
@@ -64,7 +65,7 @@ const mostNamed = 5;
 const inWords = (problems: ReadonlyMap<string, string>): readonly string[] => {
   const named = [...problems].slice(0, mostNamed).map(([key, why]) => `${key}: ${why}`);
   const more = problems.size - named.length;
-  return more === 0 ? named : [...named, `and so it is with ${more} more conf(s)`];
+  return more === 0 ? named : [...named, `and the same holds for ${counted(more, "more conf")}`];
 };
 
 export const referencesIn = (conf: ReadonlyMap<string, string>): References => {

@@ -73,9 +73,7 @@ const labelled = (pod: SparkPod, labels: Readonly<Record<string, string>>): Spar
 const inTheWay = ({ app, spec }: SubmissionInput): readonly string[] => [
   ...brokenRules({ name: app.name, namespace: app.namespace, spec }),
   ...wrongScratch(spec),
-  ...(spec.mode === "client"
-    ? ["spec.mode: in client mode the driver would run inside the operator, which is no place for it; use cluster"]
-    : []),
+  ...(spec.mode === "client" ? ["spec.mode: client mode would run the driver inside the operator; use cluster"] : []),
 ];
 
 /** The executors' template as the driver is to read it. JSON is YAML. */

@@ -35,7 +35,7 @@ const version: Rule = ({ sparkVersion }) => standIn(sparkVersion);
 const dead: Rule = ({ failureRetries, retryInterval }) =>
   failureRetries === undefined && retryInterval === undefined
     ? undefined
-    : "spec.failureRetries and spec.retryInterval are read by nobody, upstream's operator included: say it in spec.restartPolicy";
+    : "spec.failureRetries and spec.retryInterval have no effect, here or in upstream's operator: use spec.restartPolicy";
 
 const rules: readonly Rule[] = [version, memoryLimit, executorEnv, sparkConfigMap, packages, dead];
 

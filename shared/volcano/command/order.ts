@@ -101,7 +101,7 @@ export const orderWord = ({ action, object, stale }: Order, actions: readonly st
     const message = `Start to execute command ${action}, and clean it up to make sure executed not more than once.`;
     return { type: "Normal", reason: "CommandIssued", message } as const;
   }
-  const message = `command ${object.metadata.name} asks for ${JSON.stringify(action)}, which is none of ${actions.join(", ")}`;
+  const message = `command ${object.metadata.name} asks for ${JSON.stringify(action)}, which is not one of ${actions.join(", ")}`;
   return { type: "Warning", reason: "CommandIssued", message } as const;
 };
 

@@ -185,7 +185,7 @@ const invalid = (object: Stored, memory: Memory, made: Made, read: Omit<Extract<
   stages: [[told(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
   status: projected(memory, made),
   rests: true,
-  waitsFor: `its spec to be mended: ${read.message}`,
+  waitsFor: `its spec to be corrected: ${read.message}`,
 });
 
 /** As long as an update's message. */

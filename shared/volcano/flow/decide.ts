@@ -89,7 +89,7 @@ function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
   const ref = { resource: jobTemplates, namespace: key.namespace, name: flow.name };
   const template = yield* get({ do: "get", ref });
   if (template === undefined)
-    return { why: `JobTemplate ${flow.name} to be there: create it in ${key.namespace}`, pollMs };
+    return { why: `JobTemplate ${flow.name} to exist: create it in namespace ${key.namespace}`, pollMs };
   return { create: creation(object, flow, template) };
 }
 
@@ -177,7 +177,7 @@ const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> 
   stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
   status: { ...Object(object["status"]), state: { phase: memory.phase } },
   rests: true,
-  waitsFor: `its spec to be mended: ${message}`,
+  waitsFor: `its spec to be corrected: ${message}`,
 });
 
 /** A server that has looked and said no is asked again later: the template may be mended. */
@@ -188,7 +188,7 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
     stages: events.length > 0 ? [events] : [],
     status: projected(scene.object, scene.memory, [...scene.made.values()]),
     pollMs: slowPollMs,
-    waitsFor: `its job to be taken: ${message}`,
+    waitsFor: `its job to be accepted by the server: ${message}`,
   };
 };
 

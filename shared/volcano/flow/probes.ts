@@ -150,7 +150,7 @@ export const probed = (targets: readonly (Stored | undefined)[], probe: Probe): 
   const verdicts = wishesOf(probe).flatMap(({ taskName = "", judge }): readonly Reads<Verdict>[] => {
     const isKnown = there.length < targets.length || there.some((job) => tasksNamed(job, taskName).length > 0);
     if (!isKnown)
-      return [settled(unmet(`none of its jobs has a task ${JSON.stringify(taskName)}: mend dependsOn.probe`))];
+      return [settled(unmet(`none of its jobs has a task ${JSON.stringify(taskName)}: correct dependsOn.probe`))];
     return open.flatMap((job) => tasksNamed(job, taskName).map((task) => judge(job, task)));
   });
   return allOf(verdicts);

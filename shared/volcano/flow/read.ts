@@ -36,7 +36,7 @@ const duplicates = (flows: readonly Flow[]): ReadonlySet<string> =>
 
 const dependencySaying = (flows: readonly Flow[]): string | undefined => {
   const twice = duplicates(flows);
-  if (twice.size > 0) return `spec.flows: ${listed(twice)} stands there more than once; each template makes one job`;
+  if (twice.size > 0) return `spec.flows: ${listed(twice)} is listed more than once; each template makes one job`;
   const names = new Set(flows.map(({ name }) => name));
   const unknown = flows.flatMap((flow) => targetsOf(flow).filter((name) => !names.has(name)));
   if (unknown.length > 0)

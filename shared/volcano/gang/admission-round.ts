@@ -1,4 +1,6 @@
 /** One turn of letting groups in, taken under the key of the root queue: so that no two are decided on beside each other. */
+
+import { counted } from "../../core/counted.ts";
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
@@ -55,10 +57,10 @@ const restOf = (
   if (admits === "scheduler")
     return {
       pollMs: doubtful === true ? doubtMs : pollMs,
-      waitsFor: `${waits} groups to be let in: ${silent ?? saying}`,
+      waitsFor: `${counted(waits, "group")} to be admitted: ${silent ?? saying}`,
     };
   const left = waits - verdicts.filter(({ enters }) => enters).length;
-  return left === 0 ? { rests: true } : { pollMs, waitsFor: `room in their queues for ${left} groups` };
+  return left === 0 ? { rests: true } : { pollMs, waitsFor: `room in their queues for ${counted(left, "group")}` };
 };
 
 /** One round: who lets groups in, and which are let in where that is Rekindle. */

@@ -77,7 +77,7 @@ export type Signs = Pick<View<QueueMemory>, "now" | "memory"> & {
 };
 
 const letting =
-  "groups of pods are let in here, by the state and the capability of their queues, and go to default-scheduler";
+  "Rekindle admits groups of pods by the state and the capability of their queues, and their pods go to default-scheduler";
 
 const leaving = "groups of pods are left to it";
 

@@ -10,7 +10,7 @@ export const spans = {
     annotation: "rekindle.dev/restart-backoff",
     least: second,
     most: hour,
-    meaning: "the pods of a restart are made so long after it; every further restart doubles it",
+    meaning: "how long after a restart its pods are created; every further restart doubles it",
   },
   backoffMaxMs: {
     form: "duration",
@@ -18,7 +18,7 @@ export const spans = {
     default: 6 * minute,
     least: second,
     most: day,
-    meaning: "the longest wait before the pods of a restart are made",
+    meaning: "the longest wait before the pods of a restart are created",
   },
   goodRunMs: {
     form: "duration",
@@ -26,14 +26,14 @@ export const spans = {
     default: 10 * minute,
     least: second,
     most: 7 * day,
-    meaning: "a job that lasted so long since its last wait begins with the first wait again",
+    meaning: "a job that ran this long since its last wait begins with the first wait again",
   },
   deadlineMs: {
     form: "duration",
     annotation: "rekindle.dev/active-deadline",
     least: second,
     most: 30 * day,
-    meaning: "a job that was first Running so long ago is terminated; resuming it begins anew",
+    meaning: "a job is terminated this long after it was first Running; resuming it starts the time again",
   },
 } as const satisfies Readonly<Record<string, Span>>;
 
@@ -42,27 +42,26 @@ export const choices = {
     form: "choice",
     annotation: "rekindle.dev/evictions",
     words: ["count", "free"],
-    meaning: "free: what follows from a pod that was deleted, evicted, preempted or lost with its node spends no retry",
+    meaning: "free: a restart because a pod was deleted, evicted, preempted or lost with its node spends no retry",
   },
   leaving: {
     form: "choice",
     annotation: "rekindle.dev/leaving-nodes",
     words: ["wait", "evict"],
     meaning:
-      "evict: a pod whose node is about to go is PodEvicted at once, so that the policies for it act while it still runs",
+      "evict: a pod whose node is about to go counts as PodEvicted at once, so its policies act while it still runs",
   },
   resumes: {
     form: "choice",
     annotation: "rekindle.dev/resumes",
     words: ["count", "free"],
-    meaning: "free: a job that is resumed by a command spends no retry by it",
+    meaning: "free: resuming the job by a command spends no retry",
   },
   suspend: {
     form: "choice",
     annotation: "rekindle.dev/suspend",
     words: ["false", "true"],
-    meaning:
-      "true: the job is aborted, or does not begin; it is resumed when that is taken back, which spends no retry",
+    meaning: "true: the job is aborted, or does not start; without it the job is resumed, which spends no retry",
   },
 } as const satisfies Readonly<Record<string, Choice>>;
 
@@ -106,7 +105,7 @@ export const grammars = {
     annotation: "rekindle.dev/exit-codes",
     range: "CODES=ACTION; … such as 1-127=RestartPod; 137,143=RestartJob",
     read: (text: string): readonly CodeRule[] | undefined => whole(text.split(";").map(ruleIn)),
-    meaning: "what a failed pod leads to, by the exit codes of its containers; asked before all policies",
+    meaning: "what a failed pod leads to, by the exit codes of its containers; checked before all policies",
   },
   success: {
     form: "grammar",
@@ -114,6 +113,6 @@ export const grammars = {
     range: "TASK[=COUNT], … or others behind / such as chief, worker=2 / evaluator",
     read: (text: string): readonly (readonly Target[])[] | undefined =>
       whole(text.split("/").map((all) => whole(all.split(",").map(targetIn)))),
-    meaning: "the job is completed as soon as so many pods of all these tasks, else all, have succeeded",
+    meaning: "the job is completed as soon as this many pods of each of these tasks (default: all) have succeeded",
   },
 } as const satisfies Readonly<Record<string, Grammar<unknown>>>;

@@ -123,7 +123,7 @@ export const applyAction = (scene: JobContext, choice: SelectedAction, told: boo
   if (because === undefined) return into === before.phase ? next : withoutWhy(next);
   const delays = superseded(next.delays, action, target);
   const until = into === before.phase ? undefined : heldUntil(next, scene.view.now);
-  const wait = until === undefined ? "" : `; its pods are made at ${timeText(until)}`;
+  const wait = until === undefined ? "" : `; its pods are created at ${timeText(until)}`;
   return { ...next, delays, why: { reason: action, message: `${toldOf(because, target)}${wait}` } };
 };
 

@@ -173,7 +173,7 @@ export const invalid = (about: {
       ...status,
       state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
     },
-    waitsFor: `its spec to be mended: ${message}`,
+    waitsFor: `its spec to be corrected: ${message}`,
     rests: true,
   };
 };

@@ -48,8 +48,8 @@ const leadsOn = (scene: JobContext): boolean => {
 const waitsFor = (scene: JobContext): string => {
   const { memory, members } = scene;
   if (members.some((member) => member.ending || isOver(member, memory))) return "pods to end";
-  if (isHeld(scene)) return memory.phase === "Restarting" ? "its wait before the restart to be over" : "to be resumed";
-  if (!isAdmitted(scene)) return "its group to be let in by the scheduler";
+  if (isHeld(scene)) return memory.phase === "Restarting" ? "its wait before the restart to end" : "to be resumed";
+  if (!isAdmitted(scene)) return "its group to be admitted by the scheduler";
   return memory.phase === "Running" ? "its pods to finish" : "its pods to start";
 };
 
@@ -59,7 +59,7 @@ type Waits = Pick<Plan<Memory>, "wakeAt" | "pollMs" | "again" | "rests" | "waits
 const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
   if (busy) return { again: true };
-  if (ending) return { pollMs, waitsFor: "what is left of it to go" };
+  if (ending) return { pollMs, waitsFor: "its remaining objects to end" };
   return due === undefined ? { rests: true } : { wakeAt: due };
 };
 

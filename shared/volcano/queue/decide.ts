@@ -137,7 +137,7 @@ const restOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined)
   const moved = act.state !== shownState(scene.object);
   const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
   if (again || moved || more) return { ...rest, again: true };
-  return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last groups of pods to go" } : rest;
+  return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last PodGroups to end" } : rest;
 };
 
 const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {

@@ -90,7 +90,7 @@ describe("Volcano's kinds at the door", () => {
   test("nobody is blocked when queues cannot be looked at; what is wrong by itself is refused all the same", async () => {
     const { world, ask } = await open();
     world.fails = true;
-    assert.match(await ask("/validate", job("own")), /^queues could not be looked at: away$/);
+    assert.match(await ask("/validate", job("own")), /^queues could not be read: away$/);
     assert.match(await ask("/validate", creating("Job", {})), /^No task specified/);
     assert.match(
       await ask("/validate", creating("Queue", { capability: { cpu: "-1" } })),

@@ -50,7 +50,7 @@ describe("a function beside a leader", () => {
     assert.equal(await standing.aside("SparkApplication"), true);
     assert.equal(world.asked, 2);
     assert.deepEqual(lines, [
-      "stands aside: kubeflow spark-operator holds the lease ops/spark-operator-lock; nothing of its kinds is written while that lasts",
+      "stands aside: kubeflow spark-operator holds the lease ops/spark-operator-lock; nothing is written for its kinds meanwhile",
     ]);
   });
 

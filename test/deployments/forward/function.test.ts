@@ -83,7 +83,7 @@ describe("the forward function", () => {
       ["pi"],
     );
     assert.ok(
-      lines.some((line) => line.startsWith("warn the cursor cannot be kept")),
+      lines.some((line) => line.startsWith("warn cannot save the cursor")),
       lines.join("\n"),
     );
   });

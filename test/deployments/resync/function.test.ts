@@ -73,7 +73,7 @@ describe("a sweep", () => {
     // Two looks while listing, then one before each fifty.
     const first = await sweepOnce(parts, "run-1", after(3));
     assert.deepEqual([first.sent, shown(sent)], [50, names.slice(0, 50)]);
-    assert.ok(lines.some((line) => line.startsWith("warn resync: no time for all")));
+    assert.ok(lines.some((line) => line.startsWith("warn resync: out of time")));
     sent.length = 0;
     const second = await sweepOnce(parts, "run-2", after(4));
     assert.deepEqual(shown(sent).slice(0, 70), names.slice(50));

@@ -37,12 +37,12 @@ describe("a timer", () => {
     const later = { ...message, schema: 2, tries: "in another form" };
     const { sent, failed, lines } = await run([of("m1", { message: later, id: "t" }), of("m2", { message, id: "t" })]);
     assert.deepEqual([sent, failed], [[[message, "t"]], ["m1"]]);
-    assert.deepEqual(lines, ["warn a timer of a newer Rekindle, left for it"]);
+    assert.deepEqual(lines, ["warn left a timer for the newer Rekindle that sent it"]);
   });
 
   test("that cannot be sent comes again, with a line that says why", async () => {
     const { failed, lines } = await run([of("m1", { message, id: "timer-1" })], true);
-    assert.deepEqual([failed, lines], [["m1"], ["warn a timer could not be sent on, it comes again"]]);
+    assert.deepEqual([failed, lines], [["m1"], ["warn cannot send a due timer on; it is delivered again"]]);
   });
 
   const poison = [
@@ -55,7 +55,7 @@ describe("a timer", () => {
   for (const { name, body } of poison) {
     test(`that is ${name} is told and dropped`, async () => {
       const { sent, failed, lines } = await run([of("m1", body)]);
-      assert.deepEqual([sent, failed, lines], [[], [], ["error not a timer of ours, dropped"]]);
+      assert.deepEqual([sent, failed, lines], [[], [], ["error dropped a timer that is not Rekindle's"]]);
     });
   }
 });

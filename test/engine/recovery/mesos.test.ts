@@ -82,7 +82,7 @@ describe("rows 18 and 19: cleanup", () => {
     onStand(async (stand) => {
       await underWay(stand);
       const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
-      assert.match(asking, /nothing was changed \(--yes does not ask\)/);
+      assert.match(asking, /nothing was changed \(--yes skips the question\)/);
       const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
       assert.match(told, /cleaning[\s\S]*ended .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
       assert.deepEqual(pods(stand), []);

@@ -118,7 +118,7 @@ describe("spark.kubernetes.allocation.maximum", () => {
     const plan = step({ instances: 9, sparkConf }, {}, []);
     assert.equal(madeIn(plan).length, 3);
     assert.deepEqual(toldIn(plan), ["ExecutorMaximumReached"]);
-    assert.match(plan.waitsFor ?? "", /6 executor\(s\) that will not come: .*allocation\.maximum/);
+    assert.match(plan.waitsFor ?? "", /6 executors that cannot be created: .*allocation\.maximum/);
   });
 
   test("counts what was handed out, whatever became of it, and the run goes on short", () => {

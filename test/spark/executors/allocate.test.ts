@@ -122,7 +122,7 @@ describe("executors are made", () => {
 
   test("later, which is said, while they crash one after the other", () => {
     const { waitsFor = "" } = made({ allotment: at({ crashes: { count: 6, at: eight } }) });
-    assert.match(waitsFor, /^its executors: 6 crashed one after the other/);
+    assert.match(waitsFor, /^its next executors: they are delayed because 6 crashed one after the other/);
   });
 
   test("under ids that are under way until they are seen, and are never handed out again", () => {

@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
   ["exit 0", { phase: "Succeeded", exit: 0 }, "finished"],
   ["succeeded, and says no more", { phase: "Succeeded", container: null }, "finished"],
   ["exit 1", { ...failed, exit: 1 }, "failed"],
-  ["an exception that nobody caught", { ...failed, exit: 50 }, "failed"],
+  ["an uncaught exception", { ...failed, exit: 50 }, "failed"],
   ["a status that nobody knows", { ...failed, exit: 77 }, "failed"],
   ["OutOfMemoryError", { ...failed, exit: 52 }, "memory"],
   ["OOMKilled", { ...failed, exit: 137, because: "OOMKilled" }, "memory"],

@@ -173,13 +173,13 @@ describe("confs of Spark's own allocator that own reads otherwise", () => {
   const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
   const batch = "spark.kubernetes.allocation.batch.size";
   const rows: readonly (readonly [sparkConf: Readonly<Record<string, string>>, says: RegExp | undefined])[] = [
-    [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*no claim is handed on: an executor/],
-    [{ ...onDemand, [reuse]: "true" }, /no claim is handed on/],
+    [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*claims are not reused: an executor/],
+    [{ ...onDemand, [reuse]: "true" }, /claims are not reused/],
     [{ ...onDemand, [wait]: "true" }, /and nobody waits for one \(spark\.kubernetes\.driver\.waitTo/],
     [{ ...onDemand, [reuse]: "false" }, undefined],
     [{ ...onDemand, "spark.kubernetes.driver.ownPersistentVolumeClaim": "false" }, undefined],
     [{ [reuse]: "true" }, undefined],
-    [{ [batch]: "5000" }, /batch\.size: 5000 executors are more than Rekindle makes in one batch: it makes 1000$/],
+    [{ [batch]: "5000" }, /batch\.size: 5000 executors are more than Rekindle creates in one batch: it creates 1000$/],
     [{ [batch]: "1000" }, undefined],
   ];
   for (const [sparkConf, says] of rows)

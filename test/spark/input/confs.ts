@@ -105,7 +105,7 @@ const clients: readonly Row[] = [
   ),
   warns("B14 a shell", { mainApplicationFile: "spark-shell" }, /not applicable to Spark shells: run a program instead/),
   warns("B14 no class to run", { mainClass: undefined }, /does not say which class to run: set spec\.mainClass/),
-  warns("B14 client mode", { mode: "client" }, /spec\.mode: in client mode the driver would run inside the operator/),
+  warns("B14 client mode", { mode: "client" }, /spec\.mode: client mode would run the driver inside the operator/),
 ];
 
 const harmless: readonly Row[] = [

@@ -228,7 +228,7 @@ describe("submit", () => {
       submitted({ executor: { memoryLimit: "2g" } }).notes.join(),
       /memoryLimit needs the admission webhook/,
     );
-    assert.match(submitted({ failureRetries: 3 }).notes.join(), /spec.failureRetries .* say it in spec.restartPolicy/);
+    assert.match(submitted({ failureRetries: 3 }).notes.join(), /spec.failureRetries .* use spec.restartPolicy/);
     assert.deepEqual(submitted({}).notes, []);
   });
 });

@@ -145,7 +145,7 @@ describe("a JobFlow", () => {
     [
       "one template twice",
       { flows: [{ name: "a" }, { name: "a" }] },
-      /^warning: it will not run: spec\.flows: "a" stands there more than once/,
+      /^warning: it will not run: spec\.flows: "a" is listed more than once/,
     ],
   ];
   for (const [what, spec, says] of rows) test(what, () => assert.match(said(creating("JobFlow", spec)), says));

@@ -268,7 +268,7 @@ describe("a CronJob that cannot be followed", () => {
       const stage = nightly(spec).run();
       assert.match(stage.told.join(), says);
       assert.deepEqual([stage.last?.rests, stage.deeds], [true, []]);
-      assert.match(stage.last?.waitsFor ?? "", /its spec to be mended/);
+      assert.match(stage.last?.waitsFor ?? "", /its spec to be corrected/);
     });
 
   test("is warned of a zone in its schedule, which counts", () => {

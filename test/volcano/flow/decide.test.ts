@@ -135,7 +135,7 @@ describe("a flow", () => {
   test("waits for a template that is missing, says so once, and goes on when it is there", () => {
     const stage = flowOf([{ name: "a" }], { templates: [] }).run();
     stage.run();
-    assert.match(stage.last?.waitsFor ?? "", /JobTemplate a to be there: create it in ns/);
+    assert.match(stage.last?.waitsFor ?? "", /JobTemplate a to exist: create it in namespace ns/);
     assert.deepEqual([stage.told.length, stage.last?.pollMs, stage.last?.stages], [1, 15_000, []]);
     const other = flowOf([{ name: "b" }]);
     stage.put({ plural: "jobtemplates" }, { ...other.get("jobtemplates", "b"), metadata: { name: "a" } });
@@ -200,7 +200,7 @@ describe("jobs of a flow that has succeeded", () => {
 describe("a flow that cannot be followed", () => {
   const long = "t".repeat(61);
   const rows = [
-    { flows: [{ name: "a" }, { name: "a" }], says: /"a" stands there more than once/ },
+    { flows: [{ name: "a" }, { name: "a" }], says: /"a" is listed more than once/ },
     { flows: [after("a", "b"), after("b", "a")], says: /"a", "b" depend on each other in a circle/ },
     { flows: [after("a", "z")], says: /dependsOn.targets names "z", which is no flow/ },
     { flows: [{ name: long }], says: /cannot stand in a label of a job.*shorten/ },

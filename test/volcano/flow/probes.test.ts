@@ -130,7 +130,7 @@ describe("a probe", () => {
 
   test("of a task that there is not is told", () => {
     const stage = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
-    assert.match(stage.told.join(), /none of its jobs has a task "ps": mend dependsOn.probe/);
+    assert.match(stage.told.join(), /none of its jobs has a task "ps": correct dependsOn.probe/);
   });
 
   test("that asks for nothing is none: the job waits for completion", () => {

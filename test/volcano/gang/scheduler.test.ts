@@ -78,8 +78,18 @@ describe("Volcano's scheduler", () => {
       "scheduler",
       /pod ns\/s-0/,
     ],
-    ["not by a pod that is not Ready", { pods: [pod("vc-scheduler", "False", chart)] }, "here", /let in here/],
-    ["not by a pod of its agent's scheduler", { pods: [pod("vc-agent-scheduler:v1")] }, "here", /let in here/],
+    [
+      "not by a pod that is not Ready",
+      { pods: [pod("vc-scheduler", "False", chart)] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+    [
+      "not by a pod of its agent's scheduler",
+      { pods: [pod("vc-agent-scheduler:v1")] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
     [
       "by what it wrote of a group",
       { groups: [group(300, "Pending", written("vc-scheduler", 119))] },
@@ -102,7 +112,7 @@ describe("Volcano's scheduler", () => {
       "not by what others wrote",
       { groups: [group(300, "Pending", written("vc-controller-manager", 3))] },
       "here",
-      /let in here/,
+      /Rekindle admits groups of pods/,
     ],
   ];
   for (const [name, world, admits, words] of rows)

@@ -109,7 +109,7 @@ describe("a command", () => {
   });
 
   const idle = [
-    ["of an unknown action", "Explode", {}, /asks for "Explode", which is none of AbortJob/],
+    ["of an unknown action", "Explode", {}, /asks for "Explode", which is not one of AbortJob/],
     ["for a part of the job, which it cannot name", "RestartTask", {}, /asks for "RestartTask"/],
     ["for a queue's action", "CloseQueue", {}, /asks for "CloseQueue"/],
     ["for an earlier job of the name", "AbortJob", { uid: "another" }, /was for an earlier object of this name/],

@@ -81,7 +81,7 @@ describe("a queue", () => {
   });
 
   const objections = [
-    ["of an unknown action", "AbortJob", "q", /asks for "AbortJob", which is none of OpenQueue/],
+    ["of an unknown action", "AbortJob", "q", /asks for "AbortJob", which is not one of OpenQueue/],
     ["to close the root", "CloseQueue", "root", /the root queue cannot be closed/],
   ] as const;
   for (const [what, action, name, saying] of objections)

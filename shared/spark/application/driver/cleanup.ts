@@ -1,4 +1,6 @@
 /** Ending what an attempt left behind, by UID, and going on only when it is really gone. */
+
+import { counted } from "../../../core/counted.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Plan } from "../../../core/plan.ts";
@@ -39,7 +41,7 @@ const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
 const timeOf = ({ wakeAt }: UnreachablePods): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
 
 const waitsFor = (count: number, { says }: UnreachablePods): string =>
-  `${count} object(s) of the last run to end${says === undefined ? "" : `, ${says} among them`}`;
+  `${counted(count, "object")} of the last run to end${says === undefined ? "" : `, ${says} among them`}`;
 
 type Attempt = {
   readonly found: Pods;
@@ -86,7 +88,7 @@ export function* windDown(scene: Omit<ApplicationContext, "object" | "read" | "p
   const pods = yield* list(podsOf(key));
   const left = pods.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
   const ending: Plan<Memory> = { memory, stages: [alive(left).map((pod) => removal(pod, podResource))] };
-  if (left.length > 0) return { ...ending, pollMs, waitsFor: `${left.length} pod(s) to end` };
+  if (left.length > 0) return { ...ending, pollMs, waitsFor: `${counted(left.length, "pod")} to end` };
   const settled = settledAt({ memory, settings });
   if (view.now < settled) return { ...ending, stages: [], wakeAt: settled, waitsFor: "the last submission to settle" };
   return { memory, stages: [], forget: true };

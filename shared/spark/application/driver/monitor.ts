@@ -1,4 +1,6 @@
 /** Following a run by its driver's evidence. Absence is certain only when a live read of that very pod confirms it. */
+
+import { counted } from "../../../core/counted.ts";
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect, Plan } from "../../../core/plan.ts";
@@ -96,7 +98,7 @@ function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: 
   if (other !== undefined)
     return yield* monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
-  const waits = { pollMs: 15_000, waitsFor: `${found.strays.length} stray pod(s) to end` };
+  const waits = { pollMs: 15_000, waitsFor: `${counted(found.strays.length, "stray pod")} to end` };
   return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
 }
 

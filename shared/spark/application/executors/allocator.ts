@@ -3,6 +3,8 @@
  * lost; one that ended with 0 only when the driver says that it goes on. What the driver's REST API does not tell stops
  * nothing that can be known without it, and ends nobody.
  */
+
+import { counted } from "../../../core/counted.ts";
 import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
@@ -97,11 +99,11 @@ const onceForTheRun = (situation: Situation, reason: string, message: string): E
 });
 
 const maximumReached = (situation: Situation, waitsFor: string): Effect =>
-  onceForTheRun(situation, "ExecutorMaximumReached", `the run goes on without ${waitsFor}`);
+  onceForTheRun(situation, "ExecutorMaximumReached", `the run continues without ${waitsFor}`);
 
 const singleTasks = (situation: Situation): Effect => {
   const message =
-    "an executor was lost for lack of memory, so those that are made from now on run one task at a time, as Spark's recovery mode has it; spark.kubernetes.allocation.recoveryMode.enabled=false turns that off";
+    "an executor ran out of memory, so executors created from here on run one task at a time, as in Spark's recovery mode; spark.kubernetes.allocation.recoveryMode.enabled=false turns that off";
   return onceForTheRun(situation, "ExecutorRecoveryMode", message);
 };
 
@@ -155,7 +157,8 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
-  const waits = kept > 0 ? { waitsFor: `the driver to finish, and ${kept} executor(s) too many to be idle` } : {};
+  const waits =
+    kept > 0 ? { waitsFor: `the driver to finish, and ${counted(kept, "surplus executor")} to become idle` } : {};
   const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
   const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
   return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
@@ -166,7 +169,7 @@ const silenceMs = 60_000;
 
 /** What cannot be known is told, once for each run. */
 const unheard = (situation: Situation, why: string): readonly Effect[] => {
-  const message = `the driver's REST API does not answer, so nobody knows which executors it has registered: ${why}`;
+  const message = `the driver's REST API does not answer, so its registered executors are unknown: ${why}`;
   return [onceForTheRun(situation, "RegistrationUnknown", message)];
 };
 
@@ -180,7 +183,7 @@ const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResul
   if (heard.registered !== undefined) return settle(listens, heard);
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
   if (scene.view.now < startedAt + patienceMs)
-    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to listen to executors" });
+    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to accept executors" });
   return settle(listens, heard, true);
 };
 

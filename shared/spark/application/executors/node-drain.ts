@@ -132,7 +132,7 @@ const cordon = (name: string, { uid, resourceVersion }: Extract<Door, { is: "ope
 const stuckOn = (name: string, leavers: readonly Leaver[]): string => {
   const ids = leavers.map(({ pod }) => executorId(pod)).join(", ");
   const at = timeText(Math.min(...leavers.map((one) => one.at)));
-  return `node ${name} goes at ${at}: executors ${ids} cannot be moved, for it still takes pods and may not be cordoned`;
+  return `node ${name} goes at ${at}: executors ${ids} cannot be moved, because the node still accepts pods and this account may not cordon it`;
 };
 
 /** On one node: what its door says is to be done about them. */
@@ -163,7 +163,7 @@ function* closedFirst(scene: ApplicationContext, executors: readonly Stored[]): 
 const ofDriver = (body: Stored): readonly string[] =>
   leaversAmong([body]).map(
     ({ pod, at }) =>
-      `node ${nodeNameOf(pod)} goes at ${timeText(at)}, and the driver is on it: no driver can be moved, its restart policy decides`,
+      `node ${nodeNameOf(pod)} goes at ${timeText(at)}, and the driver runs on it: a driver cannot be moved, its restart policy decides`,
   );
 
 type Notices = {

@@ -104,7 +104,7 @@ const suspicionsOf = (
       : [
           {
             ...({ is: "driverSilent", since: silentSince, due: silentSince + silenceMs } as const),
-            message: `the driver's REST API answered before, and has not for ${spanText(silenceMs)}`,
+            message: `the driver's REST API answered before, and has not answered for ${spanText(silenceMs)}`,
           },
         ]),
     ...(goneSince === undefined

@@ -163,7 +163,7 @@ const clearing: readonly Clearing[] = [
     pods: [cut(executor, { ending: away })],
     node: silent,
     does: ["delete pods e-1 if it is e-1 at 1 at once"],
-    waits: /^1 object\(s\) of the last run to end$/,
+    waits: /^1 object of the last run to end$/,
   },
   {
     why: "also before anybody has told it to end",
@@ -186,7 +186,7 @@ const clearing: readonly Clearing[] = [
     pods: [cut(executor, { ending: away, claims: true })],
     node: silent,
     does: [],
-    waits: /^1 object\(s\) of the last run to end, e-1 \(node node-1 does not answer\) among them$/,
+    waits: /^1 object of the last run to end, e-1 \(node node-1 does not answer\) among them$/,
   },
   {
     why: "nor when its user wants it waited for",
@@ -230,7 +230,7 @@ const clearing: readonly Clearing[] = [
     pods: [cut(executor, { ending: away })],
     node: node("True", away),
     does: [],
-    waits: /^1 object\(s\) of the last run to end$/,
+    waits: /^1 object of the last run to end$/,
   },
 ];
 

@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
     body: driverAt("2026-11-02T07:59:58Z"),
     looks: [question],
     does: [],
-    waits: /the driver to listen to executors/,
+    waits: /the driver to accept executors/,
   },
   {
     why: "all are made as soon as it does",
@@ -167,7 +167,7 @@ const rows: readonly Row[] = [
     heard: registered({ 1001: 1, 1002: 3, 1003: 2 }),
     looks: [question],
     does: [],
-    waits: /2 executor\(s\) too many to be idle/,
+    waits: /2 surplus executors to become idle/,
   },
   {
     why: "busy ones go by force",

@@ -16,7 +16,7 @@ const nodeOf = (unschedulable?: boolean) =>
   heard({ metadata: { uid: "n-1", resourceVersion: "7" }, spec: { unschedulable } });
 const look = "peek nodes node-1";
 const stuck =
-  "node node-1 goes at 2026-11-02T08:02:00Z: executors 2 cannot be moved, for it still takes pods and may not be cordoned";
+  "node node-1 goes at 2026-11-02T08:02:00Z: executors 2 cannot be moved, because the node still accepts pods and this account may not cordon it";
 const gone = "2026-11-02T07:59:30Z";
 const stuckSince = stuck.replace(goes, gone);
 const cordon = "change nodes node-1 if it is n-1 at 7";
@@ -148,10 +148,10 @@ describe("a driver on a node that goes", () => {
         spec: { nodeName: "node-9" },
       },
       does: [
-        `tell NodeLeaving: node node-9 goes at ${goes}, and the driver is on it: no driver can be moved, its restart policy decides`,
+        `tell NodeLeaving: node node-9 goes at ${goes}, and the driver runs on it: a driver cannot be moved, its restart policy decides`,
       ],
       care: {
-        warned: `node node-9 goes at ${goes}, and the driver is on it: no driver can be moved, its restart policy decides`,
+        warned: `node node-9 goes at ${goes}, and the driver runs on it: a driver cannot be moved, its restart policy decides`,
       },
     },
   ]);

@@ -88,7 +88,7 @@ const wrong: readonly Row[] = [
     ledger: living([1, 2], { care: silent }),
     executors: old,
     looks: [ask],
-    does: ["tell DriverSilent: the driver's REST API answered before, and has not for 5m"],
+    does: ["tell DriverSilent: the driver's REST API answered before, and has not answered for 5m"],
     waits: /answered before/,
     care: { pulse: silent.pulse, trouble: { is: "driverSilent", since: at("07:55:00") } },
   },
@@ -99,7 +99,7 @@ const wrong: readonly Row[] = [
     executors: old,
     looks: [ask],
     does: [
-      "tell DriverSilent: the driver's REST API answered before, and has not for 5m",
+      "tell DriverSilent: the driver's REST API answered before, and has not answered for 5m",
       ...["delete spark-pi-driver", "delete pi-exec-1", "delete pi-exec-2"],
       ...["tell SparkDriverFailed", "tell SparkApplicationFailed"],
     ],

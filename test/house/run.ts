@@ -1,0 +1,82 @@
+/**
+ * `npm run house`: a map of the sources for newcomers: rooms with files and lines, the largest folders, circles of imports, and
+ * how often the glossary's words are used. `-- --words` prints every text that people may read instead.
+ */
+import { parseArgs } from "node:util";
+import { circlesOf } from "./circles.ts";
+import { read, sourcesUnder } from "./sources.ts";
+import { allWords } from "./words.ts";
+
+const help = `npm run house [-- --words [PART…]]
+
+  --words  every text that people may read: events, states, errors, help; PART: only files whose path contains it`;
+
+type Row = readonly (string | number)[];
+
+const table = (rows: readonly Row[]): string => {
+  const widths = rows.reduce<readonly number[]>(
+    (most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, String(cell).length)),
+    [],
+  );
+  const cell = (value: string | number, at: number): string =>
+    typeof value === "number" ? String(value).padStart(widths[at] ?? 0) : value.padEnd(widths[at] ?? 0);
+  return rows.map((row) => `  ${row.map(cell).join("  ").trimEnd()}`).join("\n");
+};
+
+const linesOf = (files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0);
+
+/** Files by the first parts of their paths. */
+const by = (files: readonly string[], depth: number): readonly (readonly [string, readonly string[]])[] => [
+  ...Map.groupBy(files, (file) => file.split("/").slice(0, -1).slice(0, depth).join("/")),
+];
+
+const rooms = (files: readonly string[]): string =>
+  table([
+    ["room", "files", "lines"],
+    ...by(files, 2).map(([room, of]) => [room, of.length, linesOf(of)]),
+    ["all", files.length, linesOf(files)],
+  ]);
+
+const largest = (files: readonly string[]): string =>
+  table([
+    ["folder", "files", "lines"],
+    ...by(files, 9)
+      .toSorted(([, a], [, b]) => b.length - a.length)
+      .slice(0, 10)
+      .map(([folder, of]) => [folder, of.length, linesOf(of)]),
+  ]);
+
+/** The words of the glossary's first table: those of our own. */
+export const ownWords = (): readonly string[] =>
+  (read("shared/docs/glossary.md").split("\n## ")[1] ?? "")
+    .split("\n")
+    .flatMap((line) => /^\| ([a-z, -]+) \| [A-Z]/.exec(line)?.[1]?.split(", ") ?? []);
+
+const uses = (files: readonly string[]): string => {
+  const text = files.map(read).join("\n");
+  const count = (word: string): number => text.match(new RegExp(`\\b${word}s?\\b`, "gi"))?.length ?? 0;
+  return table([["word", "uses"], ...ownWords().map((word) => [word, count(word)])]);
+};
+
+const main = (): void => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { words: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help) return console.log(help);
+  if (values.words) {
+    const asked = allWords().filter(
+      ({ file }) => positionals.length === 0 || positionals.some((part) => file.includes(part)),
+    );
+    return console.log(asked.map(({ file, line, text }) => `${file}:${line}  ${text}`).join("\n"));
+  }
+  const files = sourcesUnder("functions", "shared", "infra");
+  const found = circlesOf(sourcesUnder("functions", "shared"));
+  console.log(`Rooms\n${rooms(files)}\n\nLargest folders\n${largest(files)}\n`);
+  console.log(`Circles of imports, type imports included\n  among files: ${found.files}`);
+  console.log(`  among folders: ${found.folders.length}\n${found.folders.map((one) => `    ${one}`).join("\n")}\n`);
+  console.log(`Words of our own (shared/docs/glossary.md), uses under shared/\n${uses(sourcesUnder("shared"))}`);
+};
+
+if (import.meta.main) main();

@@ -59,24 +59,36 @@ const uses = (files: readonly string[]): string => {
   return table([["word", "uses"], ...ownWords().map((word) => [word, count(word)])]);
 };
 
+const wordsText = (parts: readonly string[]): string =>
+  allWords()
+    .filter(({ file }) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .map(({ file, line, text }) => `${file}:${line}  ${text}`)
+    .join("\n");
+
+const mapText = (): string => {
+  const found = circlesOf(sourcesUnder("functions", "shared"));
+  const files = sourcesUnder("functions", "shared", "infra");
+  return [
+    `Rooms\n${rooms(files)}`,
+    `Largest folders\n${largest(files)}`,
+    [
+      "Circles of imports, type imports included",
+      `  among files: ${found.files}`,
+      `  among folders: ${found.folders.length}`,
+    ]
+      .concat(found.folders.map((one) => `    ${one}`))
+      .join("\n"),
+    `Words of our own (shared/docs/glossary.md), uses under shared/\n${uses(sourcesUnder("shared"))}`,
+  ].join("\n\n");
+};
+
 const main = (): void => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { words: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   });
-  if (values.help) return console.log(help);
-  if (values.words) {
-    const asked = allWords().filter(
-      ({ file }) => positionals.length === 0 || positionals.some((part) => file.includes(part)),
-    );
-    return console.log(asked.map(({ file, line, text }) => `${file}:${line}  ${text}`).join("\n"));
-  }
-  const files = sourcesUnder("functions", "shared", "infra");
-  const found = circlesOf(sourcesUnder("functions", "shared"));
-  console.log(`Rooms\n${rooms(files)}\n\nLargest folders\n${largest(files)}\n`);
-  console.log(`Circles of imports, type imports included\n  among files: ${found.files}`);
-  console.log(`  among folders: ${found.folders.length}\n${found.folders.map((one) => `    ${one}`).join("\n")}\n`);
-  console.log(`Words of our own (shared/docs/glossary.md), uses under shared/\n${uses(sourcesUnder("shared"))}`);
+  if (values.help) console.log(help);
+  else console.log(values.words ? wordsText(positionals) : mapText());
 };
 
 if (import.meta.main) main();

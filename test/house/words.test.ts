@@ -24,9 +24,9 @@ const found = allWords();
 describe("words that people read", () => {
   test("are found: strings and templates with their lines, holes by their names, no identifiers and no comments", () => {
     const source = [
-      "const a = `waits for ${name} to end`; // not this comment text",
+      `const a = \`waits for $\{name} to end\`; // not this comment text`,
       'const b = "kebab-case"; const c = "a driver to start";',
-      "const d = `${list.map((one) => one.metadata.name).join()} are gone`;",
+      `const d = \`$\{list.map((one) => one.metadata.name).join()} are gone\`;`,
     ].join("\n");
     assert.deepEqual(
       literalsOf(source).map(({ line, text }) => `${line} ${text}`),

@@ -114,7 +114,7 @@ describe("rekindle status of what has pods that do not start", () => {
       "who may not read events is told what the status shows",
       "app",
       { objects: mounting, afterMs: 840_000, hidden: true },
-      /pod app-driver: NotStarted: the kubelet of node node-1 says nothing of it/,
+      /pod app-driver: NotStarted: the kubelet of node node-1 has reported nothing about it/,
       /^do {9}check whether the node is healthy: kubectl describe node node-1; more/m,
     ],
     [

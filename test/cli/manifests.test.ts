@@ -247,7 +247,7 @@ describe("rekindle uninstall", () => {
     assert.equal(code, 0);
     assert.match(out, /remove {2}deployments rekindle\/rekindle/);
     assert.match(out, /remove {2}customresourcedefinitions checkpoints\.rekindle\.dev/);
-    assert.match(out, /removed 23$/);
+    assert.match(out, /removed 23 objects$/);
     const again = await terminal.run("uninstall", "--yes");
     assert.match(again.out, /nothing of Rekindle is installed here|namespaces rekindle/);
   });
@@ -271,6 +271,6 @@ describe("rekindle uninstall", () => {
     const { code, err } = await terminal.run("uninstall");
     assert.equal(code, 1);
     assert.equal(err, "rekindle: nothing was removed (--yes skips the question)");
-    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 23$/);
+    assert.match((await terminal.run("uninstall", "--yes")).out, /removed 23 objects$/);
   });
 });

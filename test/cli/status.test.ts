@@ -46,7 +46,7 @@ const cases: readonly Case[] = [
     name: "new, and nobody has looked at it",
     objects: [application("app")],
     lines: [
-      /^state {6}NEW\nwaits for {2}a host to look at it$/,
+      /^waits for {2}a host to look at it$/,
       /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/,
       /^do .*rekindle host/,
     ],
@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
       checkpoint("app", { waitsFor: "the driver to finish", wakeAt: start + 90_000 }),
     ],
     lines: [
-      /RUNNING: the driver to finish$/,
+      /^waits for {2}the driver to finish$/,
       /07:58:00Z \(2m ago\), until 2026-11-02T08:01:30Z \(in 1m30s\)$/,
       /nothing/,
     ],
@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
     name: "running, and nobody keeps a record",
     objects: [application("app", running)],
     lines: [
-      /RUNNING: the driver to finish$/,
+      /^waits for {2}the driver to finish$/,
       /07:58:00Z/,
       /keeps no record of it \(there is none\): another controller/,
     ],
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     name: "failed",
     objects: [application("app", failed), driver("app", { phase: "Failed" })],
     lines: [
-      /FAILED: nothing: it has failed: driver container failed with ExitCode: 3/,
+      /^waits for {2}nothing: it has failed: driver container failed with ExitCode: 3/,
       /07:59:00Z/,
       /kubectl logs -n default app-driver$/,
     ],
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
     name: "an image that cannot be pulled",
     objects: [application("app", submitted), driver("app", waiting("ImagePullBackOff", "no such image"))],
     lines: [
-      /SUBMITTED: pod app-driver: ImagePullBackOff: no such image$/,
+      /^waits for {2}pod app-driver: ImagePullBackOff: no such image$/,
       /since/,
       /kubectl describe pod -n default app-driver$/,
     ],
@@ -111,18 +111,19 @@ const cases: readonly Case[] = [
   {
     name: "a timer that nobody heard",
     objects: [application("app", running), checkpoint("app", { waitsFor: "its retry", wakeAt: start - 3_600_000 })],
-    lines: [/RUNNING: its retry$/, /until 2026-11-02T07:00:00Z \(1h ago\)$/, /is a host running\?/],
+    lines: [/^waits for {2}its retry$/, /until 2026-11-02T07:00:00Z \(1h ago\)$/, /is a host running\?/],
   },
 ];
 
 describe("rekindle status", () => {
   for (const { name, objects, lines } of cases) {
-    test(`three lines: ${name}`, async () => {
+    test(`the state, and three lines: ${name}`, async () => {
       const terminal = openTerminal();
       await make(terminal.simulator, ...objects);
       const { code, out, err } = await terminal.run("status", "default/app");
       assert.equal(code, 0, err);
-      const told = out.split("\n");
+      const [state, ...told] = out.split("\n");
+      assert.match(state ?? "", /^state {6}[A-Z]+$/);
       assert.equal(told.length, 3, out);
       for (const [index, line] of lines.entries()) assert.match(told[index] ?? "", line);
     });
@@ -257,13 +258,14 @@ test("the table of timeouts and policies is printed for people and for machines"
   );
 });
 
-test("before the three lines stands what an application went through, the latest of it", async () => {
+test("before these lines stands what an application went through, the latest of it", async () => {
   const terminal = openTerminal();
   const passage = (phase: string, at: number) => ({ phase, attempt: 1, at: start - 60_000 + at * 5_000 });
   make(terminal.simulator, application("app", running));
   make(terminal.simulator, checkpoint("app", { memory: { history: ["SUBMITTED", "RUNNING"].map(passage) } }));
-  const [went, waits] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
+  const [went, state, waits] = (await terminal.run("status", "app", "-n", "default")).out.split("\n");
   assert.equal(went, "went       SUBMITTED 07:59:00 → RUNNING 07:59:05");
+  assert.equal(state, "state      RUNNING");
   assert.match(waits ?? "", /^waits for/);
 });
 

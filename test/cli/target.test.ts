@@ -66,7 +66,7 @@ describe("a name without a kind", () => {
       assert.equal(code, 0, err);
       assert.equal(out.split("\n")[0], `found      ${found}`);
     }
-    assert.match((await terminal.run("status", "job/pair")).out, /^waits for/);
+    assert.match((await terminal.run("status", "job/pair")).out, /^state /);
   });
 
   test("means a SparkApplication where there is one", async () => {

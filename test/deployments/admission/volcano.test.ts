@@ -96,7 +96,7 @@ describe("Volcano's kinds at the door", () => {
       await ask("/validate", creating("Queue", { capability: { cpu: "-1" } })),
       /greater than or equal to 0/,
     );
-    assert.match(await ask("/mutate", creating("PodGroup", { queue: "default" })), /^queues could not be looked at/);
+    assert.match(await ask("/mutate", creating("PodGroup", { queue: "default" })), /^queues could not be read/);
   });
 
   test("a group goes to the queue of its namespace", async () => {

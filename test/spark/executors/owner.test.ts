@@ -175,7 +175,7 @@ describe("confs of Spark's own allocator that own reads otherwise", () => {
   const rows: readonly (readonly [sparkConf: Readonly<Record<string, string>>, says: RegExp | undefined])[] = [
     [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*claims are not reused: an executor/],
     [{ ...onDemand, [reuse]: "true" }, /claims are not reused/],
-    [{ ...onDemand, [wait]: "true" }, /and nobody waits for one \(spark\.kubernetes\.driver\.waitTo/],
+    [{ ...onDemand, [wait]: "true" }, /and no driver waits for one \(spark\.kubernetes\.driver\.waitTo/],
     [{ ...onDemand, [reuse]: "false" }, undefined],
     [{ ...onDemand, "spark.kubernetes.driver.ownPersistentVolumeClaim": "false" }, undefined],
     [{ [reuse]: "true" }, undefined],

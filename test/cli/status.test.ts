@@ -45,11 +45,7 @@ const cases: readonly Case[] = [
   {
     name: "new, and nobody has looked at it",
     objects: [application("app")],
-    lines: [
-      /^waits for {2}a host to look at it$/,
-      /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/,
-      /^do .*rekindle host/,
-    ],
+    lines: [/^waits for {2}a host to look at it$/, /^since {6}2026-11-02T08:00:00Z \(0s ago\)$/, /^do .*rekindle host/],
   },
   {
     name: "running, with a timer",

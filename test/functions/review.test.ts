@@ -60,7 +60,10 @@ describe("whose object it is", () => {
 
   test("and quotas that cannot be asked block nobody", async () => {
     const blind = admissionApp({ quotas: () => Promise.reject(new Error("no answer within 1500 ms")) });
-    assert.match(await asked(blind, reviewOf(runnable)), /the quotas of its namespace could not be read: no answer within 1500 ms/);
+    assert.match(
+      await asked(blind, reviewOf(runnable)),
+      /the quotas of its namespace could not be read: no answer within 1500 ms/,
+    );
   });
 });
 

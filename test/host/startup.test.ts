@@ -70,7 +70,10 @@ describe("a driver that cannot mount a ConfigMap", () => {
         await stand.host();
         await stand.create(application("app", { spec: mounting }));
         await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
-        assert.match(waitsFor(stand, "sparkapplication.app"), /NotStarted: the kubelet of node \S+ has reported nothing about it/);
+        assert.match(
+          waitsFor(stand, "sparkapplication.app"),
+          /NotStarted: the kubelet of node \S+ has reported nothing about it/,
+        );
         await stand.create(config);
         await stand.until("it is COMPLETED", () => state(stand) === "COMPLETED", 60_000);
         assert.deepEqual(

@@ -233,5 +233,8 @@ describe("its end", () => {
 
 test("a spec that changed under a server is told, for its clients are not cut off", () => {
   const plan = planned({ object: connect({ image: "spark:4.1.2" }), there: [...others(), server(ready)] });
-  assert.deepEqual([said(plan), plan.waitsFor], [[], "pod sc-server to be deleted by a user: the spec has changed since it was created"]);
+  assert.deepEqual(
+    [said(plan), plan.waitsFor],
+    [[], "pod sc-server to be deleted by a user: the spec has changed since it was created"],
+  );
 });

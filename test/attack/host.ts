@@ -24,11 +24,11 @@ const textOf = (path: string): string => {
   }
 };
 
-const doorOf = async (host: HostProcess, log: () => string): Promise<string> => {
-  for (const end = performance.now() + readyMs; performance.now() < end; await sleep(25)) {
-    const url = /serving (http:\S+?)\/healthz/.exec(log())?.[1];
-    if (url !== undefined && (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200) return url;
-    if (host.exited()) break;
+/** Looks until there is something; throws what the log says when the host ends, or never comes so far. */
+const awaited = async <T>(host: HostProcess, log: () => string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const end = performance.now() + readyMs; performance.now() < end && !host.exited(); await sleep(25)) {
+    const found = await look();
+    if (found !== undefined) return found;
   }
   throw new Error(`the host did not become ready: ${log().slice(-2_000)}`);
 };
@@ -42,8 +42,10 @@ export const openHost = async (
 ): Promise<HostUnderAttack> => {
   const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
   const log = (): string => textOf(logFile);
-  const url = await doorOf(host, log);
+  const url = await awaited(host, log, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
+  // From the door's first moment on: what a host reads at its start is read while it is probed.
   const probe = startProbe(url, host.pid);
+  await awaited(host, log, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
   let peak = 0;
   const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
     await probe.stop();

@@ -66,4 +66,12 @@ export const tenantMutants: readonly Mutant[] = [
     replace: "",
     tests: ["test/functions/triggers.test.ts"],
   },
+  {
+    name: "listener-with-password-kept",
+    promise: "a listener's URL with a password comes into no record",
+    file: "shared/updates/listeners.ts",
+    find: "undefined : withoutSecret(said);",
+    replace: "undefined : said;",
+    tests: ["test/attack/canaries.test.ts"],
+  },
 ];

@@ -80,7 +80,12 @@ const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Pr
 };
 
 /** Every case on a cluster of its own with the CRDs of `which`. */
-const round = async (family: Family, which: Which, chosen: Chosen, seed: number): Promise<readonly Result[]> => {
+const round = async (
+  family: Family,
+  which: Which,
+  chosen: Chosen,
+  { seed, only }: Pick<Wanted, "seed" | "only">,
+): Promise<readonly Result[]> => {
   const dir = await mkdtemp(join(tmpdir(), `rekindle-e2e-${which}-`));
   const audit = await openAudit(join(dir, "audit"), "rekindle");
   const extra = withFlags(family.cluster?.extra, audit.flags);
@@ -90,7 +95,7 @@ const round = async (family: Family, which: Which, chosen: Chosen, seed: number)
     const say = (line: string): void => console.log(`    ${line}`);
     const scene = { cluster, kubeconfig, hostLog: join(dir, "host.log"), say, random: randomFrom(seed) };
     const results = await played(chosen, scene, which);
-    await leaveRights(`${nameOf(family)}-${which}`, audit);
+    await leaveRights({ lane: `${nameOf(family)}-${which}`, only }, audit);
     return results;
   } finally {
     await cluster.stop();
@@ -117,7 +122,7 @@ const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Pr
   const rounds = family.crds.filter((which) => which === "ours" || recorded !== undefined);
   const results: Result[] = [];
   for (const which of rounds) {
-    if (crds === undefined || crds === which) results.push(...(await round(family, which, chosen, seed)));
+    if (crds === undefined || crds === which) results.push(...(await round(family, which, chosen, { seed, only })));
   }
   const left = skipped + family.crds.length - rounds.length;
   if (left > 0) console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");

@@ -1,10 +1,10 @@
 /** Rights granted are rights used: what lanes leave behind is judged, and a difference in either direction is told. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Evidence, shipped } from "../e2e/rights.ts";
+import { type Evidence, leaveRights, shipped } from "../e2e/rights.ts";
 import { lanesOf, rare } from "../kubernetes/rare.ts";
 import { judged, untested } from "../kubernetes/rights.ts";
 
@@ -33,6 +33,24 @@ const withoutUse = (account: string, right: string) =>
     ...one,
     used: { ...one.used, [account]: (one.used[account] ?? []).filter((used) => used !== right) },
   }));
+
+describe("what a lane leaves behind of rights", () => {
+  const audit = { read: async () => [] };
+  for (const [only, files] of [
+    [undefined, ["main-ours.json"]],
+    ["killed", []],
+    ["", []],
+  ] as const)
+    test(`a run ${only === undefined ? "of all its cases is kept" : `with --case "${only}" is not`}`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), "rekindle-rights-"));
+      try {
+        await leaveRights({ lane: "main-ours", only }, audit, dir);
+        assert.deepEqual(readdirSync(dir), files);
+      } finally {
+        rmSync(dir, { recursive: true });
+      }
+    });
+});
 
 describe("rights, as lanes saw them", () => {
   test("that are all used are as they should be", async () => {

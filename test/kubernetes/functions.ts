@@ -114,7 +114,7 @@ const checked = async (dir: string): Promise<readonly string[]> => {
     for (const child of crew.children) child.kill("SIGKILL");
     // A watch is in the account when it has ended.
     await sleep(1_500);
-    await leaveRights("functions", audit);
+    await leaveRights({ lane: "functions" }, audit);
     return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [crew.said()] : [])];
   } finally {
     for (const child of crew?.children ?? []) child.kill("SIGKILL");

@@ -35,7 +35,7 @@ export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<re
   const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
   console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
   const chosen = (all: readonly Case[]): readonly Case[] => all.filter(({ name }) => name.includes(only ?? ""));
-  const stage = await setStage(dir, seed);
+  const stage = await setStage(dir, seed, only);
   const results: Result[] = [];
   try {
     const echoes = echoing(stage);

@@ -54,7 +54,7 @@ const stormOf = (random: Random): Fates => {
 
 const message = z.object({ name: z.string(), reason: z.string() });
 
-export const setStage = async (dir: string, seed: number): Promise<Stage> => {
+export const setStage = async (dir: string, seed: number, only: string | undefined): Promise<Stage> => {
   const random = randomFrom(seed);
   const audit = await openAudit(dir, "rekindle");
   const cluster = await startCluster({ nodes: 1, dir, extra: audit.flags });
@@ -87,7 +87,7 @@ export const setStage = async (dir: string, seed: number): Promise<Stage> => {
     await witness.stop();
     await cloud.stop();
     await broker.stop();
-    await leaveRights("lambda", audit);
+    await leaveRights({ lane: "lambda", only }, audit);
     await cluster.stop();
   };
   return { ...{ cluster, cloud, audit, witness, forwarding, sent, random, storm }, stop };

@@ -50,7 +50,7 @@ export const setStage = async (dir: string, recorded: string): Promise<Stage> =>
     const kubeflow = await installKubeflow(cluster, recorded);
     const stop = async (): Promise<void> => {
       await kubeflow.stop();
-      await leaveRights("migrate-spark", audit);
+      await leaveRights({ lane: "migrate-spark" }, audit);
       await cluster.stop();
     };
     return { dir, cluster, audit, kubeconfigs: { host, migrator: await migrator(cluster) }, kubeflow, stop };

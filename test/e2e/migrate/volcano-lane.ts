@@ -253,7 +253,7 @@ export const volcanoMigrateLane = async (recorded: string): Promise<readonly Res
     return results;
   } finally {
     await volcano.stop();
-    await leaveRights("migrate-volcano", stage.audit);
+    await leaveRights({ lane: "migrate-volcano" }, stage.audit);
     await cluster.stop();
   }
 };

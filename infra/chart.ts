@@ -7,6 +7,7 @@ import { driverGrants, type Installation, objectsOf } from "../shared/cli/instal
 import { yamlText } from "../shared/cli/yaml.ts";
 import { reasonOf, reference } from "../shared/deployments/settings/reference.ts";
 import { fileName, namesFor, rowOf, type SettingName } from "../shared/deployments/settings/table.ts";
+import { families } from "../shared/kube/families.ts";
 import { features } from "../shared/kube/features.ts";
 import { plain } from "./kustomize.ts";
 
@@ -36,12 +37,21 @@ const admissionHost = installed({ admission: true }).filter(
   ({ kind }) => kind === "Deployment" || kind === "NetworkPolicy",
 );
 
+/** What depends on the families that are run; of both it carries no suffix. */
+const rightsOf = (more: Partial<Installation>, suffix: string) => ({
+  [`everywhere${suffix}`]: installed(more).filter(isRole),
+  [`namespace${suffix}`]: installed({ ...more, namespaces: [jobs] }).filter(
+    (object) => isRole(object) && object.metadata.namespace === jobs,
+  ),
+  [`admission${suffix}`]: broughtBy({ ...more, admission: true }, more).filter(({ kind }) => kind !== "Service"),
+});
+
 const objects = {
   host: installed({}).filter((object) => !isRole(object) && object.kind !== "ServiceAccount"),
   "host-with-admission": [...admissionHost, ...installed({}).filter(({ kind }) => kind === "Service")],
   account: installed({}).filter(({ kind }) => kind === "ServiceAccount"),
-  everywhere: installed({}).filter(isRole),
-  namespace: installed({ namespaces: [jobs] }).filter((object) => isRole(object) && object.metadata.namespace === jobs),
+  ...rightsOf({}, ""),
+  ...Object.assign({}, ...families.map((family) => rightsOf({ families: [family] }, `-${family}`))),
   identity: installed({ namespaces: [jobs] }).filter(
     (object) => isRole(object) && object.metadata.namespace === "kube-system",
   ),
@@ -53,7 +63,6 @@ const objects = {
     ]),
   ),
   nodes: broughtBy({ nodes: true }),
-  admission: broughtBy({ admission: true }).filter(({ kind }) => kind !== "Service"),
   "admission-service": installed({ admission: true }).filter(
     ({ kind, metadata }) => kind === "Service" && has(metadata.name).includes("admission"),
   ),
@@ -74,6 +83,7 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   ...{ "image.registry": text, "image.repository": text, "image.tag": many },
   ...{ "image.pullPolicy": z.enum(["Always", "IfNotPresent", "Never"]), "image.pullSecrets": list },
   ...{ "controller.replicas": z.int().min(0), "controller.workers": z.int().min(1).nullable() },
+  "controller.families": z.array(z.enum(families)),
   "controller.logLevel": z.enum(["debug", "info", "warn", "error"]),
   "controller.maxTrackedExecutorPerApp": z.int().min(1).nullable(),
   ...{ "controller.uiService.enable": flag, "controller.uiIngress.enable": flag },
@@ -97,6 +107,7 @@ export const usedValues: Readonly<Record<string, z.ZodType>> = {
   "controller.revisionHistoryLimit": z.int().min(0).nullable(),
   "controller.featureGates": z.array(z.looseObject({ name: text, enabled: flag })),
   ...{ "webhook.enable": flag, "webhook.resourceQuotaEnforcement.enable": flag },
+  ...{ "webhook.queueGate": flag, "webhook.resourceGroups": list },
   ...{ "spark.jobNamespaces": names, "spark.jobNamespaceSelector": text },
   ...{
     "spark.serviceAccount.create": flag,

@@ -8,6 +8,7 @@ import {
 } from "../shared/cli/installation/objects.ts";
 import { yamlStream, yamlText } from "../shared/cli/yaml.ts";
 import type { Obj } from "../shared/core/object.ts";
+import { type Family, families, familyOf } from "../shared/kube/families.ts";
 import { settingsMap } from "./settings-maps.ts";
 import { besideLambda, onKnative } from "./workloads.ts";
 
@@ -46,12 +47,32 @@ const written = ({ folder, on = [], files, more = {} }: Folder): readonly File[]
 ];
 
 /** Of the host's installation, all but the namespace, which is the base's. */
-const hostOnly = (image: string): readonly Obj[] => objectsOf(plain(image)).filter(({ kind }) => kind !== "Namespace");
+const hostOnly = (image: string, chosen?: readonly Family[]): readonly Obj[] =>
+  objectsOf({ ...plain(image), families: chosen }).filter(({ kind }) => kind !== "Namespace");
 
 /** What the host reads beside its own variables, see `settingsFrom`. */
-const hostSettings = settingsMap("hostOverlay", { name: settingsName, namespace });
+const hostSettings = (given: Readonly<Record<string, string>> = {}): Obj =>
+  settingsMap("hostOverlay", { name: settingsName, namespace, given });
 
 const below = ["../../crds", "../../base"];
+
+const isOther = ({ metadata: { name } }: Obj, chosen: Family): boolean => {
+  const of = familyOf(name.slice(name.indexOf(".") + 1));
+  return of !== undefined && of !== chosen;
+};
+
+/** The definitions of the other family go. */
+const without = ({ apiVersion, kind, metadata: { name } }: Obj): object => ({
+  patch: yamlText({ $patch: "delete", apiVersion, kind, metadata: { name } }),
+});
+
+/** The host for one family: the definitions, the rights and the setting of it alone. */
+const ofFamily = (image: string, crds: readonly Obj[], chosen: Family): Folder => ({
+  folder: `overlays/host-${chosen}`,
+  on: below,
+  files: { "host.yaml": [...hostOnly(image, [chosen]), hostSettings({ REKINDLE_FAMILIES: chosen })] },
+  more: { patches: crds.filter((crd) => isOther(crd, chosen)).map(without) },
+});
 
 export const kustomizations = (image: string, crds: readonly Obj[]): readonly File[] => {
   const place = { namespace, image };
@@ -68,7 +89,8 @@ export const kustomizations = (image: string, crds: readonly Obj[]): readonly Fi
       },
       more: { namespace: "default" },
     },
-    { folder: "overlays/host", on: below, files: { "host.yaml": [...hostOnly(image), hostSettings] } },
+    { folder: "overlays/host", on: below, files: { "host.yaml": [...hostOnly(image), hostSettings()] } },
+    ...families.map((family) => ofFamily(image, crds, family)),
     { folder: "overlays/lambda", on: below, files: { "lambda.yaml": besideLambda(place) } },
     { folder: "overlays/knative", on: below, files: { "knative.yaml": onKnative(place) } },
   ].flatMap(written);

@@ -2,6 +2,8 @@
 import type { Obj } from "../core/object.ts";
 import { type Family, families } from "../kube/families.ts";
 import { type Feature, features as known } from "../kube/features.ts";
+import type { PodRules } from "../kube/pod-rules.ts";
+import { resourceGroups } from "../kube/resource-groups.ts";
 import { selectorOf } from "../kube/selector.ts";
 import { Refused } from "./failure.ts";
 import { functionGrants, functionNames } from "./installation/functions.ts";
@@ -35,6 +37,36 @@ export const featuresNamed = (names: readonly string[], chosen: readonly Family[
       throw new Refused(`--features ${name}: no kind of --family ${chosen.join(",")} needs it`);
     return found;
   });
+
+/** Resource groups as they are typed: the list of Volcano's `volcano-admission.conf`, in JSON. */
+const groupsIn = (text: string): PodRules["groups"] => {
+  const flag = "--admission-resource-groups";
+  try {
+    const read = resourceGroups.safeParse(JSON.parse(text));
+    if (read.success) return read.data;
+    throw new Refused(`${flag}: ${read.error.issues.map(({ message }) => message).join("; ")}`);
+  } catch (cause) {
+    throw cause instanceof Refused ? cause : new Refused(`${flag}: write JSON`);
+  }
+};
+
+type Asked = {
+  readonly admission?: boolean | undefined;
+  readonly admissionUrl?: string | undefined;
+  readonly admissionQueueGate?: boolean | undefined;
+  readonly admissionResourceGroups?: string | undefined;
+};
+
+/** What admission is to write into pods; refused where nobody serves admission. */
+export const podRulesIn = (asked: Asked): PodRules => {
+  const { admissionQueueGate: queueGate = false, admissionResourceGroups: text } = asked;
+  const rules = { queueGate, groups: text === undefined ? [] : groupsIn(text) };
+  const isServed = asked.admission === true || asked.admissionUrl !== undefined;
+  if (isServed || (!queueGate && text === undefined)) return rules;
+  throw new Refused(
+    "--admission-queue-gate, --admission-resource-groups: admission writes into pods; say --admission, or --admission-url",
+  );
+};
 
 const stream = (texts: readonly string[]): string => texts.map((text) => `---\n${text.trimEnd()}\n`).join("");
 
@@ -80,9 +112,12 @@ export const functionsText = ({ functions, ...where }: Functions, kept: readonly
 };
 
 /** Webhook configurations for admission that is served at a URL, under a certificate that machines trust anyway. */
-export const webhooksText = (url: string, { families: chosen = families, ...places }: Places & Chosen): string => {
+export const webhooksText = (
+  url: string,
+  { families: chosen = families, pods, ...places }: Places & Chosen & Pick<Installation, "pods">,
+): string => {
   if (!url.startsWith("https://") || !URL.canParse(url)) throw new Refused(`${JSON.stringify(url)} is no https:// URL`);
   return stream(
-    webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, ...oneWay(places) }).map(yamlText),
+    webhookConfigurations({ reach: { url }, ca: undefined, families: chosen, pods, ...oneWay(places) }).map(yamlText),
   );
 };

@@ -208,6 +208,35 @@ describe("rekindle manifests", () => {
     );
   });
 
+  const groups = JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]);
+  const podFlags = ["--admission-queue-gate", `--admission-resource-groups=${groups}`];
+
+  test("what admission writes into pods is the host's setting, and chooses the pods that a function is sent", async () => {
+    const host = (await openTerminal().run("manifests", "--admission", ...podFlags)).out;
+    assert.match(host, /- --admission-queue-gate\n +- "?'?--admission-resource-groups=\[\{"resourceGroup":"gpu"/);
+    const url = "--admission-url=https://door.example";
+    const hooks = (await openTerminal().run("manifests", url, ...podFlags)).out;
+    assert.match(hooks, /name: volcano-pods\.rekindle\.dev/);
+    assert.match(hooks, /object\.metadata\.annotations\["volcano\.sh\/resource-group"\] == "gpu"/);
+    const plain = (await openTerminal().run("manifests", url)).out;
+    assert.doesNotMatch(plain.split("ValidatingWebhook")[0] ?? "", /volcano-pods/);
+  });
+
+  const unwritten: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+    [podFlags, /admission writes into pods; say --admission, or --admission-url/],
+    [["--admission", "--admission-resource-groups=gpu"], /--admission-resource-groups: write JSON/],
+    [
+      ["--admission", "--admission-resource-groups=[{}]"],
+      /--admission-resource-groups: \[0\]\.resourceGroup: write a text/,
+    ],
+  ];
+  for (const [args, says] of unwritten)
+    test(`${args.join(" ")} is refused`, async () => {
+      const { code, err } = await openTerminal().run("manifests", ...args);
+      assert.equal(code, 1);
+      assert.match(err, says);
+    });
+
   test("a function that is none is refused, and those that have rights are named", async () => {
     const { code, out, err } = await openTerminal().run("manifests", "--functions=wake");
     assert.deepEqual([code, out], [1, ""]);

@@ -1,7 +1,10 @@
 /** `rekindle migrate` of Volcano's controllers: what it reports and changes, in which order, and what stays. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { parse } from "yaml";
 import type { Obj } from "../../shared/core/object.ts";
+import { register } from "../../shared/deployments/admission/register.ts";
+import { resourceGroups } from "../../shared/kube/resource-groups.ts";
 import { wishOf } from "../../shared/simulator/gate.ts";
 import type { Simulator } from "../../shared/simulator/open.ts";
 import { install as installKubeflow } from "./kubeflow.ts";
@@ -96,13 +99,13 @@ describe("migrate of Volcano, alone", () => {
       "a resource group of namespaces",
       { configuration: byNamespace },
       [],
-      /its resource group management writes schedulerName, nodeSelector, tolerations into pods of the namespaces mng-ns-1, mng-ns-2, .*MutatingAdmissionPolicy/,
+      /its resource groups \(management\) .* alone: run rekindle host --admission --admission-resource-groups='\[\{"resourceGroup":"management","object":\{"key":"namespace","value":\["mng-ns-1","mng-ns-2"\]\},"schedulerName":"default-scheduler"/,
     ],
     [
       "a resource group of annotated pods",
       { configuration: byAnnotation },
       [],
-      /its resource group gpu writes affinity into pods annotated volcano\.sh\/resource-group: gpu, /,
+      /its resource groups \(gpu\) .*"affinity":\{"nodeAffinity":\{\}\}\}\]', or deploy the admission function and apply rekindle manifests --admission-url URL /,
     ],
     [
       "resource groups that nobody can read",
@@ -111,6 +114,12 @@ describe("migrate of Volcano, alone", () => {
       /its resource groups cannot be read \(\/admission\.local\.config\/configmap\/volcano-admission\.conf: no ConfigMap/,
     ],
     ["resource groups of another form", { configuration: "a: [" }, [], /it has another form/],
+    [
+      "a resource group without a name",
+      { configuration: "resourceGroups: [{labels: {a: b}}]" },
+      [],
+      /cannot be read \(ConfigMap .*: resourceGroups\[0\]\.resourceGroup: write a text\)/,
+    ],
     ["a job that we refuse", {}, [job("bad", "Running", { plugins: { magic: [] } })], /default\/bad: .*magic/],
   ];
   for (const [what, options, objects, says] of rows)
@@ -139,11 +148,30 @@ describe("migrate of Volcano, alone", () => {
     assert.equal(code, 0);
   });
 
-  it("tells that pods are no longer gated until their queue admits them, and how to go on with it", async () => {
+  it("carries resource groups over: once admission of ours writes them, nothing stands in the way", async () => {
+    for (const [configuration, written] of [
+      [byNamespace, true],
+      [byNamespace, false],
+    ] as const) {
+      const terminal = await opened({ configuration });
+      const groups = resourceGroups.parse(written ? parse(byNamespace).resourceGroups : [{ resourceGroup: "other" }]);
+      const pods = { queueGate: true, groups };
+      await register(terminal.simulator.transport, {
+        ...{ reach: { url: "https://127.0.0.1:9443" }, ca: undefined, namespaces: [], pods },
+      });
+      const { out, code } = await terminal.run("migrate");
+      assert.equal(code, written ? 0 : 1);
+      assert.equal(/its resource groups \(management\) are written by Rekindle's admission/.test(out), written);
+    }
+  });
+
+  it("carries the gate of queue admission over: which setting it is, and when to set it", async () => {
     const gated = ["--port=8443", "--feature-gates=SchedulingGatesQueueAdmission=true"];
     const { out, code } = await (await opened({ webhook: gated })).run("migrate");
-    assert.match(out, /pods annotated scheduling\.volcano\.sh\/queue-allocation-gate: "true" get no gate any more/);
-    assert.match(out, /schedulingGates: \[\{name: scheduling\.volcano\.sh\/queue-allocation-gate\}\]/);
+    assert.match(
+      out,
+      /SchedulingGatesQueueAdmission is --admission-queue-gate of rekindle host --admission: set it when/,
+    );
     assert.equal(code, 0);
   });
 
@@ -154,7 +182,7 @@ describe("migrate of Volcano, alone", () => {
     ];
     for (const options of rows) {
       const { out, code } = await (await opened(options)).run("migrate");
-      assert.doesNotMatch(out, /resource group|no gate any more/);
+      assert.doesNotMatch(out, /resource group|queue-gate/);
       assert.equal(code, 0);
     }
   });

@@ -70,7 +70,7 @@ describe("what is applied to Kubernetes", () => {
   });
 
   test("each overlay has containers, and each of them is nobody's who could harm", () => {
-    assert.equal(overlays.length, 3);
+    assert.equal(overlays.length, 5);
     for (const file of overlays) {
       const found = documents(file).filter(isWorkload);
       assert.ok(found.length > 0, file);

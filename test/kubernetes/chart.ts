@@ -66,6 +66,18 @@ const rows: readonly Row[] = [
     values: { spark: { jobNamespaceSelector: "spark=enabled" }, controller: { rbac: { nodes: true } } },
     manifests: { namespaceSelector: "spark=enabled", nodes: true },
   },
+  { name: "one family", values: { controller: { families: ["spark"] } }, manifests: { families: ["spark"] } },
+  {
+    name: "the other family, its webhooks, and two namespaces",
+    values: {
+      ...{ controller: { families: ["volcano"] }, webhook: { enable: true } },
+      spark: { jobNamespaces: ["team-a", "team-b"] },
+    },
+    manifests: {
+      ...{ families: ["volcano"], admission: true },
+      ...{ namespaces: ["team-a", "team-b"], sparkNamespaces: ["team-a", "team-b"], ...accounts },
+    },
+  },
   {
     name: "features",
     values: { controller: { rbac: { features: ["ssh", "pod-http"] } } },
@@ -137,7 +149,10 @@ const rich: Values = {
     env: [{ name: "REKINDLE_RESYNC", value: "1m" }],
     resources: { requests: { cpu: "1", memory: "256Mi" }, limits: { memory: "1Gi" } },
   },
-  webhook: { enable: true, resourceQuotaEnforcement: { enable: false } },
+  webhook: {
+    ...{ enable: true, resourceQuotaEnforcement: { enable: false }, queueGate: true },
+    resourceGroups: [{ resourceGroup: "gpu", labels: { pool: "gpu" } }],
+  },
   spark: { jobNamespaces: ["default"], rbac: { annotations: { e: "f" } } },
   prometheus: { metrics: { prefix: "x_" } },
 };

@@ -7,7 +7,10 @@ import { chartChecks } from "./chart.ts";
 import { yamlChecks } from "./yaml.ts";
 
 /** What people apply, by its folder. */
-const folders = ["overlays/host", "overlays/lambda", "overlays/knative", "drivers"] as const;
+const folders = [
+  ...["overlays/host", "overlays/host-spark", "overlays/host-volcano", "overlays/lambda", "overlays/knative"],
+  "drivers",
+] as const;
 
 const built = async (cluster: Cluster, folder: string): Promise<string> => {
   const { code, stdout, stderr } = await cluster.kubectl(["kustomize", `infra/kubernetes/${folder}`]);

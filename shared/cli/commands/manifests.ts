@@ -6,7 +6,15 @@ import { features } from "../../kube/features.ts";
 import { Refused } from "../failure.ts";
 import { flagsKept, keptFlags, type Part } from "../installation/kept.ts";
 import { featureNeeds } from "../installation/roles.ts";
-import { crdsText, featuresNamed, functionsText, manifestsText, policiesText, webhooksText } from "../manifests.ts";
+import {
+  crdsText,
+  featuresNamed,
+  functionsText,
+  manifestsText,
+  podRulesIn,
+  policiesText,
+  webhooksText,
+} from "../manifests.ts";
 import { connected, onCluster } from "../options.ts";
 import type { Tools, Where } from "../tools.ts";
 
@@ -41,6 +49,9 @@ type Options = Where & {
   readonly features: readonly string[];
   readonly admission?: boolean;
   readonly admissionUrl?: string;
+  readonly admissionQueueGate?: boolean;
+  /** JSON. */
+  readonly admissionResourceGroups?: string;
   readonly policies?: boolean;
   /** True: all of them. */
   readonly functions?: true | readonly string[];
@@ -86,7 +97,8 @@ const insteadOf = (asked: Asked): string | undefined => {
   const features = featuresNamed(options.features, families);
   if (functions !== undefined)
     return functionsText({ ...options, functions, families, features }, keptBy(asked, "functions"));
-  return admissionUrl === undefined ? undefined : webhooksText(admissionUrl, { ...options, families });
+  if (admissionUrl === undefined) return undefined;
+  return webhooksText(admissionUrl, { ...options, families, pods: podRulesIn(options) });
 };
 
 const textOf = async (asked: Asked): Promise<string> => {
@@ -106,6 +118,7 @@ const textOf = async (asked: Asked): Promise<string> => {
     sparkAccounts: sparkAccount,
     host,
     admission,
+    pods: podRulesIn(options),
   };
   return manifestsText(installation, await wantedCrds(tools, options), keptBy(asked, "host"));
 };
@@ -174,6 +187,11 @@ const withOptions = (command: Command, version: string): Command =>
     )
     .option("--admission", "the host serves admission webhooks, too, and registers them")
     .option("--admission-url <url>", "only the webhook configurations, for an admission function at this https:// URL")
+    .option("--admission-queue-gate", "admission gates pods that ask for it until their queue has room")
+    .option(
+      "--admission-resource-groups <json>",
+      "admission writes these resource groups into their pods: the list of Volcano's volcano-admission.conf, as JSON",
+    )
     .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")
     .option(
       "--functions [names]",

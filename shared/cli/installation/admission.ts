@@ -1,6 +1,7 @@
 /** What an installation needs beside the host when it serves admission: a Service that the API server calls, and rights. */
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
+import { noPodRules, type PodRules } from "../../kube/pod-rules.ts";
 import { account, grant, named } from "./grants.ts";
 import { certificateRules, registrationRulesOf } from "./roles.ts";
 
@@ -11,13 +12,19 @@ const port = 9443;
 
 export const admissionPort = { name: "admission", containerPort: port, protocol: "TCP" } as const;
 
-/** The host's flags: where it listens, as what it is called, and where its replicas share a certificate. */
-export const admissionArgs = (namespace: string): readonly string[] => [
+const podArgs = ({ queueGate, groups }: PodRules): readonly string[] => [
+  ...(queueGate ? ["--admission-queue-gate"] : []),
+  ...(groups.length === 0 ? [] : [`--admission-resource-groups=${JSON.stringify(groups)}`]),
+];
+
+/** The host's flags: where it listens, as what it is called, where its replicas share a certificate, what it writes into pods. */
+export const admissionArgs = (namespace: string, pods: PodRules = noPodRules): readonly string[] => [
   "--admission",
   `--admission-listen=0.0.0.0:${port}`,
   `--admission-reach=${namespace}/${name}`,
   `--admission-secret=${namespace}/${name}`,
   "--admission-quota",
+  ...podArgs(pods),
 ];
 
 type Place = {

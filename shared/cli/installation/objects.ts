@@ -2,6 +2,7 @@
 import type { Obj } from "../../core/object.ts";
 import { type Family, families } from "../../kube/families.ts";
 import type { Feature } from "../../kube/features.ts";
+import type { PodRules } from "../../kube/pod-rules.ts";
 import { admissionArgs, admissionObjects, admissionPort } from "./admission.ts";
 import { account, grant, named } from "./grants.ts";
 import { ofDrivers, ours } from "./marks.ts";
@@ -37,6 +38,8 @@ export type Installation = {
   readonly nodes?: boolean;
   /** Whether it serves admission webhooks. */
   readonly admission: boolean;
+  /** What admission writes into pods; absent: nothing. */
+  readonly pods?: PodRules | undefined;
 };
 
 /** Beside whatever else is granted: nodes stand in no namespace. */
@@ -116,10 +119,11 @@ const container = ({
   families: chosen,
   namespace,
   admission,
+  pods,
 }: Installation) => ({
   name: "host",
   image,
-  args: ["host", ...(admission ? admissionArgs(namespace) : [])],
+  args: ["host", ...(admission ? admissionArgs(namespace, pods) : [])],
   env: [
     { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
     ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),

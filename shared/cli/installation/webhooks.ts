@@ -2,6 +2,7 @@
 import { apiVersionOf, type Obj, type Resource } from "../../core/object.ts";
 import { memoryLimitMark } from "../../kube/admission.ts";
 import type { Family } from "../../kube/families.ts";
+import { noPodRules, type PodRules, podsWrittenTo } from "../../kube/pod-rules.ts";
 import { mutatingWebhooks, validatingWebhooks } from "../../kube/resources.ts";
 import { ours } from "./marks.ts";
 import { expressionsFor, type Places } from "./places.ts";
@@ -17,6 +18,8 @@ export type Registration = {
   readonly ca: string | undefined;
   /** Families that are run here and whose kinds the cluster has. */
   readonly families: readonly Family[];
+  /** What admission writes into pods; absent: nothing, and none is sent to it for that. */
+  readonly pods?: PodRules | undefined;
 } & Places;
 
 /** The same for both configurations, and the one name that the host may change. */
@@ -83,6 +86,13 @@ const configuration = ({ kind, ...resource }: Resource, webhooks: readonly objec
 
 const created = ["CREATE"];
 
+const podMutating = (registration: Registration): readonly object[] => {
+  const expression = podsWrittenTo(registration.pods ?? noPodRules);
+  if (expression === undefined) return [];
+  const matchConditions = [{ name: "is-gated-or-of-a-resource-group", expression }];
+  return [webhook(registration, "/mutate", { name: "volcano-pods.rekindle.dev", rules: [pod], matchConditions })];
+};
+
 const volcanoMutating = (registration: Registration): readonly object[] => [
   webhook(registration, "/mutate", {
     name: "volcano.rekindle.dev",
@@ -92,6 +102,7 @@ const volcanoMutating = (registration: Registration): readonly object[] => [
       queueRule(created),
     ],
   }),
+  ...podMutating(registration),
 ];
 
 const volcanoValidating = (registration: Registration): readonly object[] => [

@@ -1,34 +1,22 @@
 /**
  * What Volcano's webhook server writes into new pods: the settings of resource groups, and the gate of queue admission.
- * Nobody writes them while it is away, so the report of a migration tells them.
+ * Rekindle's admission writes the same; the report says with which settings, and whether a resource group is in force yet.
  */
 import { parseDocument } from "yaml";
 import * as z from "zod";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { ApiError } from "../../core/errors.ts";
-import { configMaps } from "../../kube/resources.ts";
+import { podsWrittenTo } from "../../kube/pod-rules.ts";
+import { type ResourceGroup, resourceGroups } from "../../kube/resource-groups.ts";
+import { configMaps, mutatingWebhooks } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
+import { registered } from "../installation/webhooks.ts";
 import type { Session } from "../tools.ts";
 import { flagIn } from "./flags.ts";
 import type { Report } from "./report.ts";
 import type { Installed, Stoppable } from "./upstream.ts";
 
 type Words = Pick<Report, "differs" | "blocks">;
-
-const texts = z.array(z.string()).nullish();
-
-const configuration = z.looseObject({
-  resourceGroups: z
-    .array(
-      z.looseObject({
-        resourceGroup: z.string().default(""),
-        object: z.looseObject({ key: z.string().nullish(), value: texts }).nullish(),
-      }),
-    )
-    .nullish(),
-});
-
-type Group = NonNullable<z.infer<typeof configuration>["resourceGroups"]>[number];
 
 const podTemplate = z.looseObject({
   spec: z.looseObject({
@@ -40,37 +28,37 @@ const podTemplate = z.looseObject({
   }),
 });
 
-const fields = ["schedulerName", "labels", "affinity", "tolerations"] as const;
+type Found = { readonly groups: readonly ResourceGroup[]; readonly unread: readonly string[] };
 
-/** Its labels are written as a node selector. */
-const writtenBy = (group: Group): string =>
-  fields
-    .filter((field) => group[field] != null && group[field] !== "")
-    .map((field) => (field === "labels" ? "nodeSelector" : field))
-    .join(", ") || "nothing";
+const unread = (where: string, why: string): Found => ({
+  groups: [],
+  unread: [
+    `its resource groups cannot be read (${where}: ${why}): where there are some, their pods get no scheduler, nodeSelector, affinity and tolerations of them any more; see --admission-conf, write them as --admission-resource-groups of rekindle host, and say --force`,
+  ],
+});
 
-const chosenBy = ({ object, resourceGroup }: Group): string => {
-  const values = (object?.value ?? []).map((value) => value.trim()).join(", ");
-  if (object?.key === "namespace") return `of the namespaces ${values}`;
-  return values === "" ? `annotated volcano.sh/resource-group: ${resourceGroup}` : `annotated ${values}`;
-};
+const fields = ["resourceGroup", "object", "schedulerName", "labels", "tolerations", "affinity"] as const;
 
-const groupSaying = (group: Group): string =>
-  `its resource group ${group.resourceGroup} writes ${writtenBy(group)} into pods ${chosenBy(group)}, and nothing does so without its webhook server: write them into the pods' templates, or by a MutatingAdmissionPolicy, and say --force`;
+/** Upstream passes over fields that it does not know. */
+const knownOf = (group: unknown): unknown =>
+  isRecord(group)
+    ? Object.fromEntries(fields.flatMap((name) => (group[name] === undefined ? [] : [[name, group[name]]])))
+    : group;
 
-const unread = (where: string, why: string): string =>
-  `its resource groups cannot be read (${where}: ${why}): where there are some, their pods get no scheduler, nodeSelector, affinity and tolerations of them any more; see --admission-conf, and say --force`;
-
-const readGroups = (text: string, where: string): readonly string[] => {
+const readGroups = (text: string, where: string): Found => {
   const document = parseDocument(text);
-  const parsed = configuration.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}));
-  return parsed.success ? (parsed.data.resourceGroups ?? []).map(groupSaying) : [unread(where, "it has another form")];
+  const read: unknown = document.errors.length > 0 ? undefined : (document.toJS() ?? {});
+  if (!isRecord(read)) return unread(where, "it has another form");
+  const given = read["resourceGroups"];
+  const parsed = resourceGroups.safeParse(Array.isArray(given) ? given.map(knownOf) : given);
+  if (parsed.success) return { groups: parsed.data, unread: [] };
+  return unread(where, parsed.error.issues.map(({ message }) => `resourceGroups${message}`).join("; "));
 };
 
 /** The file is mounted from one of the ConfigMaps of its pods, under its own name. */
-const groupsOf = async (session: Session, server: Stoppable): Promise<readonly string[]> => {
+const groupsOf = async (session: Session, server: Stoppable): Promise<Found> => {
   const path = flagIn(server.args, "admission-conf") ?? "";
-  if (path === "") return [];
+  if (path === "") return { groups: [], unread: [] };
   const file = path.slice(path.lastIndexOf("/") + 1);
   const volumes = podTemplate.safeParse(server.object).data?.spec.template.spec.volumes ?? [];
   const names = volumes.flatMap(({ configMap }) => (configMap === undefined ? [] : [configMap.name]));
@@ -84,19 +72,49 @@ const groupsOf = async (session: Session, server: Stoppable): Promise<readonly s
     }
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
-    return [unread(path, cause.message)];
+    return unread(path, cause.message);
   }
-  return [unread(path, "no ConfigMap of its pods holds it")];
+  return unread(path, "no ConfigMap of its pods holds it");
 };
 
-const gate = "scheduling.volcano.sh/queue-allocation-gate";
+const conditions = z.looseObject({
+  webhooks: z.array(z.looseObject({ matchConditions: z.array(z.looseObject({ expression: z.string() })).default([]) })),
+});
+
+/** Whether admission of ours is sent the pods of these groups. */
+const isWritten = async (session: Session, groups: readonly ResourceGroup[]): Promise<boolean> => {
+  const { value } = await openCluster(session.transport).get({ resource: mutatingWebhooks, name: registered });
+  const expressions = (conditions.safeParse(value).data?.webhooks ?? []).flatMap(({ matchConditions }) =>
+    matchConditions.map(({ expression }) => expression),
+  );
+  const terms = groups.map((group) => podsWrittenTo({ queueGate: false, groups: [group] }) ?? "");
+  return terms.every((term) => expressions.some((expression) => expression.includes(term)));
+};
+
+const groupWords = async (session: Session, groups: readonly ResourceGroup[]): Promise<Words> => {
+  if (groups.length === 0) return { differs: [], blocks: [] };
+  const names = groups.map(({ resourceGroup }) => resourceGroup).join(", ");
+  if (await isWritten(session, groups))
+    return {
+      differs: [`its resource groups (${names}) are written by Rekindle's admission, which has them`],
+      blocks: [],
+    };
+  const flag = `--admission-resource-groups='${JSON.stringify(groups)}'`;
+  return {
+    differs: [],
+    blocks: [
+      `its resource groups (${names}) are written into new pods by its webhook server alone: run rekindle host --admission ${flag}, or deploy the admission function and apply rekindle manifests --admission-url URL ${flag}; or leave them out, and say --force`,
+    ],
+  };
+};
 
 const isGating = ({ args }: Stoppable): boolean =>
   (flagIn(args, "feature-gates") ?? "")
     .split(",")
     .some((one) => one.trim().toLowerCase() === "schedulinggatesqueueadmission=true");
 
-const gateSaying = `pods annotated ${gate}: "true" get no gate any more, so an autoscaler sees those that their queue holds back; the queue holds them back all the same. To keep it, write schedulingGates: [{name: ${gate}}] beside the annotation into their templates: Volcano's scheduler takes it away`;
+const gateSaying =
+  "its gate SchedulingGatesQueueAdmission is --admission-queue-gate of rekindle host --admission: set it when its webhook server is gone, for a pod that both gate is refused; until then autoscalers see pods that their queue holds back. Its scheduler takes the gate away as before";
 
 const mutates = ({ args }: Stoppable): boolean =>
   (flagIn(args, "enabled-admission") ?? "/pods/mutate").split(",").some((path) => path.trim() === "/pods/mutate");
@@ -104,6 +122,13 @@ const mutates = ({ args }: Stoppable): boolean =>
 /** Of an installation without such a server, nothing. */
 export const podWordsOf = async (session: Session, { workloads }: Installed): Promise<Words> => {
   const servers = workloads.filter((one) => one.part === "webhook" && one.replicas > 0 && mutates(one));
-  const groups = await Promise.all(servers.map((server) => groupsOf(session, server)));
-  return { differs: servers.some(isGating) ? [gateSaying] : [], blocks: [...new Set(groups.flat())] };
+  const found = await Promise.all(servers.map((server) => groupsOf(session, server)));
+  const words = await groupWords(
+    session,
+    found.flatMap(({ groups }) => groups),
+  );
+  return {
+    differs: [...(servers.some(isGating) ? [gateSaying] : []), ...words.differs],
+    blocks: [...new Set(found.flatMap((one) => one.unread)), ...words.blocks],
+  };
 };

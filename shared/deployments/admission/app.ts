@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
+import { noPodRules, type PodRules, podPatch } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
 import type { Labels, Selects } from "../../kube/selector.ts";
 import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
@@ -44,6 +45,8 @@ export type Admits = {
   readonly selects?: Selects | undefined;
   /** The namespaces that it looks after; absent: all. Where that cannot be told, everything is let pass. */
   readonly within?: NamespaceScope["within"] | undefined;
+  /** What is written into pods that ask for it, or belong to a resource group; absent: nothing. */
+  readonly pods?: PodRules | undefined;
 };
 
 const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
@@ -54,12 +57,23 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
 
 const everywhere: NamespaceScope["within"] = async () => () => true;
 
+const isWithin = async ({ namespace = "default" }: AdmissionRequest, { within = everywhere }: Admits) =>
+  (await within().catch(() => () => false))(namespace);
+
 /** Pods are chosen by a label or an annotation; queues stand in no namespace. */
-const isOurs = async (request: AdmissionRequest, { selects = () => true, within = everywhere }: Admits) => {
+const isOurs = async (request: AdmissionRequest, admits: Admits) => {
+  const { selects = () => true } = admits;
   if (request.kind.kind === "Pod") return true;
   if (!selects(labelsOf(request))) return false;
-  if (request.kind.kind === "Queue") return true;
-  return (await within().catch(() => () => false))(request.namespace ?? "default");
+  return request.kind.kind === "Queue" || (await isWithin(request, admits));
+};
+
+const patched = async (request: AdmissionRequest, admits: Admits): Promise<Verdict> => {
+  if (isVolcanos(request)) return volcanoPatched(request, admits.around);
+  const verdict = patchedBy(request);
+  const more = podPatch(request, admits.pods ?? noPodRules);
+  if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
+  return { ...verdict, patch: [...verdict.patch, ...more] };
 };
 
 export const admissionApp = (admits: Admits = {}): Hono => {
@@ -74,7 +88,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   };
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.get("/healthz", (c) => c.text("ok"));
-  review("/mutate", (request) => (isVolcanos(request) ? volcanoPatched(request, around) : patchedBy(request)));
+  review("/mutate", (request) => patched(request, admits));
   review("/validate", (request) => {
     if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, around);
     const verdict = judgedBy(request);

@@ -31,7 +31,8 @@ export const openAdmissionApp = async (env: Environment): Promise<App> => {
 const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
-  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects });
+  const pods = { queueGate: settings.admissionQueueGate, groups: settings.admissionResourceGroups };
+  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects, pods });
   if (clusterRecord === undefined)
     throw new Error(
       "set the function's environment: REKINDLE_CLUSTER_RECORD (is missing: quotas and labels of namespaces are read)",
@@ -43,5 +44,5 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { openNamespaceScope } = await import("../common/namespaces.ts");
   const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });
   const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
-  return admissionApp({ ...asked, selects, within });
+  return admissionApp({ ...asked, selects, within, pods });
 };

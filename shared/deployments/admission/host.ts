@@ -29,6 +29,7 @@ export const openAdmission = (
   const { admissionReach: reach, admissionSecret, admissionCertificates, admissionListen } = configuration;
   const { namespaces, namespaceSelector, families } = configuration;
   const shared = { transport, ...admissionSecret, names: namesOf(reach), now: Date.now };
+  const pods = { queueGate: configuration.admissionQueueGate, groups: configuration.admissionResourceGroups };
   const at = admissionListen.lastIndexOf(":");
   return serveAdmission({
     listen: {
@@ -37,11 +38,12 @@ export const openAdmission = (
     },
     certificates:
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
-    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families }),
+    register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families, pods }),
     admits: {
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),
+      pods,
       within: openNamespaceScope({ ...configuration, transport, report, now: Date.now }).within,
     },
     report,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import { isListener } from "../../core/sink.ts";
 import { type Family, families } from "../../kube/families.ts";
+import { resourceGroups } from "../../kube/resource-groups.ts";
 import { selectorOf } from "../../kube/selector.ts";
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -72,6 +73,9 @@ export const annotations = () =>
       .default({})
       .transform((given): Record<string, string> => Object.assign({}, ...[given].flat())),
   );
+
+/** Volcano's resource groups. */
+export const groupsOfPods = () => json(resourceGroups);
 
 export const ingressTls = () =>
   json(

@@ -84,6 +84,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   families: {
     form: "list",
     text: "families of kinds to run: those whose CRDs and rights rekindle manifests --family installs",
+    value: "controller.families",
   },
   selector: {
     form: "text",
@@ -233,6 +234,16 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "admission refuses SparkApplications that exceed a ResourceQuota, as upstream counts them",
     value: "webhook.resourceQuotaEnforcement.enable",
     valueOnly: true,
+  },
+  admissionQueueGate: {
+    form: "switch",
+    text: "admission gates pods annotated scheduling.volcano.sh/queue-allocation-gate until their queue has room, for a Volcano scheduler with SchedulingGatesQueueAdmission",
+    value: "webhook.queueGate",
+  },
+  admissionResourceGroups: {
+    form: "JSON",
+    text: "JSON: the resourceGroups of Volcano's volcano-admission.conf, which admission writes into their pods",
+    value: "webhook.resourceGroups",
   },
   leases: { form: "list", text: "leader leases that tell of another controller; empty: nobody is looked for" },
   gang: {

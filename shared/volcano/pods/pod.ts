@@ -1,5 +1,7 @@
 /** One pod of a job as upstream makes it, before its plugins: template, ownership, and what others know it by. */
 import type { Metadata } from "../../core/object.ts";
+import { queueGate } from "../../kube/pod-rules.ts";
+import { isRecord } from "../../kube/responses.ts";
 import { volcanoScheduler } from "../podgroup/watches.ts";
 import { keys } from "../resource.ts";
 import { type JobSpec, nameOf, type Task } from "../schema/spec.ts";
@@ -82,6 +84,14 @@ const metadataOf = (making: Making, task: Task, index: number): Metadata => ({
   ownerReferences: [ownerReference(making.owner)],
 });
 
+/** Volcano's scheduler takes its gate away; where another one places the pod, its queue had room before the pod was made. */
+const ungated = (spec: Draft["spec"]): Draft["spec"] => {
+  const { schedulingGates: gates, ...rest } = spec;
+  if (!Array.isArray(gates)) return spec;
+  const others = gates.filter((gate) => !(isRecord(gate) && gate["name"] === queueGate));
+  return others.length === 0 ? rest : { ...rest, schedulingGates: others };
+};
+
 const unset = (value: unknown): boolean => value === undefined || value === "";
 
 const placedBy = (name: unknown, { placer }: Making): Draft["spec"] => {
@@ -91,7 +101,8 @@ const placedBy = (name: unknown, { placer }: Making): Draft["spec"] => {
 
 const scheduled = (task: Task, making: Making): Draft["spec"] => {
   const { schedulerName, priorityClassName }: JobSpec = making.spec;
-  const own = task.template?.spec ?? {};
+  const given = task.template?.spec ?? {};
+  const own = making.placer === undefined ? given : ungated(given);
   const scheduler = placedBy(unset(own["schedulerName"]) ? schedulerName : own["schedulerName"], making);
   const priority = unset(own["priorityClassName"]) && !unset(priorityClassName) ? { priorityClassName } : {};
   return { ...own, ...scheduler, ...priority };

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost } from "../installed.ts";
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
+import { podFlags, writtenIntoPods } from "./pods.ts";
 import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
 import { isVolcanoAsked, openQueues, outdoes, volcanoRefuses } from "./volcano.ts";
 import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
@@ -39,6 +40,12 @@ const registeredHost: Case = {
       await overQuota(scene),
     ]);
   },
+};
+
+const others: Case = {
+  name: "pods of others get the gate of queue admission and what their resource group says, and no others are sent",
+  run: async (scene) =>
+    await admitting(scene, [...admissionByUrl, ...podFlags], async () => [await writtenIntoPods(scene)]),
 };
 
 const gone: Case = {
@@ -159,6 +166,7 @@ const volcanoPolicies = (folder: string | undefined): Case => ({
 
 export const admissionCases = (folder: string | undefined): readonly Case[] => [
   registeredHost,
+  others,
   gone,
   byService,
   volcano,

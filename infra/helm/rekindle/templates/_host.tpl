@@ -14,6 +14,9 @@
 {{- if kindIs "map" $budget }}{{ $budget = $budget.enable }}{{ end -}}
 {{- $ingress := $values.controller.uiIngress -}}
 {{- $named := dict
+  "REKINDLE_FAMILIES" (join "," $values.controller.families)
+  "REKINDLE_ADMISSION_QUEUE_GATE" (and $values.webhook.enable $values.webhook.queueGate | ternary "true" "")
+  "REKINDLE_ADMISSION_RESOURCE_GROUPS" (and $values.webhook.enable (not (empty $values.webhook.resourceGroups)) | ternary (toJson $values.webhook.resourceGroups) "")
   "REKINDLE_CONCURRENCY" $values.controller.workers
   "REKINDLE_MAX_TRACKED_EXECUTOR_PER_APP" $values.controller.maxTrackedExecutorPerApp
   "REKINDLE_LOG_LEVEL" (eq $values.controller.logLevel "info" | ternary "" $values.controller.logLevel)

@@ -1,0 +1,115 @@
+/** Resource groups as the `volcano-admission.conf` of Volcano's webhook server lists them: which pods, and what is written into them. */
+import * as z from "zod";
+import { isRecord, type Json } from "./responses.ts";
+
+/** Annotation of pods, by which a group that says nothing else chooses them. */
+const byName = "volcano.sh/resource-group";
+
+type Pair = readonly [key: string, value: string];
+
+const text = z.string({ error: "write a text" });
+const texts = z.array(text, { error: "write a list of texts" });
+
+const toleration = z.strictObject(
+  {
+    ...{ key: text.optional(), operator: text.optional(), value: text.optional(), effect: text.optional() },
+    tolerationSeconds: z.int({ error: "write a whole number" }).optional(),
+  },
+  { error: "write a toleration: key, operator, value, effect, tolerationSeconds" },
+);
+
+const affinityError = 'write the affinity as an object or as its JSON, such as {"nodeAffinity": {}}';
+
+/** Upstream's file holds it as a text of JSON. */
+const affinity = z.unknown().transform((given, context): Json | undefined => {
+  if (given === undefined || given === null || given === "") return undefined;
+  try {
+    const read: unknown = typeof given === "string" ? JSON.parse(given) : given;
+    if (isRecord(read)) return read;
+  } catch {
+    // Told below.
+  }
+  context.addIssue(affinityError);
+  return z.NEVER;
+});
+
+const unquoted = (value: string): string => {
+  const isQuoted = value.length > 1 && ['"', "'"].some((quote) => value.startsWith(quote) && value.endsWith(quote));
+  return isQuoted ? value.slice(1, -1) : value;
+};
+
+/** `KEY: VALUE`, as one line of YAML. */
+const pairOf = (line: string): Pair | undefined => {
+  const at = line.indexOf(": ");
+  const [key, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 2).trim()];
+  return key === "" ? undefined : [unquoted(key), unquoted(value)];
+};
+
+const pair = text.refine((line) => pairOf(line) !== undefined, {
+  error: `write an annotation as KEY: VALUE, such as ${byName}: gpu`,
+});
+
+const chosen = z.discriminatedUnion(
+  "key",
+  [
+    z.strictObject({ key: z.literal("namespace"), value: texts }),
+    z.strictObject({ key: z.enum(["annotation", ""]), value: z.array(pair, { error: "write a list of annotations" }) }),
+  ],
+  { error: "write key: namespace or key: annotation, and a list of values" },
+);
+
+const unnamed = { key: "", value: [] };
+
+/** What Go takes for its zero. */
+const absent = (given: unknown): unknown => given ?? undefined;
+
+const withDefaults = (given: unknown): unknown =>
+  isRecord(given) ? { key: given["key"] ?? "", ...given, value: given["value"] ?? [] } : (given ?? unnamed);
+
+const group = z.strictObject(
+  {
+    resourceGroup: text.min(1, { error: "must not be empty" }),
+    object: z.preprocess(withDefaults, chosen),
+    schedulerName: z.preprocess(absent, text.default("")),
+    /** Of nodes. */
+    labels: z.preprocess(
+      absent,
+      z.record(z.string(), text, { error: "write labels of nodes, such as pool: gpu" }).default({}),
+    ),
+    tolerations: z.preprocess(absent, z.array(toleration, { error: "write a list of tolerations" }).default([])),
+    /** Of pods that have none. */
+    affinity: affinity.optional(),
+  },
+  { error: "write a resource group: resourceGroup, object, schedulerName, labels, tolerations, affinity" },
+);
+
+export type ResourceGroup = Readonly<z.infer<typeof group>>;
+
+const groups = z.array(group, {
+  error: 'write a list of resource groups, such as [{"resourceGroup": "gpu", "labels": {"pool": "gpu"}}]',
+});
+
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+
+/** What is wrong is told with its place, such as `[0].tolerations`. */
+export const resourceGroups = z.unknown().transform((given, context): readonly ResourceGroup[] => {
+  const read = groups.safeParse(given ?? []);
+  if (read.success) return read.data;
+  for (const { path, message } of read.error.issues)
+    context.addIssue(path.length === 0 ? message : `${placeOf(path)}: ${message}`);
+  return z.NEVER;
+});
+
+/** Its pods: those of these namespaces, or those with any of these annotations. */
+export type Chosen =
+  | { readonly by: "namespaces"; readonly names: readonly string[] }
+  | { readonly by: "annotations"; readonly pairs: readonly Pair[] };
+
+/** Where no key is said, the annotation that names the group counts besides. */
+export const chosenBy = ({ resourceGroup, object: { key, value } }: ResourceGroup): Chosen => {
+  if (key === "namespace") return { by: "namespaces", names: value };
+  const own: readonly Pair[] = key === "annotation" ? [] : [[byName, resourceGroup]];
+  const pairs = value.map(pairOf).filter((one) => one !== undefined);
+  return { by: "annotations", pairs: [...pairs, ...own] };
+};

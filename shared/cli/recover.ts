@@ -8,7 +8,7 @@ import { notServed } from "./failure.ts";
 import { jobTemplates, queues } from "./job/shape.ts";
 import { everyKind } from "./kinds/all.ts";
 import { asJson, asYaml } from "./output.ts";
-import { targetOf } from "./target.ts";
+import { findTarget, isMissing, severally, targetOf } from "./target.ts";
 import type { Recovered, Session } from "./tools.ts";
 
 /** Where an object of a kind has its record. `scope` as of an operator: its objects stand in no namespace. */
@@ -28,14 +28,33 @@ const places: readonly Place[] = [...everyKind.map(({ resource }) => ({ resource
 /** Kinds whose objects make others come first: what they would make again is ended after them. */
 const makers: readonly string[] = ["CronJob", "JobFlow", "ScheduledSparkApplication"];
 
-/** The key of an object as people write it; see target.ts for the forms. A Queue has no namespace: `queue/NAME`. */
-export const keyNamed = (text: string, session: Session, namespace?: string): Key => {
+/** A key of a kind that no other command knows. A Queue has no namespace: `queue/NAME`. */
+const otherNamed = (text: string, session: Session, namespace?: string): Key | undefined => {
   const [word = "", ...rest] = text.split("/");
   const place = others.find(({ names }) => names.includes(word.toLowerCase()));
-  if (place === undefined || rest.length === 0) return targetOf(text, session, namespace).key;
+  if (place === undefined || rest.length === 0) return undefined;
   // The form is the same for all kinds of a namespace.
   const { key } = targetOf(["job", ...rest].join("/"), session, namespace);
   return { ...key, kind: place.resource.kind, ...(place.scope === "Cluster" ? { namespace: "" } : {}) };
+};
+
+/**
+ * The key of an object as people write it; see target.ts for the forms. Without a kind all are searched for the name, and
+ * then the records: one may be left of an object that is gone.
+ */
+export const keyNamed = async (text: string, session: Session, namespace?: string): Promise<Key> => {
+  const other = otherNamed(text, session, namespace);
+  if (other !== undefined) return other;
+  try {
+    return (await findTarget(text, session, namespace)).key;
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    const { key } = targetOf(text, session, namespace);
+    const [left, another] = (await keysIn(session, key.namespace)).filter(({ name }) => name === key.name);
+    if (left === undefined) throw cause;
+    if (another !== undefined) throw severally([left, another]);
+    return left;
+  }
 };
 
 /** Nothing of what is not served. */

@@ -125,8 +125,9 @@ export const absent = (key: Key, kinds: readonly Kind[], near: readonly string[]
 export const missing = async (session: Session, key: Key, kinds: readonly Kind[] = everyKind): Promise<Refused> =>
   absent(key, kinds, await nearObjects(session, key, kinds));
 
-const severally = (found: readonly Target[]): Refused =>
-  new Refused(`several have this name: write ${found.map(({ key }) => fullName(key)).join(" or ")}`);
+/** Which of them is meant, nobody can tell. */
+export const severally = (found: readonly Key[]): Refused =>
+  new Refused(`several have this name: write ${found.map(fullName).join(" or ")}`);
 
 /** Of all kinds the one that has an object of this name. SparkApplications come first, as they did when they were alone. */
 const searched = async (session: Session, parts: Parts): Promise<Target> => {
@@ -137,7 +138,7 @@ const searched = async (session: Session, parts: Parts): Promise<Target> => {
     const found = some.filter((_, at) => answers[at] === true);
     const [one, another] = found;
     if (one !== undefined && another === undefined) return one;
-    if (one !== undefined) throw severally(found);
+    if (one !== undefined) throw severally(found.map(({ key }) => key));
     const refusals = answers.filter((answer) => answer instanceof ApiError);
     const [refusal] = refusals;
     if (some !== first && refusals.length === some.length && refusal !== undefined) throw refusal;

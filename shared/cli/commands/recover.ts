@@ -47,7 +47,7 @@ const returning = (text: string): number => {
 };
 
 const chosen = async (session: Session, names: readonly string[], options: Options): Promise<readonly Key[]> => {
-  if (names.length > 0) return names.map((name) => keyNamed(name, session, options.namespace));
+  if (names.length > 0) return await Promise.all(names.map((name) => keyNamed(name, session, options.namespace)));
   return await keysIn(
     session,
     options.allNamespaces === true ? "" : (options.namespace ?? session.namespace ?? "default"),

@@ -25,6 +25,7 @@ const left = (kind: string, name: string): Obj => {
     cluster: "default",
     saves: 1,
     uid: "gone",
+    memory: {},
   });
 };
 

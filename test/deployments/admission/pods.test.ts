@@ -56,7 +56,7 @@ describe("pods at admission's door", () => {
     assert.deepEqual((await patchOf(await openAdmissionApp({}))).filter(isOfGroup), []);
     await assert.rejects(
       openAdmissionApp({ REKINDLE_ADMISSION_QUEUE_GATE: "on", REKINDLE_ADMISSION_RESOURCE_GROUPS: "[{}]" }),
-      /QUEUE_GATE \(true or false is needed\), REKINDLE_ADMISSION_RESOURCE_GROUPS \(\[0\]\.resourceGroup: write a text\)/,
+      /QUEUE_GATE \(write true or false\), REKINDLE_ADMISSION_RESOURCE_GROUPS \(\[0\]\.resourceGroup: write a text\)/,
     );
   });
 

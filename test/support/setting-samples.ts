@@ -46,6 +46,8 @@ export const samples: Readonly<Record<SettingName, string>> = {
   admissionCertificates: "/certificates",
   admissionPath: "0123456789abcdef",
   admissionQuota: "true",
+  admissionQueueGate: "true",
+  admissionResourceGroups: JSON.stringify([{ resourceGroup: "gpu", labels: { pool: "gpu" } }]),
   leases: "mine",
   gang: "none",
   updatesTo: "https://listener.example/a",

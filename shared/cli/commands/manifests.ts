@@ -150,6 +150,42 @@ const print = async (tools: Tools, options: Options, command: Command): Promise<
   tools.print((await (options.upgrade === true ? upgraded(asked) : textOf(asked))).trimEnd());
 };
 
+const withScope = (command: Command, version: string): Command =>
+  command
+    .option("--namespace <name>", "namespace of the host", "rekindle")
+    .option("--image <image>", "image of the host", `rekindle:${version}`)
+    .option("--namespaces <a,b>", "look after these namespaces only, with Roles instead of a ClusterRole", namesOf, [])
+    .option(
+      "--namespace-selector <selector>",
+      "look after namespaces with these labels, too, e.g. spark=enabled: a ClusterRole, and one that lists namespaces",
+    )
+    .option("--family <spark|volcano>", "one family only: its CRDs, its rights, and a host that runs it", familiesIn)
+    .option(
+      "--spark-namespace <a,b>",
+      "also accounts with the rights of Spark drivers in these namespaces",
+      namesOf,
+      [],
+    )
+    .option(
+      "--spark-account <a,b>",
+      "their names: ours, and the one that upstream's examples use",
+      namesOf,
+      sparkAccounts,
+    )
+    .option(
+      "--without-crds [groups]",
+      "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
+      namesOrAll,
+    )
+    .option("--without-deployment", "the host runs elsewhere")
+    .option("--nodes", "the host may list and cordon nodes, too: executors leave a node that is about to go")
+    .option(
+      "--features <names>",
+      `rights that only some objects need, separated by commas: ${features.map((one) => `${one} (${featureNeeds[one].for})`).join("; ")}`,
+      namesOf,
+      [],
+    );
+
 const withAdmission = (command: Command): Command =>
   command
     .option("--admission", "the host serves admission webhooks, too, and registers them")
@@ -161,47 +197,7 @@ const withAdmission = (command: Command): Command =>
     );
 
 const withOptions = (command: Command, version: string): Command =>
-  withAdmission(
-    command
-      .option("--namespace <name>", "namespace of the host", "rekindle")
-      .option("--image <image>", "image of the host", `rekindle:${version}`)
-      .option(
-        "--namespaces <a,b>",
-        "look after these namespaces only, with Roles instead of a ClusterRole",
-        namesOf,
-        [],
-      )
-      .option(
-        "--namespace-selector <selector>",
-        "look after namespaces with these labels, too, e.g. spark=enabled: a ClusterRole, and one that lists namespaces",
-      )
-      .option("--family <spark|volcano>", "one family only: its CRDs, its rights, and a host that runs it", familiesIn)
-      .option(
-        "--spark-namespace <a,b>",
-        "also accounts with the rights of Spark drivers in these namespaces",
-        namesOf,
-        [],
-      )
-      .option(
-        "--spark-account <a,b>",
-        "their names: ours, and the one that upstream's examples use",
-        namesOf,
-        sparkAccounts,
-      )
-      .option(
-        "--without-crds [groups]",
-        "these CRDs are there already, e.g. sparkoperator.k8s.io; without a value: all",
-        namesOrAll,
-      )
-      .option("--without-deployment", "the host runs elsewhere")
-      .option("--nodes", "the host may list and cordon nodes, too: executors leave a node that is about to go")
-      .option(
-        "--features <names>",
-        `rights that only some objects need, separated by commas: ${features.map((one) => `${one} (${featureNeeds[one].for})`).join("; ")}`,
-        namesOf,
-        [],
-      ),
-  )
+  withAdmission(withScope(command, version))
     .option("--policies", "only ValidatingAdmissionPolicies: admission's rules, kept by the API server itself")
     .option(
       "--functions [names]",

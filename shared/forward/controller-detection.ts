@@ -24,6 +24,11 @@ type Look = {
 
 type Chosen = { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
 
+/** Answers that stay the same however often one asks: the right is missing, or nobody serves it. Any other is trouble. */
+const refusals: ReadonlySet<number> = new Set([403, 404, 405]);
+
+const isRefusal = (cause: unknown): cause is ApiError => cause instanceof ApiError && refusals.has(cause.status);
+
 /** Objects in all namespaces, of a name or with labels if they are given; where we may not look, that is told. */
 const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} }: Chosen = {}): Promise<Look> => {
   const field = name === undefined ? {} : { field: `metadata.name=${name}` };
@@ -31,7 +36,7 @@ const lookAt = async (cluster: Cluster, resource: Resource, { name, labels = {} 
     const { value, date } = await cluster.list({ do: "list", resource, namespace: "", labels, ...field });
     return { items: value, date, blind: [] };
   } catch (cause) {
-    if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
+    if (!isRefusal(cause)) throw cause;
     return { items: [], blind: [cause.message] };
   }
 };
@@ -48,7 +53,7 @@ const writersIn = async (
   try {
     for await (const page of ours()) found.push(...page.filter((object) => writingSigns([object], now).length > 0));
   } catch (cause) {
-    if (!(cause instanceof ApiError) || cause.status < 400 || cause.status >= 500) throw cause;
+    if (!isRefusal(cause)) throw cause;
     return { signs: [], blind: cause.status === 404 ? [] : [cause.message] };
   }
   return { signs: writingSigns(found, now), blind: [] };

@@ -54,7 +54,7 @@ describe("looking for other controllers", () => {
   });
 
   it("does not take a server in trouble for an empty one", async () => {
-    for (const status of [0, 500]) {
+    for (const status of [0, 409, 410, 429, 500]) {
       await assert.rejects(findOtherControllers(clusterOf({ deployments: refused(status) })), { status });
     }
   });

@@ -2,6 +2,7 @@
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { recoveryMutants } from "./recoveries.ts";
+import { standingMutants } from "./standing.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -15,4 +16,5 @@ export const mutants: readonly Mutant[] = [
   ...tenantMutants,
   ...makerMutants,
   ...recoveryMutants,
+  ...standingMutants,
 ];

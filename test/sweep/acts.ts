@@ -2,6 +2,7 @@
 import { assertNever } from "../../shared/core/errors.ts";
 import { noticeKey } from "../../shared/core/key.ts";
 import type { Change } from "../../shared/simulator/store.ts";
+import { controllerWrites } from "./controllers.ts";
 import { textAt } from "./fields.ts";
 import { placeOf, sweptOf } from "./kinds.ts";
 import { home } from "./objects.ts";
@@ -15,14 +16,14 @@ const merge = "application/merge-patch+json";
 /** Path of the object that the scenario is about. */
 const oneOf = ({ theatre }: Stage): string => `${manifest(sweptOf(theatre.scenario), appName, {})[0]}/${appName}`;
 
-const asked = (stage: Stage, method: string, path: string, body?: object): void => {
+const asked = (stage: Stage, method: string, path: string, body?: object, agent?: string): void => {
   const { simulator } = stage.theatre;
   const type = method === "PATCH" ? merge : "application/json";
   stage.actor = "user";
   const answer = simulator.handle({
     method,
     path,
-    headers: { "content-type": type },
+    headers: { "content-type": type, ...(agent === undefined ? {} : { "user-agent": agent }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   stage.actor = "cluster";
@@ -33,6 +34,7 @@ const asked = (stage: Stage, method: string, path: string, body?: object): void 
 export const userApplies = (stage: Stage): void => {
   const { scenario, simulator } = stage.theatre;
   for (const one of scenario.stands ?? []) asked(stage, "POST", ...one);
+  if (scenario.beside?.first === true) for (const one of controllerWrites("begins", stage)) asked(stage, ...one);
   const [path, body] = manifest(sweptOf(scenario), appName, scenario.spec, scenario.annotations);
   asked(stage, "POST", path, body);
   const { left } = scenario;
@@ -176,6 +178,9 @@ export const userDoes = (stage: Stage, { says, do: what }: Act): void => {
       break;
     case "queue":
       queued(stage, what);
+      break;
+    case "controller":
+      for (const one of controllerWrites(what.does, stage)) asked(stage, ...one);
       break;
     case "evict":
       simulator.evictPod(namespace, podOf(stage, what)?.metadata.name ?? "");

@@ -19,6 +19,7 @@ import type { Post } from "./journal.ts";
 import { attend, longestPatienceMs, unanswered } from "./listeners.ts";
 import type { Stage } from "./stage.ts";
 import { staleAnswer } from "./stale.ts";
+import { standingOf } from "./standing.ts";
 
 /** An invocation under way. */
 export type Flight = {
@@ -218,6 +219,13 @@ const telling = (stage: Stage, flight: Flight, world: World): Pick<World, "updat
   return { updates: updatesFor(world, nobodyElse), deliver: deliveryBy(world, nobodyElse, listening(stage, flight)) };
 };
 
+/** In a scenario about another controller, nothing is done beside it. */
+const chargeOf = (stage: Stage, { report }: World, transport: Transport): Pick<World, "inCharge"> => {
+  if (stage.theatre.scenario.beside === undefined) return {};
+  const standing = standingOf(stage, { transport, report }, false);
+  return { inCharge: async ({ kind }) => !(await standing.aside(kind)) };
+};
+
 /** The world of a fresh invocation: nothing is shared with any other but what stands outside, or what their host knows. */
 export const worldFor = (stage: Stage, flight: Flight): World => {
   const { transport, queue } = passing(stage, flight);
@@ -236,5 +244,6 @@ export const worldFor = (stage: Stage, flight: Flight): World => {
     ...recallOf(stage, operators),
     ...(stage.theatre.scenario.lenient === true ? { recovery: { ...recovery, strict: false } } : {}),
   };
-  return { ...world, ...telling(stage, flight, world), notice: noticing({ ...world, namespaces: [] }) };
+  const charged = { ...world, ...chargeOf(stage, world, transport) };
+  return { ...charged, ...telling(stage, flight, charged), notice: noticing({ ...charged, namespaces: [] }) };
 };

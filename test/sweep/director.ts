@@ -8,10 +8,10 @@ export type Bounds = { readonly invocations: number; readonly ms: number };
 const usual: Bounds = { invocations: 400, ms: 4 * 3_600_000 };
 
 const nextDue = (stage: Stage): number => {
-  const { theatre, post, agenda, armed, down, nextSweep } = stage;
+  const { theatre, post, agenda, armed, down, nextSweep, nextLook } = stage;
   const times = [
     theatre.simulator.clock.nextDue(),
-    ...(down ? [] : [post.nextDue(), post.nextWindow(), nextSweep]),
+    ...(down ? [] : [post.nextDue(), post.nextWindow(), nextSweep, nextLook]),
     ...agenda.map(({ at }) => at),
     ...armed.map(({ at }) => at),
   ];
@@ -64,6 +64,7 @@ const turn = async (stage: Stage): Promise<void> => {
   if (delivery !== undefined) return stage.deliver(delivery);
   theatre.simulator.clock.advanceTo(nextDue(stage));
   await keepAppointments(stage);
+  if (!stage.down && stage.now() >= stage.nextLook) await stage.look();
   if (!stage.down && stage.now() >= stage.nextSweep) await stage.sweep();
 };
 
@@ -84,14 +85,16 @@ export const calm = async (stage: Stage, { invocations, ms }: Bounds = usual): P
  * One that was refused, or died, has looked at nothing: the next one comes, as it always does.
  */
 export const direct = async (stage: Stage, bounds: Bounds = usual): Promise<boolean> => {
-  for (let writes = -1; writes !== stage.writes || !stage.swept; ) {
+  // Beside another controller a resync may find nothing because it died, or by what was seen before: the next one tells.
+  const wanted = stage.writers === undefined ? 1 : 2;
+  for (let quiet = 0; quiet < wanted; ) {
     if (!(await calm(stage, bounds)) || stage.count.invocations - stage.began > bounds.invocations) return false;
-    writes = stage.writes;
-    const { changes } = stage;
+    const { changes, writes } = stage;
     stage.theatre.simulator.clock.advanceTo(stage.nextSweep);
     await stage.sweep();
     if (!(await calm(stage, bounds))) return false;
     stage.lateChanges += stage.changes - changes;
+    quiet = stage.writes === writes && stage.swept ? quiet + 1 : 0;
   }
   return true;
 };

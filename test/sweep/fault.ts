@@ -6,8 +6,8 @@ import type { Message } from "../../shared/core/key.ts";
 export type Call = {
   readonly n: number;
   readonly invocation: number;
-  /** A step of a key, a delivery of its updates, or a resync. */
-  readonly by: "step" | "delivery" | "resync";
+  /** A step of a key, a delivery of its updates, a resync, or a forwarder's look for other controllers. */
+  readonly by: "step" | "delivery" | "resync" | "look";
   /** Name of the application that the step is about. */
   readonly key: string | undefined;
   readonly via: "api" | "queue" | "listener";

@@ -48,6 +48,8 @@ export type Act = {
     | { readonly act: "cleanup"; readonly graceSeconds: number }
     /** A Command asks what the scenario is about for an action, or another one of its kind. */
     | { readonly act: "command"; readonly action: string; readonly of?: string }
+    /** The other controller of the scenario begins, writes a status, or goes. */
+    | { readonly act: "controller"; readonly does: ControllerAct }
     /** Some other write. */
     | ({ readonly act: "write" } & Writing)
     /** The scheduler says of the job's group that it is in this phase. */
@@ -55,6 +57,10 @@ export type Act = {
     /** A queue is made, or its state set. */
     | { readonly act: "queue"; readonly queue: string; readonly state: string };
 };
+
+/** What shows a controller that holds no lease: its Deployment, its Ready pod, or nothing but what it writes. */
+export type ControllerSign = "deployment" | "pod" | "writes";
+export type ControllerAct = "begins" | "writes" | "goes";
 
 /** What a listener does with an update: see `listeners.ts`. */
 export type Mood = "acknowledges" | "fails" | "hangs" | "mute" | "later";
@@ -84,6 +90,8 @@ export type Scenario = {
   readonly left?: { readonly status?: Readonly<Record<string, unknown>>; readonly driver: string };
   /** What can be read of a record that cannot be read whole is kept. */
   readonly lenient?: true;
+  /** Its steps are functions', which look for other controllers: one is there for a while, without a lease, and shows by this; from before the application on, or later by its acts. */
+  readonly beside?: { readonly by: ControllerSign; readonly first?: true };
   /** Nobody lets groups of pods in but Rekindle; a stand-in for Volcano's scheduler does, where this is absent. */
   readonly gang?: "here";
   /** Its steps are a host's, which goes by what it watches and remembers. */

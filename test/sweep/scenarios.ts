@@ -1,5 +1,6 @@
 /** What runs in the sweep of the Spark family. What upstream got wrong is in `upstream.ts`, other lives in `lives.ts`. */
 import type { Change } from "../../shared/simulator/store.ts";
+import { beside, besideOfVolcano } from "./beside.ts";
 import { crews } from "./crews.ts";
 import { textAt } from "./fields.ts";
 import { lives } from "./lives.ts";
@@ -250,10 +251,18 @@ const first: readonly Scenario[] = [
 
 const spark: readonly Scenario[] = [
   ...[...first, ...lives, ...owned, ...crews, ...strands],
-  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings],
+  ...[...scaling, ...recoveries, ...upstreamBugs, ...tellings, ...beside],
 ];
 
-const volcano: readonly Scenario[] = [...jobs, ...flows, ...crons, ...queueing, ...ofVolcano, ...toldOfVolcano];
+const volcano: readonly Scenario[] = [
+  ...jobs,
+  ...flows,
+  ...crons,
+  ...queueing,
+  ...ofVolcano,
+  ...toldOfVolcano,
+  ...besideOfVolcano,
+];
 
 /** What `--family` chooses. */
 export const families: Readonly<Record<string, readonly Scenario[]>> = { spark, volcano };

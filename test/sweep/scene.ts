@@ -21,6 +21,7 @@ export type Scene = {
   readonly oracle: Oracle;
   readonly count: Readonly<Count>;
   readonly nextSweep: number;
+  readonly nextLook: number;
   /** What the host remembers of its own steps. */
   readonly mind: CacheState;
   readonly identities: ReadonlyMap<string, string>;

@@ -10,6 +10,7 @@ import { type CacheState, openCacheState } from "../../shared/deployments/host/c
 import { resync } from "../../shared/deployments/resync/sweep.ts";
 import { take } from "../../shared/engine/batch.ts";
 import type { Sending } from "../../shared/forward/keys.ts";
+import type { Writers } from "../../shared/forward/writers.ts";
 import type { Change } from "../../shared/simulator/store.ts";
 import { carry, type Flight, passing, worldFor } from "./calls.ts";
 import { identityOf } from "./ending.ts";
@@ -19,8 +20,9 @@ import { openMail } from "./mail.ts";
 import { operatorsOf } from "./operators.ts";
 import type { Actor } from "./oracle.ts";
 import { type Count, copyOf, type Scene } from "./scene.ts";
+import { forwarderLooks, isSighting, lookMs, resyncBeside, writersIn } from "./standing.ts";
 import type { Theatre } from "./theatre.ts";
-import { openWatching, type Watching } from "./watching.ts";
+import { openWatching, storedOf, type Watching } from "./watching.ts";
 
 export const cluster = "sweep";
 const visibilityMs = 90_000;
@@ -32,6 +34,7 @@ export type Appointment = { readonly at: number; readonly order: number; readonl
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Stage {
+  readonly cluster = cluster;
   readonly theatre: Theatre;
   fault: Fault;
   readonly levers: Levers;
@@ -48,6 +51,9 @@ export class Stage {
   identities: Map<string, string>;
   readonly count: Count;
   nextSweep: number;
+  /** When a forwarder looks for other controllers; never, in a scenario without one. */
+  nextLook: number;
+  writers: Writers | undefined;
   mind: CacheState;
   readonly began: number;
   down = false;
@@ -91,6 +97,8 @@ export class Stage {
     this.identities = new Map(scene.identities);
     this.count = { ...scene.count };
     this.nextSweep = scene.nextSweep;
+    this.nextLook = scene.nextLook;
+    this.writers = this.sees();
     this.mind = copyOf(scene.mind);
     this.began = scene.count.invocations;
     this.lines = options.trace === true ? [] : undefined;
@@ -113,6 +121,11 @@ export class Stage {
     const watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
     watching.relist();
     return watching;
+  }
+
+  /** In a scenario about another controller: who is seen to write by the watches, as they begin. */
+  sees(): Writers | undefined {
+    return this.theatre.scenario.beside === undefined ? undefined : writersIn(this);
   }
 
   later(ms: number, keep: () => void): void {
@@ -145,13 +158,16 @@ export class Stage {
     this.count.events += 1;
     const hearing = this.fault.event?.(this.count.events, this.levers) ?? "told";
     if (hearing === "broken") this.watchingIs = "off";
-    if (hearing === "told" && this.watchingIs === "on") this.offer(this.watching.hear(change));
+    if (hearing !== "told" || this.watchingIs !== "on") return;
+    this.writers?.see(storedOf(change));
+    this.offer(this.watching.hear(change));
   }
 
   /** What happened while nobody listened is found by comparing. */
   relist(): void {
     this.watchingIs = "on";
     this.log("the watch begins again with a list");
+    this.writers = this.sees();
     this.offer(this.watching.relist());
   }
 
@@ -200,6 +216,7 @@ export class Stage {
   restart(): void {
     this.down = false;
     this.nextSweep = this.now();
+    if (this.writers !== undefined) this.nextLook = this.now();
     this.watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
     this.relist();
   }
@@ -233,8 +250,23 @@ export class Stage {
       ...{ ...passing(this, flight), cluster, namespaces: [], selector: undefined },
       ...{ operators: this.operators, now: () => this.now(), updates: this.theatre.scenario.listeners !== undefined },
     };
-    resync(scope, String(this.now())).then(
+    const hands = { transport: scope.transport, report: () => {} };
+    const swept = this.writers === undefined ? resync(scope, String(this.now())) : resyncBeside(this, hands, scope);
+    swept.then(
       (sent) => this.finish(flight, true, { sent }),
+      (cause) => this.finish(flight, false, String(cause)),
+    );
+    await settle();
+  }
+
+  /** A forwarder looks for other controllers. */
+  async look(): Promise<void> {
+    const flight = this.flight("look", undefined);
+    this.nextLook = this.now() + lookMs;
+    this.log(`invocation ${flight.id}: a forwarder looks for other controllers`);
+    const hands = { transport: passing(this, flight).transport, report: () => {} };
+    forwarderLooks(this, hands, this.writers ?? writersIn(this)).then(
+      () => this.finish(flight, true, {}),
       (cause) => this.finish(flight, false, String(cause)),
     );
     await settle();
@@ -247,8 +279,9 @@ export class Stage {
     const close = (): void => {
       this.flights.delete(flight);
       this.fault.ended?.(flight.id, this.levers);
-      if (flight.delivery === undefined) this.swept = done;
-      else if (done) flight.post.acknowledge(flight.delivery);
+      if (flight.by === "resync") this.swept = done;
+      if (flight.delivery === undefined) return;
+      if (done) flight.post.acknowledge(flight.delivery);
       else flight.post.giveBack(flight.delivery, 1_000);
     };
     if (flight.delivery === undefined) {
@@ -276,10 +309,11 @@ export class Stage {
 
   /** The request takes effect. */
   perform(request: HttpRequest): HttpResponse {
-    if (request.method !== "GET") this.writes += 1;
+    const isWrite = request.method !== "GET" && !isSighting(request);
+    if (isWrite) this.writes += 1;
     this.actor = "engine";
     const answer = this.theatre.simulator.handle(request);
-    if (request.method !== "GET" && answer.status < 400) this.changes += 1;
+    if (isWrite && answer.status < 400) this.changes += 1;
     this.actor = "cluster";
     return answer;
   }
@@ -291,6 +325,7 @@ export class Stage {
       oracle: this.oracle.copy(),
       count: { ...this.count },
       nextSweep: this.nextSweep,
+      nextLook: this.nextLook,
       mind: copyOf(this.mind),
       identities: new Map(this.identities),
       armed: this.armed,

@@ -7,13 +7,15 @@ import { openCacheState } from "../../shared/deployments/host/cache.ts";
 import type { World } from "../../shared/engine/world.ts";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import type { Change } from "../../shared/simulator/store.ts";
+import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
 import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
+import { lookMs } from "./standing.ts";
 import { guestsFor } from "./volcano/players.ts";
-import { ofJobs, queueAt } from "./volcano/things.ts";
+import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 
 /** Takes the step of a key's messages; undefined when they must be delivered again. */
 export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
@@ -138,7 +140,7 @@ const isOfVolcano = ({ group }: Swept): boolean => group.endsWith(".volcano.sh")
 const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] =>
   isOfVolcano(sweptOf(scenario))
     ? [manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }), ...ofJobs]
-    : ofSpark(scenario);
+    : [...ofSpark(scenario), ...(scenario.beside === undefined ? [] : [homeNamespace])];
 
 const write = (simulator: Simulator, method: string, path: string, body: object): void => {
   const answer = simulator.handle({
@@ -192,6 +194,7 @@ export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theat
       oracle,
       count: { calls: 0, messages: 0, events: 0, invocations: 0, told: 0 },
       nextSweep: start + 300_000,
+      nextLook: cast.scenario.beside === undefined ? Number.POSITIVE_INFINITY : start + lookMs,
       mind: openCacheState(),
       identities,
       met: new Set(),
@@ -223,6 +226,7 @@ export const openTheatre = (scenario: Scenario): Theatre => {
   for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
   const house = houseOf(simulator);
   const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
-  const oracle = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
+  const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
+  const oracle = scenario.beside === undefined ? heard : apart(heard, sweptOf(scenario));
   return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
 };

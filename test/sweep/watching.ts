@@ -24,6 +24,9 @@ const tableOf = ({ resource }: Subject): string =>
 
 const stored = (object: Change["object"]): Stored => object as unknown as Stored;
 
+/** The object of a change, as its server gives it. */
+export const storedOf = ({ object }: Change): Stored => stored(object);
+
 /** Nothing is known yet; `cluster` is the alias in keys. */
 export const openWatching = (cluster: string, watchers: readonly Watcher[], store: Store): Watching => {
   const loops = subjectsOf(watchers).map((subject) => ({

@@ -97,22 +97,23 @@ const forwardersLook = async ({ cluster, groups, writers, report }: Watching): P
   return { at, signs };
 };
 
-/** Looks for as long as a forwarder runs; what it sees is kept when it is news. Gives what stops it. */
+/** One look of a forwarder: what it sees is kept when it is news. A look that fails changes nothing. */
+export const sightOnce = async (watching: Watching): Promise<void> => {
+  try {
+    const seen = await forwardersLook(watching);
+    if (seen !== undefined) await watching.sightings.save(seen);
+  } catch (cause) {
+    watching.report("debug", "cannot look for other controllers", { error: messageOf(cause) });
+  }
+};
+
+/** Looks for as long as a forwarder runs. Gives what stops it. */
 export const startSighting = (watching: Watching): (() => Promise<void>) => {
-  const { sightings, report } = watching;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const once = async (): Promise<void> => {
-    try {
-      const seen = await forwardersLook(watching);
-      if (seen !== undefined) await sightings.save(seen);
-    } catch (cause) {
-      report("debug", "cannot look for other controllers", { error: messageOf(cause) });
-    }
-  };
   let running = Promise.resolve();
   const go = (): void => {
-    running = once().then(() => {
+    running = sightOnce(watching).then(() => {
       if (!stopped) timer = setTimeout(go, lookMs);
     });
   };

@@ -1,5 +1,7 @@
 /** What stands around a Volcano job: queues, commands, its group, and things of others that look like its own. */
+
 import type { Store } from "../../../shared/simulator/store.ts";
+import { home } from "../objects.ts";
 
 type Made = readonly [path: string, body: object];
 type Written = readonly [method: "POST" | "PATCH", path: string, body: object];
@@ -50,9 +52,15 @@ const annotations = {
 
 const core = `/api/v1/namespaces/${namespace}`;
 
+/** Where records stand of what is in no namespace. */
+export const homeNamespace: Made = [
+  "/api/v1/namespaces",
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: home } },
+];
+
 /** Objects of others with the labels, the annotations and nearly the names of a job's own. */
 export const ofJobs: readonly Made[] = [
-  ["/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } }],
+  homeNamespace,
   [
     `${core}/pods`,
     {

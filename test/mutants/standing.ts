@@ -1,0 +1,33 @@
+/** Promises of functions that look for controllers without a lease, each removed by one edit: the sweep must see it. */
+import type { Mutant } from "./mutants.ts";
+
+export const standingMutants: readonly Mutant[] = [
+  {
+    name: "deployment-unseen",
+    promise: "functions write nothing beside a controller that shows by its Deployment",
+    file: "shared/kube/upstream-controllers.ts",
+    find: '.filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "controller")',
+    replace: '.filter((one) => isMeantToRun(one) && partOf(upstream, one)?.part === "webhook")',
+    scenarios: ["beside-deployment"],
+    fault: "message-lost",
+  },
+  {
+    name: "writer-unseen",
+    promise: "functions write nothing beside a controller that shows by the statuses that it writes",
+    file: "shared/kube/upstream-controllers.ts",
+    find: 'const counts = at(share, "subresource") === "status" && !harmless.test(manager) && now - time <= freshMs;',
+    replace:
+      'const counts = at(share, "subresource") === "nothing" && !harmless.test(manager) && now - time <= freshMs;',
+    scenarios: ["job-beside-writes"],
+    fault: "message-lost",
+  },
+  {
+    name: "sightings-never-refreshed",
+    promise: "what was seen of other controllers is kept anew when it is news",
+    file: "shared/forward/sightings.ts",
+    find: "if (kept !== undefined && gistOf(kept) === gistOf(seen) && seen.at - kept.at < renewedMs) return;",
+    replace: "if (kept !== undefined && gistOf(kept) !== gistOf(seen) && seen.at - kept.at < renewedMs) return;",
+    scenarios: ["beside-pod-begins"],
+    fault: "message-lost",
+  },
+];

@@ -38,17 +38,30 @@ export const applicationDefaults = (object: AdmittedObject): readonly PatchOpera
 
 const texts = z.record(z.string(), z.string());
 
-const annotationsOf = ({ metadata }: AdmittedObject): Readonly<Record<string, string>> =>
-  texts.safeParse(metadata["annotations"]).data ?? {};
+type Texts = Readonly<Record<string, string>>;
+
+type Spec = Extract<ReturnType<typeof parseSpec>, { ok: true }>["spec"];
+
+const annotationsOf = ({ metadata }: AdmittedObject): Texts => texts.safeParse(metadata["annotations"]).data ?? {};
+
+type Rehearsed = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly annotations: Texts;
+  readonly spec: Spec;
+};
 
 /** A submission that nobody will make: only whether it could be made is asked. */
+export const rehearsal = ({ name, namespace, annotations, spec }: Rehearsed): ReturnType<typeof submit> => {
+  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
+  return submit({ app, spec, attempt: 1, submittedAt: 0, apiServer: "https://kubernetes.default.svc" });
+};
+
 const rehearsed = (object: AdmittedObject, { name, namespace }: Named): readonly string[] => {
   const parsed = parseSpec({ ...object, metadata: { name, namespace } });
   if (!parsed.ok) return [];
   const annotations = annotationsOf(object);
-  const app = { name, namespace, uid: "00000000-0000-0000-0000-000000000000", annotations };
-  const apiServer = "https://kubernetes.default.svc";
-  const result = submit({ app, spec: parsed.spec, attempt: 1, submittedAt: 0, apiServer });
+  const result = rehearsal({ name, namespace, annotations, spec: parsed.spec });
   // What a note says of admission's absence is not so while admission answers.
   const noted = { ...parsed.spec, executor: { ...parsed.spec.executor, memoryLimit: undefined } };
   return "refused" in result

@@ -7,23 +7,27 @@ import { readSpec } from "../scheduled/read.ts";
 import { parseSpec } from "../schema/parse.ts";
 import { confRules, nameRules } from "../schema/rules.ts";
 import { ignoredVolumes } from "../submission/mounts.ts";
+import { rehearsal } from "./application.ts";
 
 const spec = z.looseObject({
   template: z.looseObject({ sparkConf: z.record(z.string(), z.string()).optional() }),
 });
+
+/** What its runs would be told: a submission of the template is rehearsed, as that of an application is. */
+const runSayings = ({ name, namespace }: Named, template: unknown): readonly string[] => {
+  const run = parseSpec({ metadata: { name, namespace }, spec: template });
+  if (!run.ok) return [`its runs will fail: in spec.template, ${run.message}`];
+  const result = rehearsal({ name, namespace, annotations: {}, spec: run.spec });
+  if ("refused" in result) return [`its runs will fail: in spec.template, ${result.refused}`];
+  return ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`);
+};
 
 /** What upstream stores all the same, and tells in the status of the schedule or of its runs. */
 const toldLater = (object: AdmittedObject, { name, namespace }: Named, template: unknown): readonly string[] => {
   const created = object.metadata["creationTimestamp"];
   const now = instantOf(typeof created === "string" ? created : undefined) ?? 0;
   const read = readSpec({ ...object, metadata: { name } }, now);
-  const run = parseSpec({ metadata: { name, namespace }, spec: template });
-  return [
-    ...(read.ok ? [] : [`it will not run: ${read.reason}`]),
-    ...(run.ok
-      ? ignoredVolumes(run.spec).map((volume) => `in spec.template, ${volume}`)
-      : [`its runs will fail: in spec.template, ${run.message}`]),
-  ];
+  return [...(read.ok ? [] : [`it will not run: ${read.reason}`]), ...runSayings({ name, namespace }, template)];
 };
 
 export const judgedSchedule = (object: AdmittedObject, named: Named): Judgement => {

@@ -65,6 +65,12 @@ describe("a SparkApplication", () => {
   });
 });
 
+/** Each value stands for two of the next. */
+const bomb = Object.fromEntries([
+  ...Array.from({ length: 30 }, (_, at) => [`spark.b${at}`, `$\{spark.b${at + 1}}$\{spark.b${at + 1}}`]),
+  ["spark.b30", "x".repeat(100)],
+]);
+
 describe("a ScheduledSparkApplication", () => {
   const schedule = { schedule: "@every 5m", template: good };
   const rows: readonly (readonly [string, Fields, unknown, RegExp])[] = [
@@ -97,6 +103,12 @@ describe("a ScheduledSparkApplication", () => {
       { name: "nightly" },
       { ...schedule, template: { ...good, driver: { memory: "1Gi" } } },
       /^warning: its runs will fail: in spec\.template, spec\.driver\.memory/,
+    ],
+    [
+      "runs whose references double without an end",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, sparkConf: bomb } },
+      /^warning: its runs will fail: in spec\.template, .*spark\.b\d+/,
     ],
     [
       "runs with a mount of an undeclared volume",

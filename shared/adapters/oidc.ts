@@ -31,28 +31,40 @@ const load = async (provider: Provider): Promise<JWTVerifyGetKey> => {
   return createRemoteJWKSet(new URL(await keysAt(provider)), patience);
 };
 
+const idOf = ({ issuer, jwks = "" }: Provider): string => `${issuer} ${jwks}`;
+
 /** What jose says when a provider, and not a token, is at fault. */
 const unheard: ReadonlySet<string> = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID"]);
 
+/** A provider that failed is asked again after so long: until then a stranger's token costs no request, ms. */
+const keepFailureMs = 10_000;
+
 /** Keeps each provider's keys. `told` hears why a provider could not be asked, and nothing of tokens. */
-export const openSubjects = (told: (issuer: string, cause: unknown) => void) => {
+export const openSubjects = (
+  told: (issuer: string, cause: unknown) => void,
+  now: () => number = () => performance.now(),
+) => {
+  const failed = new Map<string, number>();
   const keys = new Map<string, Promise<JWTVerifyGetKey>>();
   const keysOf = (provider: Provider): Promise<JWTVerifyGetKey> => {
-    const id = `${provider.issuer} ${provider.jwks ?? ""}`;
+    const id = idOf(provider);
     const known = keys.get(id) ?? load(provider);
     keys.set(id, known);
-    // What failed is tried again by whoever comes next.
     known.catch(() => keys.delete(id));
     return known;
   };
   return async (provider: Provider, token: string): Promise<string | undefined> => {
+    if ((failed.get(idOf(provider)) ?? 0) > now()) return undefined;
     const { errors, jwtVerify } = await import("jose");
     const { issuer, audience } = provider;
     try {
       const rules = { issuer, audience, algorithms, clockTolerance: skewS, requiredClaims: ["exp", "sub"] };
       return (await jwtVerify(token, await keysOf(provider), rules)).payload.sub;
     } catch (cause) {
-      if (!(cause instanceof errors.JOSEError) || unheard.has(cause.code)) told(issuer, cause);
+      if (!(cause instanceof errors.JOSEError) || unheard.has(cause.code)) {
+        failed.set(idOf(provider), now() + keepFailureMs);
+        told(issuer, cause);
+      }
       return undefined;
     }
   };

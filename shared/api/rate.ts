@@ -1,8 +1,8 @@
 /** How often each may ask: a bucket per name that fills evenly, as many names as fit. In memory, one per process or environment. */
 import { forgetOldest } from "../core/bounded-map.ts";
 
-/** How long to wait, seconds; 0: go on. */
-export type Rate = (who: string, perMinute: number) => number;
+/** How long to wait, seconds; 0: go on. `cost` 0 only asks. */
+export type Rate = (who: string, perMinute: number, cost?: 0 | 1) => number;
 
 type Bucket = { readonly left: number; readonly at: number };
 
@@ -12,12 +12,12 @@ const mostNames = 10_000;
 /** `now`: milliseconds that only grow. */
 export const openRate = (now: () => number): Rate => {
   const buckets = new Map<string, Bucket>();
-  return (who, perMinute) => {
+  return (who, perMinute, cost = 1) => {
     const at = now();
     const before = buckets.get(who) ?? { left: perMinute, at };
     const left = Math.min(perMinute, before.left + ((at - before.at) * perMinute) / 60_000);
     buckets.delete(who);
-    buckets.set(who, { left: left < 1 ? left : left - 1, at });
+    buckets.set(who, { left: left < 1 ? left : left - cost, at });
     forgetOldest(buckets, mostNames);
     return left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
   };

@@ -30,6 +30,23 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Why a decision came to no plan in its budget: it was stopped, it is held until its object's wait is over, or it was starved
+ * by a machine that was busy with something else.
+ */
+export class BudgetError extends Error {
+  override readonly name = "BudgetError";
+  /** Until the next try, ms. */
+  readonly waitMs: number;
+  readonly why: "stopped" | "held" | "starved";
+
+  constructor({ message, waitMs, why }: { message: string; waitMs: number; why: BudgetError["why"] }) {
+    super(message);
+    this.waitMs = waitMs;
+    this.why = why;
+  }
+}
+
 /** Ends an exhaustive switch: does not compile while a case is missing. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected ${JSON.stringify(value)}`);

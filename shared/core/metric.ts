@@ -48,6 +48,11 @@ export const ownFigures = [
   { name: "rekindle_updates_total", help: "Status updates sent, by outcome", kind: "counter" },
   { name: "rekindle_updates_waiting", help: "Applications that have an unacknowledged status update", kind: "gauge" },
   { name: "rekindle_executor_losses_total", help: "Executors that were lost, by reason", kind: "counter" },
+  {
+    name: "rekindle_decisions_stopped_total",
+    help: "Decisions that took more than their budget: their objects are in quarantine",
+    kind: "counter",
+  },
   { name: "rekindle_recovery_errors_total", help: "Checkpoints that could not be used", kind: "counter" },
 ] as const satisfies readonly Figure[];
 
@@ -60,5 +65,6 @@ export const ownLabels: Readonly<Record<(typeof ownFigures)[number]["name"], rea
   rekindle_updates_total: ["outcome"],
   rekindle_updates_waiting: [],
   rekindle_executor_losses_total: ["reason"],
+  rekindle_decisions_stopped_total: [],
   rekindle_recovery_errors_total: [],
 };

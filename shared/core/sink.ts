@@ -29,6 +29,9 @@ export type Sink = (to: string, parcel: Parcel, now: number) => Promise<Sent>;
 /** On an object or on its namespace: who is told of every change of state. */
 export const listenerAnnotation = "rekindle.dev/updates-to";
 
+/** Stands for the listener that the operator configured: its URL may hold a token, and is in no record of a tenant. */
+export const operatorsListener = "operator";
+
 /** What an object may name as its listener; on a namespace also `sqs:` and a queue's URL. */
 export const listenerForms = "an https:// URL, events, or none";
 

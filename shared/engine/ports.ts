@@ -1,4 +1,7 @@
-/** The five ports through which the engine reaches the world: cluster, checkpoints, queue, clock, report. */
+/**
+ * The five ports through which the engine reaches the world: cluster, checkpoints, queue, clock, report; and two by which it
+ * bounds what a decision costs: the time limit and the journal.
+ */
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
 import type { Outbox, Position } from "../core/outbox.ts";
@@ -132,3 +135,23 @@ export type Report = (
   message: string,
   fields?: Record<string, unknown>,
 ) => void;
+
+/** Gives what the work gives, or throws a BudgetError when it takes longer than `ms`. The work is pure. */
+export type TimeLimit = <T>(ms: number, work: () => T) => T;
+
+/** A decision of one version of a key's object. */
+export type Decision = { readonly key: string; readonly namespace: string; readonly version: string };
+
+/** A decision that was stopped `count` times; 0 when the process died during it once, which may be chance. Epoch ms. */
+export type Stop = Decision & { readonly count: number; readonly at: number };
+
+/** What outlives the process. Writes are synchronous: the process may die with the next instruction. */
+export type Journal = {
+  /** The decision during which the process before died. */
+  readonly died: Decision | undefined;
+  /** The stops that were saved. */
+  readonly stops: readonly Stop[];
+  begin(decision: Decision): void;
+  end(): void;
+  save(stops: readonly Stop[]): void;
+};

@@ -7,7 +7,7 @@ import type { Effect, Plan, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
 import { objectRef } from "./observation.ts";
-import { backoffMs, internal, isPatient } from "./trouble.ts";
+import { backoffMs, internal, isPatient, quarantined } from "./trouble.ts";
 import type { Ending, World } from "./world.ts";
 
 /** The queue holds a message no longer than this; a resync re-arms what is further away. */
@@ -54,9 +54,9 @@ const unique = ({ world, message, observation }: StepContext, why: string): stri
     `${why} ${observation.object?.metadata.resourceVersion ?? observation.uid} ${observation.now} ${world.clock.monotonic()}`,
   );
 
-/** It has been met again and again, or is not to be asked about for so long that it is told at once. */
-const isLasting = ({ tries = 0 }: Message, { retryAfterMs = 0 }: Trouble): boolean =>
-  tries >= 2 || retryAfterMs >= longestRetryMs;
+/** It has been met again and again, is the object's own, or is not to be asked about for so long that it is told at once. */
+const isLasting = ({ tries = 0 }: Message, { reason, retryAfterMs = 0 }: Trouble): boolean =>
+  tries >= 2 || reason === quarantined || retryAfterMs >= longestRetryMs;
 
 /** Trouble that has lasted is kept in the record and told as an event, so that people see what is in the way. */
 export const requeueAfterTrouble = async (run: StepContext, held: StoredRecord, trouble: Trouble): Promise<Ending> => {

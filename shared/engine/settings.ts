@@ -28,6 +28,12 @@ export const promptness = (timing: Timing): { readonly fenceMs: number; readonly
   return { fenceMs: prompt.fenceMs, settledMs: settledMs(prompt) };
 };
 
+/**
+ * One decision may take so long, ms; an object whose decision takes longer is quarantined. In a host every other key waits
+ * meanwhile; in a function only the batch does, on a processor that may be a tenth of one.
+ */
+export const decisionBudgetMs = { host: 750, function: 10_000 } as const;
+
 /** How records are recovered, and what is kept in them. */
 export type RecoverySettings = {
   /** A record that cannot be used stops its key; else what parses of it is kept. */

@@ -5,6 +5,7 @@
  * R2. After a death, look and decide again; nothing is replayed.
  * R3. Every effect is fenced and idempotent, so deciding it twice does it once.
  */
+import { BudgetError } from "../core/errors.ts";
 import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
@@ -14,7 +15,7 @@ import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
 import { keepInCache } from "./reads/cached.ts";
-import { resultOf, type StepReads } from "./reads/queries.ts";
+import { resultOf, type StepReads, type Within } from "./reads/queries.ts";
 import { firstRead, isRightOn, mayBeWrong, type ReadMode, readAt, readModeOf, readsOf } from "./reads/reader.ts";
 import { clean, orderIn } from "./recovery/cleanup.ts";
 import { labelsOf, ready } from "./recovery/prepare.ts";
@@ -169,6 +170,21 @@ const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>
   return { ...so, memory, done: [...so.done, ...stages.flat()], passed };
 };
 
+/** Runs work about the object as it is: no longer than it may take, and not at all while the object is in quarantine. */
+const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepContext): Within => {
+  if (quarantine === undefined) return (work) => work();
+  const version = `${observation.uid} ${observation.object?.metadata.generation ?? ""}`;
+  return (work) => {
+    try {
+      return quarantine.run(message, version, work);
+    } catch (cause) {
+      if (cause instanceof BudgetError && cause.why === "stopped")
+        meter?.([{ do: "count", name: "rekindle_decisions_stopped_total", value: 1, of: {} }]);
+      throw cause;
+    }
+  };
+};
+
 /** The plan of the kind; while there is an order to end everything, the plan of that order. */
 const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<Plan<unknown>> => {
   const { world, message, operator, observation, slow } = run;
@@ -176,11 +192,15 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
   const { memory, refused, done, passed, reads } = so;
   const view = { object, uid, memory, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
   const order = object === undefined ? undefined : orderIn(held.record);
-  const decision =
+  const within = budgetOf(run);
+  const decision = within(() =>
     order === undefined
       ? operator.decide(message, view)
-      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
-  return await resultOf(decision, reads, textOf(message));
+      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view),
+  );
+  const plan = await resultOf(decision, reads, textOf(message), within);
+  world.quarantine?.finished(message);
+  return plan;
 };
 
 type Carried =

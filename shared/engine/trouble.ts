@@ -1,5 +1,5 @@
 /** What an error of the platform means: a refusal is evidence about the application, anything else is only in the way. */
-import { ApiError } from "../core/errors.ts";
+import { ApiError, BudgetError } from "../core/errors.ts";
 import { digest, type Key, type Message, textOf } from "../core/key.ts";
 import type { Trouble } from "../core/plan.ts";
 
@@ -34,8 +34,16 @@ export const isRefusal = (error: ApiError): boolean =>
 /** The reason of a trouble that is a fault of ours; a word that no server uses. */
 export const internal = "RekindleFault";
 
+/** The reason of a trouble that is the object's own: to decide about it costs more than it may. */
+export const quarantined = "Quarantined";
+
+/** The reason of a trouble that is the machine's: it had no time for the decision. */
+const starved = "MachineBusy";
+
 /** What any error means for the step. One of ours is told like any other: a key that we cannot handle must not lock its group. */
 export const troubleOf = (cause: unknown): Trouble => {
+  if (cause instanceof BudgetError && cause.why === "starved") return { reason: starved, message: cause.message };
+  if (cause instanceof BudgetError) return { reason: quarantined, message: cause.message, retryAfterMs: cause.waitMs };
   if (!(cause instanceof ApiError))
     return { reason: internal, message: cause instanceof Error ? cause.message : String(cause) };
   return {

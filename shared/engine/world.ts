@@ -5,6 +5,7 @@ import type { Stored } from "../core/object.ts";
 import type { Operator } from "../core/operator.ts";
 import type { Effect, Plan } from "../core/plan.ts";
 import type { Chance, Checkpoints, Clock, Cluster, Queue, Report, Updates } from "./ports.ts";
+import type { Quarantine } from "./quarantine.ts";
 import type { StepCache } from "./reads/cache.ts";
 import type { Finding, RecoveryRequest } from "./recovery/request.ts";
 import type { RecoverySettings, Timing } from "./settings.ts";
@@ -43,6 +44,8 @@ export type World = {
   readonly inCharge?: (key: Key, labels: Labels | undefined) => boolean | Promise<boolean>;
   /** Bounds how many steps of this process submit at once; absent: as many as there are steps. */
   readonly turns?: SubmissionSlots;
+  /** Bounds what one decision may cost all others; absent: nothing does. */
+  readonly quarantine?: Quarantine;
   /** Who listens to status updates; absent: nobody. */
   readonly updates?: Updates;
   /** Takes a key under which updates are delivered, where this process delivers any. */

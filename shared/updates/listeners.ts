@@ -3,13 +3,15 @@
  * Namespaces are asked for once in a while, not with every step.
  */
 import { deliveryKey, type Key } from "../core/key.ts";
-import { hasUserPart, listenerAnnotation, userPartSaying } from "../core/sink.ts";
+import { hasUserPart, listenerAnnotation, operatorsListener, userPartSaying } from "../core/sink.ts";
 import type { Checkpoints, Cluster, Report, Updates } from "../engine/ports.ts";
 import { namespaces } from "../kube/resources.ts";
 import type { DeliveryContext } from "./deliver.ts";
 
 /** What a listener is called that may not be one: nothing is sent, and this is told. */
 const unlistened = "refused:";
+
+const isNobody = (text: string): boolean => text === "" || text === "none";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -34,7 +36,9 @@ const withoutSecret = (text: string): string => (hasUserPart(text) ? `${unlisten
 
 /** The operator's credentials send to queues: only who may change namespaces points them anywhere. */
 const saidByObject = (text: string): string =>
-  text.startsWith("sqs:") ? `${unlistened} a queue is named on the namespace or by the operator` : text;
+  text.startsWith("sqs:") || text === operatorsListener
+    ? `${unlistened} a queue is named on the namespace or by the operator`
+    : text;
 
 /** The port through which steps learn who listens. Whoever may not read namespaces hears nothing from them. */
 export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now }: Parts): Updates => {
@@ -59,9 +63,10 @@ export const openUpdates = ({ cluster, checkpoints, read, report, fallback, now 
       const own = annotations?.[listenerAnnotation]?.trim();
       const said =
         own === undefined || own === ""
-          ? ((await annotationsOf(namespace))[listenerAnnotation]?.trim() ?? fallback)
+          ? (await annotationsOf(namespace))[listenerAnnotation]?.trim()
           : saidByObject(own);
-      return said === "" || said === "none" ? undefined : withoutSecret(said);
+      if (said === undefined) return isNobody(fallback) ? undefined : operatorsListener;
+      return isNobody(said) ? undefined : withoutSecret(said);
     },
     acknowledged: async (key: Key) => {
       const loaded = await checkpoints.load(deliveryKey(key));

@@ -100,10 +100,19 @@ describe("a token", () => {
 
   test("is nobody's while the provider does not answer, which is told; and holds again when it does", async () => {
     broken = true;
-    const subjectOf = open();
+    const time = { now: 0 };
+    const subjectOf = openSubjects(
+      (_, cause) => void told.push(String(cause)),
+      () => time.now,
+    );
     assert.equal(await subjectOf(provider({ jwks: undefined }), await tokenOf({})), undefined);
     assert.equal(told.length, 1);
+    const before = asked;
+    for (let stranger = 0; stranger < 20; stranger += 1)
+      assert.equal(await subjectOf(provider({ jwks: undefined }), await tokenOf({ by: strange })), undefined);
+    assert.deepEqual([asked, told.length], [before, 1], "a stranger's token costs no request while it is down");
     broken = false;
+    time.now += 10_000;
     assert.equal(await subjectOf(provider({ jwks: undefined }), await tokenOf({})), "repo:acme");
   });
 });

@@ -1,10 +1,12 @@
 /** Alerts and events through the HTTP door: what each caller may ask for, how often, and how little is told to whom. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Hono } from "hono";
 import { apiApp } from "../../functions/api.ts";
 import { callers } from "../../shared/api/callers.ts";
 import { identifier } from "../../shared/api/identity.ts";
 import { signature } from "../../shared/core/signature.ts";
+import { openGate } from "../../shared/deployments/api/access-check.ts";
 import { takeBridged } from "../../shared/deployments/api/eventbridge.ts";
 
 const key = "a key of more than sixteen";
@@ -180,6 +182,25 @@ describe("a caller", () => {
       app.fetch(bearing("a-token-of-nobody's", "/reconcile/Job/a/j", ""), { requestContext: { http: { sourceIp } } });
     const first = await Promise.all(Array.from({ length: 61 }, () => ask("192.0.2.1")));
     assert.deepEqual([first.at(59)?.status, first.at(60)?.status, (await ask("192.0.2.2")).status], [401, 429, 401]);
+  });
+
+  test("who was slowed costs nothing: the body is neither read nor held against any key", async () => {
+    let asked = 0;
+    const gate = openGate(
+      async () => {
+        asked += 1;
+        return undefined;
+      },
+      () => 0,
+    );
+    const app = new Hono().post("/", async (c) => {
+      const admitted = await gate(c, undefined);
+      return admitted instanceof Response ? admitted : c.text("in");
+    });
+    const ask = () =>
+      app.request("/", { method: "POST", body: "x" }, { requestContext: { http: { sourceIp: "192.0.2.1" } } });
+    for (let at = 0; at < 90; at += 1) await ask();
+    assert.deepEqual([asked, (await ask()).status], [60, 429]);
   });
 
   test("who cannot sign names the event by itself", async () => {

@@ -1,7 +1,7 @@
 /**
  * Messages by group: in order within a group, and one delivery of a group out at a time until it is acknowledged or its
  * lock expires. Namespaces take turns: however many groups of one namespace wait, the next group of another namespace
- * waits for at most one delivery of each.
+ * waits for at most one delivery of each, or as many as its weight says.
  */
 import { groupOf, type Message } from "../../core/key.ts";
 import { type Heap, openHeap } from "./heap.ts";
@@ -9,6 +9,7 @@ import { type Heap, openHeap } from "./heap.ts";
 /** Messages of one key, to be taken in one step; locked until acknowledged or expired. */
 export type Delivery = {
   readonly group: string;
+  readonly namespace: string;
   readonly receipt: number;
   readonly messages: readonly Message[];
   /** How often each of them was delivered, this time included. */
@@ -23,6 +24,10 @@ export type Groups = {
   readonly byName: Map<string, Group>;
   /** Names of groups that may be delivered, by namespace: the namespace whose turn it is first, its longest waiting group first. */
   readonly ready: Map<string, Set<string>>;
+  /** Deliveries of a namespace in one turn; absent: one. */
+  readonly weightOf: (namespace: string) => number;
+  /** What is left of the turn of the namespace that is first. */
+  turn: { readonly namespace: string; readonly left: number } | undefined;
   readonly expiries: Heap<{ readonly group: string; readonly receipt: number }>;
   /** What was delivered so often is put aside instead of being delivered once more. */
   readonly maxReceives: number;
@@ -30,9 +35,11 @@ export type Groups = {
   serial: number;
 };
 
-export const openGroups = (maxReceives: number): Groups => ({
+export const openGroups = (maxReceives: number, weightOf: Groups["weightOf"] = () => 1): Groups => ({
   byName: new Map(),
   ready: new Map(),
+  weightOf,
+  turn: undefined,
   expiries: openHeap(),
   maxReceives,
   dead: [],
@@ -108,30 +115,45 @@ const deliver = (groups: Groups, name: string, until: number): Delivery | undefi
   const { items } = group;
   return {
     group: name,
+    namespace: group.namespace,
     receipt,
     messages: items.map(({ message }) => message),
     received: items.map(({ received }) => received),
   };
 };
 
-/** The longest waiting group of the namespace whose turn it is; that namespace then waits for its next turn. */
-const nextReady = ({ ready }: Groups): string | undefined => {
+/** Whether a namespace may have one more delivery out. */
+export type Admits = (namespace: string) => boolean;
+
+/** True when the namespace has taken all of its turn. */
+const endsTurn = (groups: Groups, namespace: string): boolean => {
+  const left = (groups.turn?.namespace === namespace ? groups.turn.left : groups.weightOf(namespace)) - 1;
+  groups.turn = left > 0 ? { namespace, left } : undefined;
+  return left <= 0;
+};
+
+/** The longest waiting group of the namespace whose turn it is; when its turn is over, it waits for its next one. */
+const nextReady = (groups: Groups, admits: Admits): string | undefined => {
+  const { ready } = groups;
   for (const [namespace, names] of ready) {
-    ready.delete(namespace);
+    if (!admits(namespace)) continue;
     const [name] = names;
-    if (name === undefined) continue;
-    names.delete(name);
-    if (names.size > 0) ready.set(namespace, names);
-    return name;
+    if (name !== undefined) names.delete(name);
+    if (names.size === 0) ready.delete(namespace);
+    else if (endsTurn(groups, namespace)) {
+      ready.delete(namespace);
+      ready.set(namespace, names);
+    }
+    if (name !== undefined) return name;
   }
   return undefined;
 };
 
-/** At most `count` deliveries, each locking its group until then. */
-export const take = (groups: Groups, count: number, until: number): readonly Delivery[] => {
+/** At most `count` deliveries of namespaces that are admitted, each locking its group until then. */
+export const take = (groups: Groups, count: number, until: number, admits: Admits): readonly Delivery[] => {
   const deliveries: Delivery[] = [];
   while (deliveries.length < count) {
-    const name = nextReady(groups);
+    const name = nextReady(groups, admits);
     if (name === undefined) break;
     const delivery = deliver(groups, name, until);
     if (delivery !== undefined) deliveries.push(delivery);

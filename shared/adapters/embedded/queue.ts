@@ -5,14 +5,17 @@
  */
 import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
-import { countOf, type Delivery, expire, lockUntil, openGroups, put, take, unlock } from "./groups.ts";
+import { type Admits, countOf, type Delivery, expire, lockUntil, openGroups, put, take, unlock } from "./groups.ts";
 import { openHeap } from "./heap.ts";
 
 export type { Delivery } from "./groups.ts";
 
 export type EmbeddedQueue = Queue & {
-  /** At most `groups` deliveries: one of each namespace in turn, and of a namespace the longest waiting first. */
-  receive(groups: number): readonly Delivery[];
+  /**
+   * At most `groups` deliveries of namespaces that are admitted (absent: all): one of each in turn, and of a namespace the
+   * longest waiting first. `admits` is asked for each delivery.
+   */
+  receive(groups: number, admits?: Admits): readonly Delivery[];
   /** The messages are done. A receipt that has expired does nothing. */
   acknowledge(delivery: Delivery): void;
   /** The messages come back after `delayMs`; until then the group stays locked. */
@@ -45,10 +48,21 @@ const openMemory = (now: () => number): ((id: string) => boolean) => {
   };
 };
 
-type Options = { readonly now: () => number; readonly visibilityMs: number; readonly maxReceives?: number };
+type Options = {
+  readonly now: () => number;
+  readonly visibilityMs: number;
+  readonly maxReceives?: number;
+  /** Deliveries of a namespace in one turn; absent: one. */
+  readonly weightOf?: ((namespace: string) => number) | undefined;
+};
 
-export const openQueue = ({ now, visibilityMs, maxReceives = Number.POSITIVE_INFINITY }: Options): EmbeddedQueue => {
-  const groups = openGroups(maxReceives);
+export const openQueue = ({
+  now,
+  visibilityMs,
+  maxReceives = Number.POSITIVE_INFINITY,
+  weightOf,
+}: Options): EmbeddedQueue => {
+  const groups = openGroups(maxReceives, weightOf);
   const delayed = openHeap<Message>();
   const isNew = openMemory(now);
   const listeners: (() => void)[] = [];
@@ -66,11 +80,11 @@ export const openQueue = ({ now, visibilityMs, maxReceives = Number.POSITIVE_INF
       delayed.push({ at: now() + Math.min(longestDelayMs, Math.max(0, delayMs)), item: message });
       announce();
     },
-    receive: (count) => {
+    receive: (count, admits = () => true) => {
       const time = now();
       for (let due = delayed.take(time); due !== undefined; due = delayed.take(time)) put(groups, due);
       expire(groups, time);
-      return take(groups, count, time + visibilityMs);
+      return take(groups, count, time + visibilityMs, admits);
     },
     acknowledge: (delivery) => {
       unlock(groups, delivery, true);

@@ -3,12 +3,16 @@ import { BlockList, isIPv6 } from "node:net";
 
 type Row = readonly [network: string, prefix: number];
 
-/** Not globally reachable, by IANA's registry of special-purpose addresses; link-local holds the clouds' metadata. */
+/**
+ * Not globally reachable, by IANA's registry of special-purpose addresses; link-local holds the clouds' metadata. Azure's
+ * platform answers its machines at one address of the open Internet.
+ */
 const closed4: readonly Row[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],

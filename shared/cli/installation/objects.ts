@@ -112,6 +112,10 @@ const settingsFrom = [
   { secretRef: { name: settingsName, optional: true } },
 ];
 
+/** Outlives the restarts of its container, and goes with its pod. */
+const stateFolder = "/var/lib/rekindle";
+const state = { name: "state", emptyDir: { sizeLimit: "16Mi" } };
+
 const container = ({
   image,
   namespaces,
@@ -126,12 +130,14 @@ const container = ({
   args: ["host", ...(admission ? admissionArgs(namespace, pods) : [])],
   env: [
     { name: "REKINDLE_LISTEN", value: "0.0.0.0:8080" },
+    { name: "REKINDLE_STATE_DIRECTORY", value: stateFolder },
     ...(namespaces.length === 0 ? [] : [{ name: "REKINDLE_NAMESPACES", value: namespaces.join(",") }]),
     ...(namespaceSelector === "" ? [] : [{ name: "REKINDLE_NAMESPACE_SELECTOR", value: namespaceSelector }]),
     ...(chosen === undefined ? [] : [{ name: "REKINDLE_FAMILIES", value: chosen.join(",") }]),
   ],
   envFrom: settingsFrom,
   ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }, ...(admission ? [admissionPort] : [])],
+  volumeMounts: [{ name: "state", mountPath: stateFolder }],
   ...probes,
   resources: sized("128Mi", "512Mi"),
   securityContext: containerSecurity,
@@ -142,7 +148,11 @@ const hostObjects = (installation: Installation): readonly Obj[] => {
   const { namespace, admission } = installation;
   const name = "rekindle";
   return [
-    deploymentOf({ name, namespace, account, container: container(installation), strategy: "Recreate" }),
+    deploymentOf({
+      ...{ name, namespace, account, volumes: [state] },
+      container: container(installation),
+      strategy: "Recreate",
+    }),
     serviceOf(name, namespace),
     fenceOf(name, namespace, admission ? [8080, admissionPort.containerPort] : [8080]),
   ];

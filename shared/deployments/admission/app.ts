@@ -1,6 +1,8 @@
 /** The admission webhook's HTTP door: two paths and pure answers; only quotas and queues, where they are looked at, need a cluster. */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { BudgetError } from "../../core/errors.ts";
+import type { TimeLimit } from "../../engine/ports.ts";
 import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
 import { noPodRules, type PodRules, podPatch } from "../../kube/pod-rules.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -9,7 +11,7 @@ import { isCounted, withinQuotas } from "../../spark/admission/quota.ts";
 import { judgedBy, patchedBy } from "../../spark/admission/review.ts";
 import { isVolcanos } from "../../volcano/admission/review.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
-import { type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
+import { type Judging, type Surroundings, volcanoJudged, volcanoPatched } from "./volcano.ts";
 
 /** The API server's own limit of an object, twice: as it was and as it is. */
 const largest = 8 * 1024 * 1024;
@@ -37,6 +39,8 @@ const counted = async (quotas: Quotas, request: AdmissionRequest, verdict: Verdi
 };
 
 export type Admits = {
+  /** Bounds the judgement of one request; absent: nothing does. */
+  readonly limit?: TimeLimit | undefined;
   /** Queues and namespaces, for Volcano's kinds; absent: what rests on them is let pass. */
   readonly around?: Surroundings | undefined;
   /** Asked about what is otherwise allowed; absent: no quota is enforced. */
@@ -55,6 +59,24 @@ const labelsOf = ({ object, oldObject }: AdmissionRequest): Labels => {
   return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
 };
 
+/** One judgement may take so long, ms; the API server waits 3 s. */
+const judgementMs = 750;
+
+const tooLong =
+  "to judge this object takes too long: make its spec smaller, with fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas";
+
+const judgingBy =
+  (limit: TimeLimit | undefined): Judging =>
+  (work) => {
+    try {
+      return limit === undefined ? work() : limit(judgementMs, work);
+    } catch (cause) {
+      if (!(cause instanceof BudgetError)) throw cause;
+      if (cause.why === "starved") return { ...pass, warnings: ["it was not judged, for the machine was busy"] };
+      return { allowed: false, message: tooLong };
+    }
+  };
+
 const everywhere: NamespaceScope["within"] = async () => () => true;
 
 const isWithin = async ({ namespace = "default" }: AdmissionRequest, { within = everywhere }: Admits) =>
@@ -68,9 +90,9 @@ const isOurs = async (request: AdmissionRequest, admits: Admits) => {
   return request.kind.kind === "Queue" || (await isWithin(request, admits));
 };
 
-const patched = async (request: AdmissionRequest, admits: Admits): Promise<Verdict> => {
-  if (isVolcanos(request)) return volcanoPatched(request, admits.around);
-  const verdict = patchedBy(request);
+const patched = async (request: AdmissionRequest, judging: Judging, admits: Admits): Promise<Verdict> => {
+  if (isVolcanos(request)) return volcanoPatched(request, judging, admits.around);
+  const verdict = judging(() => patchedBy(request));
   const more = podPatch(request, admits.pods ?? noPodRules);
   if (!verdict.allowed || more.length === 0 || !(await isWithin(request, admits))) return verdict;
   return { ...verdict, patch: [...verdict.patch, ...more] };
@@ -78,6 +100,7 @@ const patched = async (request: AdmissionRequest, admits: Admits): Promise<Verdi
 
 export const admissionApp = (admits: Admits = {}): Hono => {
   const { quotas, around } = admits;
+  const judging = judgingBy(admits.limit);
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
@@ -88,10 +111,10 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   };
   app.use(bodyLimit({ maxSize: largest, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.get("/healthz", (c) => c.text("ok"));
-  review("/mutate", (request) => patched(request, admits));
+  review("/mutate", (request) => patched(request, judging, admits));
   review("/validate", (request) => {
-    if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, around);
-    const verdict = judgedBy(request);
+    if (isVolcanos(request) || request.kind.kind === "Pod") return volcanoJudged(request, judging, around);
+    const verdict = judging(() => judgedBy(request));
     return quotas === undefined ? verdict : counted(quotas, request, verdict);
   });
   app.notFound((c) => c.json({ error: "not found" }, 404));

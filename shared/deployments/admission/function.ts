@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { lineReport } from "../../adapters/telemetry/lines.ts";
+import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { selectorOf } from "../../kube/selector.ts";
 import { openSecret } from "../common/secret.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
@@ -32,7 +33,8 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { admissionQuota: quota, selector, clusterRecord, logLevel, ...chosen } = settings;
   const selects = selectorOf(selector);
   const pods = { queueGate: settings.admissionQueueGate, groups: settings.admissionResourceGroups };
-  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects, pods });
+  const limit = openTimeLimit();
+  if (!quota && chosen.namespaceSelector === "") return admissionApp({ selects, pods, limit });
   if (clusterRecord === undefined)
     throw new Error(
       "set the function's environment: REKINDLE_CLUSTER_RECORD (is missing: quotas and labels of namespaces are read)",
@@ -44,5 +46,5 @@ const openApp = async (settings: Settings<"admission">): Promise<App> => {
   const { openNamespaceScope } = await import("../common/namespaces.ts");
   const { within } = openNamespaceScope({ ...chosen, transport, report: lineReport(logLevel), now: Date.now });
   const asked = quota ? { quotas: quotasOf(transport, Date.now), around: surroundingsOf(transport, Date.now) } : {};
-  return admissionApp({ ...asked, selects, within, pods });
+  return admissionApp({ ...asked, selects, within, pods, limit });
 };

@@ -1,4 +1,5 @@
 /** Admission as a host's settings describe it. */
+import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Reach } from "../../cli/installation/webhooks.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Report } from "../../engine/ports.ts";
@@ -40,6 +41,7 @@ export const openAdmission = (
       admissionCertificates === undefined ? sharedCertificates(shared) : givenCertificates(admissionCertificates),
     register: (ca) => register(transport, { reach, ca, namespaces, namespaceSelector, families, pods }),
     admits: {
+      limit: openTimeLimit(),
       around: surroundingsOf(transport, Date.now),
       quotas: configuration.admissionQuota ? quotasOf(transport, Date.now) : undefined,
       selects: selectorOf(configuration.selector),

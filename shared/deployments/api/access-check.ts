@@ -27,7 +27,7 @@ const connection = z.looseObject({
 type Origin = { readonly address: string; readonly arn: string | undefined };
 
 /** Where a request comes from, by the platform's own account; headers are anybody's words. */
-const originOf = (env: unknown): Origin => {
+export const originOf = (env: unknown): Origin => {
   const { data: platform } = gateway.safeParse(env);
   if (platform !== undefined) {
     const { http, identity, authorizer } = platform.requestContext;
@@ -38,26 +38,34 @@ const originOf = (env: unknown): Origin => {
 };
 
 /** Who is not known may try so often within a minute from one address. */
-const strangersPerMinute = 60;
+export const strangersPerMinute = 60;
 
-const wait = (c: Context, seconds: number): Response =>
+export const wait = (c: Context, seconds: number): Response =>
   c.json({ error: "too many requests" }, 429, { "retry-after": String(seconds) });
+
+/** What a request shows of who asks. */
+const askingOf = (c: Context, body: string, arn: string | undefined): Parameters<Identify>[0] => {
+  const { search } = new URL(c.req.url);
+  return {
+    ...{ method: c.req.method, path: `${c.req.path}${search}`, body, arn },
+    headers: eventHeaders((name) => c.req.header(name)),
+    timestamp: c.req.header("x-rekindle-timestamp") ?? "",
+    signature: c.req.header("x-rekindle-signature") ?? "",
+    authorization: c.req.header("authorization") ?? "",
+  };
+};
 
 /** `now`: milliseconds that only grow. */
 export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
   const rate = openRate(now);
   return async (c, ability) => {
     if (identify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);
-    const { search } = new URL(c.req.url);
     const { address, arn } = originOf(c.env);
+    // Before anything is read or hashed: an address that failed too often costs no more.
+    const blocked = rate(`address ${address}`, strangersPerMinute, 0);
+    if (blocked > 0) return wait(c, blocked);
     const body = await c.req.text();
-    const caller = await identify({
-      ...{ method: c.req.method, path: `${c.req.path}${search}`, body, arn },
-      headers: eventHeaders((name) => c.req.header(name)),
-      timestamp: c.req.header("x-rekindle-timestamp") ?? "",
-      signature: c.req.header("x-rekindle-signature") ?? "",
-      authorization: c.req.header("authorization") ?? "",
-    });
+    const caller = await identify(askingOf(c, body, arn));
     if (caller === undefined) {
       const seconds = rate(`address ${address}`, strangersPerMinute);
       return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);

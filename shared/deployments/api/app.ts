@@ -1,9 +1,11 @@
 /** The HTTP door: health, triggers, acknowledgements of updates, and what there is to read. */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { stepOf } from "../../api/intent.ts";
+import { openRate } from "../../api/rate.ts";
 import type { DoorParts } from "../host/process.ts";
-import { type Gate, openGate } from "./access-check.ts";
+import { type Gate, openGate, originOf, strangersPerMinute, wait } from "./access-check.ts";
+import type { Acknowledging } from "./acknowledgements.ts";
 import { serveReads } from "./read-routes.ts";
 import { serveTriggers } from "./trigger-routes.ts";
 
@@ -27,15 +29,33 @@ const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): vo
   });
 };
 
+/** Why the acknowledgement is not its listener's: an address that failed too often, or a wrong signature. */
+type Refuses = (c: Context, body: string) => Promise<Response | undefined>;
+
+/** Listeners have a throttle of their own: strangers here take nothing from callers. */
+const openListeners = (verify: Acknowledging["verify"]): Refuses => {
+  const rate = openRate(() => performance.now());
+  return async (c, body) => {
+    const { address } = originOf(c.env);
+    const blocked = rate(address, strangersPerMinute, 0);
+    if (blocked > 0) return wait(c, blocked);
+    const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
+    const given = c.req.header("x-rekindle-signature") ?? "";
+    if (await verify({ timestamp, method: "POST", path: c.req.path, body }, given)) return undefined;
+    const seconds = rate(address, strangersPerMinute);
+    return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+  };
+};
+
 const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): void => {
+  const refuses = acknowledging === undefined ? undefined : openListeners(acknowledging.verify);
   app.use("/acknowledge/*", bodyLimit({ maxSize: 65_536, onError: (c) => c.json({ error: "body too large" }, 413) }));
   app.post("/acknowledge/:kind/:namespace/:name", async (c) => {
     if (acknowledging === undefined) return c.json({ error: "off: set updatesSecret" }, 404);
-    const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
-    const given = c.req.header("x-rekindle-signature") ?? "";
     const body = await c.req.text();
-    const signed = { timestamp, method: "POST", path: c.req.path, body };
-    if (!(await acknowledging.verify(signed, given))) return c.json({ error: "signature" }, 401);
+    const refusal = await refuses?.(c, body);
+    if (refusal !== undefined) return refusal;
+    const given = c.req.header("x-rekindle-signature") ?? "";
     const key = c.req.param();
     const asked = stepOf(key, kinds(), given);
     if (asked.do === "nothing") return c.json({ error: asked.why }, asked.why.startsWith("kind") ? 404 : 400);

@@ -1,7 +1,7 @@
 /** The delivery of status updates: the sinks, and the wiring of the deliver function. */
 
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
-import { sinkOf } from "../../adapters/sinks/all.ts";
+import { sinkOf, sqsScheme } from "../../adapters/sinks/all.ts";
 import { eventSink } from "../../adapters/sinks/events.ts";
 import { type HttpsRules, httpsSink } from "../../adapters/sinks/https.ts";
 import { sqsSink } from "../../adapters/sinks/sqs.ts";
@@ -32,6 +32,8 @@ import { type Environment, settingsFor } from "../settings/read.ts";
 export type Listening = HttpsRules & {
   /** Who is told where nobody else is named; "": nobody. */
   readonly to: string;
+  /** URLs or ARNs of queues that namespaces may name; absent: none. */
+  readonly queues?: readonly string[] | undefined;
 };
 
 const resourcesOf =
@@ -58,7 +60,13 @@ export const deliveryBy = (
 /** The same to all that can be listeners. */
 export const deliveryFor = (world: World, listening: Listening): NonNullable<World["deliver"]> => {
   const events = eventSink({ cluster: world.cluster, resourceOf: resourcesOf(world) });
-  return deliveryBy(world, listening, sinkOf({ https: httpsSink(listening), sqs: sqsSink(), events }));
+  const { to, queues = [] } = listening;
+  const own = to.startsWith(sqsScheme) ? [to.slice(sqsScheme.length)] : [];
+  return deliveryBy(
+    world,
+    listening,
+    sinkOf({ https: httpsSink(listening), sqs: sqsSink([...queues, ...own]), events }, to),
+  );
 };
 
 /** Takes a batch and says which of its messages are to be delivered again. */
@@ -76,7 +84,7 @@ type Delivering = {
 /** Deliveries by this environment's settings. Nothing is connected before the first. */
 export const openDelivering = (env: Environment): Delivering => {
   const settings = settingsFor("deliver", env);
-  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate } = settings;
+  const { updatesTo: to, updatesHosts: hosts, updatesQueues: queues, updatesAllowPrivate: allowPrivate } = settings;
   const timing = timingOf(settings);
   const trail = openLines(settings);
   const { report, within } = trail;
@@ -92,7 +100,7 @@ export const openDelivering = (env: Environment): Delivering => {
       await openWorld({ ...desk, transport, checkpoints, timing, operators: operatorsFor(timing) }),
     );
     const charged = { ...opened, within, meter, inCharge: scopeCheckOf({ ...settings, territory }) };
-    return { ...charged, deliver: deliveryFor(charged, { to, hosts, allowPrivate, secret }) };
+    return { ...charged, deliver: deliveryFor(charged, { to, hosts, queues, allowPrivate, secret }) };
   });
   const take: Delivering["take"] = async (delivered) => {
     const opened = await world().catch(troubleOf);

@@ -1,13 +1,14 @@
 /** The host as a process: says where it is, stands aside where another controller leads, serves health, drains when told to stop. */
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { openJournal } from "../../adapters/journal.ts";
 import { clusterFromRecord, findCluster, whyUnreachable } from "../../adapters/kubernetes/kubeconfig.ts";
 import { pinoReport } from "../../adapters/telemetry/log.ts";
 import type { Identify } from "../../api/identity.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import { digest, type Key } from "../../core/key.ts";
-import type { Report } from "../../engine/ports.ts";
+import type { Journal, Report } from "../../engine/ports.ts";
 import { openWriters } from "../../forward/writers.ts";
 import { type Acknowledging, acknowledgingFor } from "../api/acknowledgements.ts";
 import { checkCallers, identifyBy } from "../api/callers.ts";
@@ -104,10 +105,11 @@ const run = async (process: Process, configuration: Configuration): Promise<numb
       process.warn(`namespace ${name} does not exist: objects that are created in it later are run`);
     const writers = openWriters();
     const lookout = lookoutFor(transport, configuration, (line) => process.warn(line), writers);
+    const journal = journalIn(configuration);
     await work(
       process,
       configuration,
-      { ...settingsOf(process, configuration, transport), lookout, see: writers.see, listening },
+      { ...settingsOf(process, configuration, transport), lookout, see: writers.see, listening, journal },
       secret,
     );
     process.print("rekindle host: stopped");
@@ -155,6 +157,25 @@ const admit = async (process: Process, configuration: Configuration, { transport
   return admission;
 };
 
+const journalIn = ({ stateDirectory: folder, dryRun }: Configuration): Journal | undefined => {
+  if (folder === undefined || dryRun) return undefined;
+  try {
+    return openJournal(folder);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause;
+    throw new Error(`state-directory ${folder} cannot be written (${why})`);
+  }
+};
+
+/** Each as `NAMESPACE=WEIGHT`. */
+const weightsOf = (texts: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(
+    texts.map((one): [string, number] => {
+      const [namespace = "", weight] = one.split("=");
+      return [namespace, Number(weight)];
+    }),
+  );
+
 const settingsOf = (process: Process, configuration: Configuration, transport: Transport): HostSettings => {
   const { cluster, namespaces, namespaceSelector, selector, concurrency, maxSubmissions, resyncMs, dryRun } =
     configuration;
@@ -175,6 +196,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     recovery: recoverySettingsOf(configuration),
     concurrency,
     maxSubmissions,
+    namespaceWeights: weightsOf(configuration.namespaceWeights),
     resyncMs,
     visibilityMs: 90_000,
     shadow: dryRun ? shadowFor(process, configuration.output) : undefined,
@@ -187,8 +209,13 @@ const listeningOf = async (configuration: Configuration, report: Report): Promis
   const secret = openOptional(configuration.updatesSecret, { report });
   // A secret that cannot be read stops the start, not the first update.
   await secret?.();
-  const { updatesTo: to, updatesHosts: hosts, updatesAllowPrivate: allowPrivate } = configuration;
-  return { to, hosts, allowPrivate, secret };
+  const {
+    updatesTo: to,
+    updatesHosts: hosts,
+    updatesQueues: queues,
+    updatesAllowPrivate: allowPrivate,
+  } = configuration;
+  return { to, hosts, queues, allowPrivate, secret };
 };
 
 type Serving = {

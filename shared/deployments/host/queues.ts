@@ -8,6 +8,9 @@ import type { Message } from "../../core/key.ts";
 import type { Queue } from "../../engine/ports.ts";
 import { apart } from "../common/separate-queues.ts";
 
+/** Keys that a namespace is given in one turn; 1 for those that are not named. */
+export type NamespaceWeights = ReadonlyMap<string, number>;
+
 /** Each for two seconds at most. */
 const deliveriesAtOnce = 8;
 
@@ -23,9 +26,14 @@ export type HostQueues = {
 const now = (): number => performance.now();
 
 /** `timed`: the queue of steps as those who send to it see it. */
-export const openHostQueues = (visibilityMs: number, timed: (queue: Queue) => Queue): HostQueues => {
-  const steps = openQueue({ now, visibilityMs });
-  const deliveries = openQueue({ now, visibilityMs });
+export const openHostQueues = (
+  visibilityMs: number,
+  timed: (queue: Queue) => Queue,
+  weights: NamespaceWeights = new Map(),
+): HostQueues => {
+  const weightOf = (namespace: string): number => weights.get(namespace) ?? 1;
+  const steps = openQueue({ now, visibilityMs, weightOf });
+  const deliveries = openQueue({ now, visibilityMs, weightOf });
   return {
     queue: apart(timed(steps), deliveries),
     depth: steps.depth,

@@ -1,13 +1,15 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
 import { calm } from "../../adapters/telemetry/rate-limited-log.ts";
 import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
+import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { take } from "../../engine/batch.ts";
-import type { Queue, Report } from "../../engine/ports.ts";
-import type { RecoverySettings, Timing } from "../../engine/settings.ts";
+import type { Journal, Queue, Report } from "../../engine/ports.ts";
+import { openQuarantine } from "../../engine/quarantine.ts";
+import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import type { World } from "../../engine/world.ts";
 import { type Forwarder, startForwarder } from "../../forward/forwarder.ts";
@@ -28,7 +30,7 @@ import { resync } from "../resync/sweep.ts";
 import type { Place } from "../settings/record-store.ts";
 import { openStepCache } from "./cache.ts";
 import { type Metering, type Naming, openMetering, type Scrape, upstreamNaming } from "./metrics.ts";
-import { openHostQueues } from "./queues.ts";
+import { type NamespaceWeights, openHostQueues } from "./queues.ts";
 import { startSweeping } from "./resync-loop.ts";
 
 export type HostSettings = {
@@ -59,8 +61,12 @@ export type HostSettings = {
   readonly concurrency: number;
   /** Of these, so many may submit at once. */
   readonly maxSubmissions: number;
+  /** Absent: all namespaces have the same share. */
+  readonly namespaceWeights?: NamespaceWeights | undefined;
   readonly resyncMs: number;
   readonly visibilityMs: number;
+  /** What outlives the process; absent: nothing does. */
+  readonly journal?: Journal | undefined;
   /** Who is told of changes of state; absent: nobody. */
   readonly listening?: Listening;
   /** Shadow mode: plans are told, nothing is written. */
@@ -133,6 +139,12 @@ const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Tra
   return { metering, transport, checkpoints, hints };
 };
 
+/** What bounds one key's part in what all share. */
+const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns"> => ({
+  quarantine: openQuarantine({ limit: openTimeLimit(), budgetMs: decisionBudgetMs.host, journal, now: Date.now }),
+  turns: openSubmissionSlots(maxSubmissions),
+});
+
 export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { cluster, selector, timing } = settings;
   const trail = openTrail({ report: settings.report, level: "debug" });
@@ -141,16 +153,16 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { watched: namespaces, within } = territory;
   await within();
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
-  const mail = openHostQueues(settings.visibilityMs, metering.timed);
+  const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.namespaceWeights);
   const queue = trail.queue(mail.queue);
   const operators = operatorsFor(timing, settings.spark, settings.gang, settings.families);
   const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
-  const turns = openSubmissionSlots(settings.maxSubmissions);
   const inCharge = scopeCheckOf({ cluster, selector, territory });
   const resourceOf = (kind: string): Resource | undefined => opened.operatorOf(kind)?.resource;
   const recall = openStepCache({ resourceOf, known: (asked) => forwarder.known(asked) });
-  const charged = { ...opened, recall, turns, meter: metering.meter, inCharge, ...shadowOf(settings) };
+  const bounds = boundsOf(settings);
+  const charged = { ...opened, ...bounds, recall, meter: metering.meter, inCharge, ...shadowOf(settings) };
   const notice = noticing({ ...charged, namespaces });
   const world: World = { ...charged, notice, ...tellingOf(settings, charged) };
   const about = { cluster, namespaces, selector, operators, within, updates: world.updates !== undefined };

@@ -2,9 +2,12 @@
 
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
+import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Transport } from "../../core/http.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
 import type { Report } from "../../engine/ports.ts";
+import { openQuarantine } from "../../engine/quarantine.ts";
+import { decisionBudgetMs } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
 import type { World } from "../../engine/world.ts";
@@ -102,7 +105,8 @@ export const openTaking = (
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, within, operatorOf: families.operatorOf };
     const told = settings.updatesUrl === undefined ? {} : await telling(known, settings.updatesTo);
-    const charged = { ...known, meter, turns, inCharge };
+    const quarantine = openQuarantine({ limit: openTimeLimit(), budgetMs: decisionBudgetMs.function, now: Date.now });
+    const charged = { ...known, meter, turns, quarantine, inCharge };
     return { ...charged, ...noticingFor(charged, territory.watched), ...told };
   });
   const take: Take = async (delivered, remainingMs) => {

@@ -158,3 +158,9 @@ export const standardQueue = () =>
 
 export const version = () =>
   text.refine((value) => /^\d+\.\d+\.\d+$/.test(value), { error: "write a version, such as 4.1.1" });
+
+/** `team-a=4,team-b=2`. */
+export const weights = () =>
+  list.refine((texts) => texts.every((one) => /^[a-z0-9][-a-z0-9]{0,62}=(?:[1-9]\d?|100)$/.test(one)), {
+    error: "write namespaces with a weight from 1 to 100, such as team-a=4,team-b=2",
+  });

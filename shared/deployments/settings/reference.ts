@@ -136,6 +136,11 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     unit: "submissions",
     text: "submissions of one process under way at once; more wait, in their order",
   },
+  namespaceWeights: {
+    form: "list",
+    text: "keys that a namespace is given in one turn, e.g. team-a=4,team-b=2; 1 where none is named",
+    absent: { functions: "SQS hands out messages by group and knows no weights" },
+  },
   parallel: { form: "count", unit: "writes", text: "writes in flight at once within one step" },
   resyncMs: {
     form: "duration",
@@ -188,6 +193,15 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     parameter: "TriggerSecret",
   },
   logLevel: { form: "choice", text: "least level that is logged", value: "controller.logLevel" },
+  stateDirectory: {
+    form: "text",
+    text: "folder of this host alone that outlives its restarts: which object a decision died of is kept there",
+    absent: {
+      functions: "the queue counts how often a message was delivered",
+      helm: "its objects mount the folder, so another one is a change of the objects",
+      hostOverlay: "its objects mount the folder, so another one is a change of the objects",
+    },
+  },
   dryRun: { form: "switch", text: "decide and print plans, write nothing", ...absentInFunctions(consumed) },
   output: {
     form: "choice",
@@ -254,6 +268,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "text",
     text: "who is told of changes of state where neither object nor namespace names somebody",
     parameter: "UpdatesTo",
+  },
+  updatesQueues: {
+    form: "list",
+    text: "SQS queues that namespaces may name as listeners, as URLs or ARNs separated by commas; none means none",
   },
   updatesHosts: {
     form: "list",

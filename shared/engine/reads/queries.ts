@@ -87,12 +87,21 @@ export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
 /** A decision may read this often before it must come to a plan; reads of what is known to the step count as well. */
 const mostReads = 32;
 
+/** Runs a part of a decision, from one read to the next, and may throw instead of that. */
+export type Within = <T>(work: () => T) => T;
+
 /** Runs a decision to its end. */
-export const resultOf = async <Result>(reads: Reads<Result>, answers: StepReads, what: string): Promise<Result> => {
-  let state = reads.next();
+export const resultOf = async <Result>(
+  reads: Reads<Result>,
+  answers: StepReads,
+  what: string,
+  within: Within = (work) => work(),
+): Promise<Result> => {
+  let state = within(() => reads.next());
   for (let count = 0; count < mostReads; count++) {
     if (state.done === true) return state.value;
-    state = reads.next(await answers(state.value));
+    const given = await answers(state.value);
+    state = within(() => reads.next(given));
   }
   throw new Error(`${what}: the decision read ${mostReads} times without coming to a plan`);
 };

@@ -216,4 +216,21 @@ describe("namespaces", () => {
     }
     assert.deepEqual(namesOf(queue.receive(6)), ["one/a", "two/a", "one/b", "two/b", "one/c", "two/c"]);
   });
+
+  test("take as many keys in a turn as their weight says", async () => {
+    const weightOf = (namespace: string): number => (namespace === "flood" ? 3 : 1);
+    const queue = openQueue({ now: () => 0, visibilityMs, weightOf });
+    await flood(queue, 8);
+    for (const name of ["a", "b"]) await queue.send(inside("quiet", name), name);
+    const order = namesOf(queue.receive(10)).map((name) => name.split("/")[0]);
+    assert.deepEqual(order, ["flood", "flood", "flood", "quiet", "flood", "flood", "flood", "quiet", "flood", "flood"]);
+  });
+
+  test("that are not admitted are passed over, and keep their turn", async () => {
+    const { queue } = open();
+    await flood(queue, 3);
+    await queue.send(inside("quiet", "q"), "q");
+    assert.deepEqual(namesOf(queue.receive(4, (namespace) => namespace !== "flood")), ["quiet/q"]);
+    assert.deepEqual(namesOf(queue.receive(1)), ["flood/f0"]);
+  });
 });

@@ -84,4 +84,48 @@ describe("workers", () => {
     clearInterval(alive);
     assert.deepEqual([held.length, workers.busy()], [1, 1]);
   });
+
+  const finish = async ({ workers, held }: ReturnType<typeof start>): Promise<void> => {
+    const stopped = workers.stop(1_000);
+    for (const one of held) one.end(true);
+    await stopped;
+  };
+  const inside = (namespace: string, name: string): Message => ({ ...of(name), namespace });
+
+  test("leave places free of a namespace whose keys never end: another one's is taken at once", async () => {
+    const started = start(16);
+    const { queue, held, workers } = started;
+    for (let at = 0; at < 100; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);
+    await turns();
+    assert.equal(workers.busy(), 12);
+    await queue.send(inside("quick", "q"), "q");
+    await turns();
+    assert.equal(held.at(-1)?.name, "q");
+    await finish(started);
+  });
+
+  test("leave a place free of five such namespaces, too", async () => {
+    const started = start(16);
+    const { queue, held, workers } = started;
+    for (const slow of ["a", "b", "c", "d", "e"])
+      for (let at = 0; at < 100; at += 1) await queue.send(inside(slow, `${slow}${at}`), `${slow}${at}`);
+    await turns();
+    assert.ok(workers.busy() < 16, `${workers.busy()}`);
+    await queue.send(inside("quick", "q"), "q");
+    await turns();
+    assert.equal(held.at(-1)?.name, "q");
+    await finish(started);
+  });
+
+  test("give a namespace another place when one of its keys is done", async () => {
+    const started = start(4);
+    const { queue, held, workers } = started;
+    for (let at = 0; at < 5; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);
+    await turns();
+    assert.equal(workers.busy(), 3);
+    held[0]?.end(true);
+    await turns();
+    assert.deepEqual([workers.busy(), held.length], [3, 4]);
+    await finish(started);
+  });
 });

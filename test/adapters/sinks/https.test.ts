@@ -184,6 +184,7 @@ describe("the HTTPS sink", () => {
     ["a name that leads inside", ["10.1.2.3"]],
     ["a name of which one address leads inside", ["93.184.216.34", "127.0.0.1"]],
     ["a name that leads to the metadata", ["169.254.169.254"]],
+    ["a name that leads to Azure's platform", ["168.63.129.16"]],
     ["a name that leads to a mapped address", ["::ffff:10.0.0.1"]],
   ] as const)
     test(`refuses ${name}`, async () => {

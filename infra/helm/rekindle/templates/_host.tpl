@@ -69,9 +69,10 @@
 {{- $pod := get $template "spec" -}}
 {{- $_ := set $pod "serviceAccountName" (include "rekindle.account" .root) -}}
 {{- with .root.Values.image.pullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end -}}
-{{- range $name := list "volumes" "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" "dnsConfig" -}}
+{{- range $name := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "topologySpreadConstraints" "dnsConfig" -}}
 {{- with get $values $name }}{{ $_ := set $pod $name . }}{{ end -}}
 {{- end -}}
+{{- with $values.volumes }}{{ $_ := set $pod "volumes" (concat (get $pod "volumes") .) }}{{ end -}}
 {{- if kindIs "bool" $values.hostUsers }}{{ $_ := set $pod "hostUsers" $values.hostUsers }}{{ end -}}
 {{- if not $values.serviceAccount.automountServiceAccountToken }}{{ $_ := set $pod "automountServiceAccountToken" false }}{{ end -}}
 {{- with $values.podSecurityContext }}{{ $_ := set $pod "securityContext" (mergeOverwrite (get $pod "securityContext") .) }}{{ end -}}
@@ -80,9 +81,10 @@
 {{- $_ := set $container "env" (concat (get $container "env") (fromYamlArray (include "rekindle.env" .root))) -}}
 {{- if and .root.Values.webhook.enable (not .root.Values.webhook.resourceQuotaEnforcement.enable) }}{{ $_ := set $container "args" (without (get $container "args") "--admission-quota") }}{{ end -}}
 {{- with $values.envFrom }}{{ $_ := set $container "envFrom" (concat (get $container "envFrom") .) }}{{ end -}}
-{{- range $name := list "volumeMounts" "resources" -}}
+{{- range $name := list "resources" -}}
 {{- with get $values $name }}{{ $_ := set $container $name . }}{{ end -}}
 {{- end -}}
+{{- with $values.volumeMounts }}{{ $_ := set $container "volumeMounts" (concat (get $container "volumeMounts") .) }}{{ end -}}
 {{- with $values.securityContext }}{{ $_ := set $container "securityContext" (mergeOverwrite (get $container "securityContext") .) }}{{ end -}}
 {{- with $values.sidecars }}{{ $_ := set $pod "containers" (concat (get $pod "containers") .) }}{{ end -}}
 {{- toYaml .object -}}

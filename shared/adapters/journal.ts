@@ -1,0 +1,56 @@
+/**
+ * What a host writes down so that it outlives the process: the decision in flight, in a file of one block that is written in
+ * place, and the objects in quarantine. The folder belongs to one host: a container's empty volume outlives its restarts.
+ */
+import { mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { Decision, Journal, Stop } from "../engine/ports.ts";
+
+const word = z.string().max(1_024);
+const decision = z.object({ key: word, namespace: word, version: word });
+const stop = z.object({ ...decision.shape, count: z.int().min(0), at: z.int().min(0) });
+
+/** Longer than a key and a version. */
+const block = 4_096;
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What cannot be read says nothing: a file that was cut off by a death is such a one. */
+const diedIn = (path: string): Decision | undefined => decision.safeParse(parsed(textOf(path))).data;
+
+const stopsIn = (path: string): readonly Stop[] => z.array(stop).safeParse(parsed(textOf(path))).data ?? [];
+
+/** Opens the journal in a folder, which is made if it is missing. Throws when the folder cannot be written. */
+export const openJournal = (folder: string): Journal => {
+  mkdirSync(folder, { recursive: true });
+  const [inFlight, kept] = [join(folder, "in-flight"), join(folder, "quarantine.json")];
+  const died = diedIn(inFlight);
+  const stops = stopsIn(kept);
+  const file = openSync(inFlight, "w");
+  const none = Buffer.from(" ");
+  return {
+    died,
+    stops,
+    begin: (one) => void writeSync(file, Buffer.from(JSON.stringify(one).padEnd(block)), 0, block, 0),
+    end: () => void writeSync(file, none, 0, 1, 0),
+    save: (all) => {
+      writeFileSync(`${kept}.new`, JSON.stringify(all));
+      renameSync(`${kept}.new`, kept);
+    },
+  };
+};

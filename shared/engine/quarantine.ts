@@ -1,0 +1,91 @@
+/**
+ * Bounds what deciding about one object costs all others. A decision that takes more than its budget is stopped; its object,
+ * and one during whose decision the process died, waits in quarantine for growing times, or until it changes.
+ *
+ * Q1. No decision of a key is begun while its object waits.
+ * Q2. Decisions of a namespace that were stopped shorten the budget of its next ones: a thousand bad objects cost less and less each.
+ * Q3. What is in flight is written down before it is begun, so that a death is blamed on nobody else.
+ */
+import { forgetOldest } from "../core/bounded-map.ts";
+import { BudgetError } from "../core/errors.ts";
+import { type Key, textOf } from "../core/key.ts";
+import type { Decision, Journal, Stop, TimeLimit } from "./ports.ts";
+
+export type Quarantine = {
+  /** Runs a part of a decision about this version of a key's object. Throws a BudgetError when it was stopped, or not begun. */
+  run<T>(key: Key, version: string, work: () => T): T;
+  /** A decision of the key came to its plan: nothing of its stops is remembered. */
+  finished(key: Key): void;
+};
+
+type Settings = {
+  readonly limit: TimeLimit;
+  /** Of a namespace without stops, ms. */
+  readonly budgetMs: number;
+  /** Absent: a death is remembered by nobody. */
+  readonly journal?: Journal | undefined;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+const firstWaitMs = 10_000;
+const longestWaitMs = 900_000;
+/** Stops of a namespace count for so long. */
+const countedMs = 600_000;
+/** Every object may be decided on for so long. */
+const leastBudgetMs = 50;
+/** So many objects and namespaces are remembered. */
+const most = 10_000;
+
+const message =
+  "a decision about this object took too long, or the process died of one, so the object is in quarantine. Make its spec smaller: fewer or shorter confs, variables, arguments, volumes, policies, tasks or replicas. Another spec is tried at once";
+
+const waitMs = ({ count }: Stop): number =>
+  count === 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(count - 1, 10));
+
+/** Ms until the next try. An object that changed waits no longer than the first time; a clock that was set back adds nothing. */
+const leftMs = (stop: Stop, version: string, now: number): number => {
+  const wait = stop.version === version ? waitMs(stop) : Math.min(firstWaitMs, waitMs(stop));
+  return now < stop.at ? 0 : Math.max(0, stop.at + wait - now);
+};
+
+export const openQuarantine = ({ limit, budgetMs, journal, now }: Settings): Quarantine => {
+  const stops = new Map<string, Stop>((journal?.stops ?? []).map((stop) => [stop.key, stop]));
+  const recent = new Map<string, readonly number[]>();
+  const stopsIn = (namespace: string): readonly number[] =>
+    (recent.get(namespace) ?? []).filter((at) => now() - at < countedMs);
+  const stopped = (decision: Decision, first: 0 | 1): Stop => {
+    const before = stops.get(decision.key);
+    const count = before?.version === decision.version ? before.count + 1 : first;
+    const stop = { ...decision, count, at: now() };
+    stops.delete(decision.key);
+    stops.set(decision.key, stop);
+    forgetOldest(stops, most);
+    if (count > 0) recent.set(decision.namespace, [...stopsIn(decision.namespace), stop.at].slice(-10));
+    forgetOldest(recent, most);
+    journal?.save([...stops.values()]);
+    return stop;
+  };
+  if (journal?.died !== undefined) stopped(journal.died, 0);
+  return {
+    run: (key, version, work) => {
+      const decision = { key: textOf(key), namespace: key.namespace, version };
+      const before = stops.get(decision.key);
+      const left = before === undefined ? 0 : leftMs(before, version, now());
+      if (left > 0) throw new BudgetError({ message, waitMs: left, why: "held" });
+      const ms = Math.max(leastBudgetMs, budgetMs / 2 ** stopsIn(key.namespace).length);
+      journal?.begin(decision);
+      try {
+        return limit(ms, work);
+      } catch (cause) {
+        if (!(cause instanceof BudgetError) || cause.why !== "stopped") throw cause;
+        throw new BudgetError({ message, waitMs: waitMs(stopped(decision, 1)), why: "stopped" });
+      } finally {
+        journal?.end();
+      }
+    },
+    finished: (key) => {
+      if (stops.delete(textOf(key))) journal?.save([...stops.values()]);
+    },
+  };
+};

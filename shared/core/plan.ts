@@ -43,6 +43,8 @@ export type Query =
       readonly query?: string;
       /** Sent along, but for those that would mean something to the API server on the way. */
       readonly header?: { readonly name: string; readonly value: string };
+      /** Bytes of the longest answer that is read, where more than the usual 1 MiB may be right. */
+      readonly mostBytes?: number;
     };
 
 /** Why a question was not answered. `notFound` is the pod's own 404, `notJson` an answer of another kind. */

@@ -193,12 +193,11 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
   const view = { object, uid, memory, now, refused, done, passed, returning, ...(slow ? { slow } : {}) };
   const order = object === undefined ? undefined : orderIn(held.record);
   const within = budgetOf(run);
-  const decision = within(() =>
+  const begin = () =>
     order === undefined
       ? operator.decide(message, view)
-      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view),
-  );
-  const plan = await resultOf(decision, reads, textOf(message), within);
+      : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
+  const plan = await resultOf(begin, reads, textOf(message), within);
   world.quarantine?.finished(message);
   return plan;
 };

@@ -83,7 +83,7 @@ describe("a look at a kind that clusters may do without", () => {
     world.before = (call) => {
       if (call === "list parts" && left-- > 0) throw failing(404, "NotFound");
     };
-    const found = await resultOf(list(spared), stepReads(world.world.cluster), "a list");
+    const found = await resultOf(() => list(spared), stepReads(world.world.cluster), "a list");
     return found.map(({ metadata: { name } }) => name);
   };
 

@@ -99,6 +99,22 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/functions/triggers.test.ts"],
   },
   {
+    name: "endless-answers-asked-again",
+    promise: "a pod that answers with more than is read is left alone for growing times",
+    file: "shared/adapters/kubernetes/pod-proxy.ts",
+    find: "if (rest !== undefined && now() < rest.until)",
+    replace: "if (rest !== undefined && now() < rest.until - longestRestMs)",
+    tests: ["test/adapters/kubernetes/pod-proxy.test.ts"],
+  },
+  {
+    name: "questions-without-line",
+    promise: "a namespace has few questions to its pods under way at once",
+    file: "shared/adapters/kubernetes/pod-proxy.ts",
+    find: "if (line.busy >= atOnce)",
+    replace: "if (line.busy > 1_000)",
+    tests: ["test/adapters/kubernetes/pod-proxy.test.ts"],
+  },
+  {
     name: "resolver-forgets-failures",
     promise: "a listener's name that does not resolve is not asked for again at once",
     file: "shared/adapters/sinks/resolver.ts",

@@ -5,7 +5,7 @@ import { apiVersionOf, type Ref, type Stored } from "../../core/object.ts";
 import type { Answer, Cluster } from "../../engine/ports.ts";
 import { collectionPath, objectPath, selectorOf, withQuery } from "../../kube/paths.ts";
 import { dateOf, errorOf, isRecord, pageOf, saysGone, storedOf } from "../../kube/responses.ts";
-import { ask } from "./pod-proxy.ts";
+import { openQuestions } from "./pod-proxy.ts";
 import { json, mergePatchJson } from "./requests.ts";
 
 export type ClusterOptions = {
@@ -144,7 +144,7 @@ export const openCluster = (transport: Transport, options: ClusterOptions = {}):
   return {
     get: (ref) => get(settled, ref),
     list: (query) => list(settled, query),
-    ask: (query) => ask(transport, query),
+    ask: openQuestions(transport),
     create: (ref, object) => create(settled, ref, object),
     remove: (ref, fence) => remove(settled, ref, fence),
     patch: (ref, fence, fields) => patch(settled, ref, fence, fields),

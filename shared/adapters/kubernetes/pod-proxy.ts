@@ -1,13 +1,19 @@
-/** A question to a pod, through the API server's pod proxy: bounded in time and bytes, and always with an answer. */
+/**
+ * Questions to pods, through the API server's pod proxy: bounded in time and bytes, and always with an answer. A namespace has
+ * a few under way at once, and a pod that answered with more than is read is left alone for growing times.
+ */
+import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
 import type { ProbeFailure, ProbeResult, Query } from "../../core/plan.ts";
 import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
 
-/** The longest that a pod may think, and the most that it may say: some 10,000 executors. */
+/** The longest that a pod may think. */
 const timeoutMs = 2_000;
-const limitBytes = 16 * 1_024 * 1_024;
+/** What a pod may say, unless the question says otherwise; and whatever it says. */
+const usualBytes = 1_024 * 1_024;
+const mostBytes = 16 * usualBytes;
 
 const silent = (why: ProbeFailure, message: string): ProbeResult => ({
   heard: false,
@@ -25,7 +31,7 @@ const parsed = (body: string): ProbeResult => {
   }
 };
 
-const meaningOf = ({ status, body }: HttpResponse): ProbeResult => {
+const meaningOf = ({ status, body }: HttpResponse, limitBytes: number): ProbeResult => {
   if (body.length > limitBytes) return silent("tooLong", `longer than ${limitBytes} bytes`);
   if (status >= 200 && status < 300) return parsed(body);
   return silent(
@@ -51,11 +57,68 @@ const pathOf = ({ pod, port, path, query }: Asking): string =>
 
 /** What the pod says, or why it says nothing. */
 export const ask = async (transport: Transport, asking: Asking): Promise<ProbeResult> => {
+  const limitBytes = Math.min(mostBytes, asking.mostBytes ?? usualBytes);
   try {
     const request = { method: "GET", path: pathOf(asking), headers: headersOf(asking), timeoutMs, limitBytes } as const;
-    return meaningOf(await transport.send(request));
+    return meaningOf(await transport.send(request), limitBytes);
   } catch (cause) {
     if (!(cause instanceof ApiError)) throw cause;
     return silent(reasons[cause.reason] ?? "unreachable", cause.message);
   }
+};
+
+/** Questions of one namespace under way at once; more wait in line. */
+const atOnce = 4;
+/** How long a pod is left alone that answered with more than is read, ms: doubled each time. */
+const firstRestMs = 2_000;
+const longestRestMs = 60_000;
+/** So many pods are remembered. */
+const mostPods = 1_000;
+
+type Rest = { readonly until: number; readonly times: number };
+
+/** A line for each namespace: work waits until fewer than `atOnce` before it are under way. */
+const openLines = () => {
+  const lines = new Map<string, { busy: number; readonly waiting: (() => void)[] }>();
+  return async <T>(namespace: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(namespace) ?? { busy: 0, waiting: [] };
+    lines.set(namespace, line);
+    if (line.busy >= atOnce) await new Promise<void>((resolve) => line.waiting.push(resolve));
+    else line.busy += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.waiting.shift();
+      if (next !== undefined) next();
+      else if (line.busy > 1) line.busy -= 1;
+      else lines.delete(namespace);
+    }
+  };
+};
+
+/** Asks pods of one cluster. `now`: milliseconds that only grow. */
+export const openQuestions = (
+  transport: Transport,
+  now: () => number = () => performance.now(),
+): ((asking: Asking) => Promise<ProbeResult>) => {
+  const rests = new Map<string, Rest>();
+  const inLine = openLines();
+  return (asking) => {
+    const { namespace = "", name } = asking.pod;
+    const pod = `${namespace}/${name}`;
+    return inLine(namespace, async () => {
+      const rest = rests.get(pod);
+      if (rest !== undefined && now() < rest.until)
+        return silent("tooLong", "its answers are longer than is read, so it is asked less often");
+      const answer = await ask(transport, asking);
+      const isTooLong = !answer.heard && answer.why === "tooLong";
+      rests.delete(pod);
+      if (isTooLong) {
+        const times = (rest?.times ?? 0) + 1;
+        rests.set(pod, { until: now() + Math.min(longestRestMs, firstRestMs * 2 ** Math.min(times - 1, 10)), times });
+        forgetOldest(rests, mostPods);
+      }
+      return answer;
+    });
+  };
 };

@@ -90,14 +90,18 @@ const mostReads = 32;
 /** Runs a part of a decision, from one read to the next, and may throw instead of that. */
 export type Within = <T>(work: () => T) => T;
 
-/** Runs a decision to its end. */
+/** Runs a decision to its end. Its beginning and its first part are one for `within`, which costs something each time. */
 export const resultOf = async <Result>(
-  reads: Reads<Result>,
+  begin: () => Reads<Result>,
   answers: StepReads,
   what: string,
   within: Within = (work) => work(),
 ): Promise<Result> => {
-  let state = within(() => reads.next());
+  const { reads, first } = within(() => {
+    const begun = begin();
+    return { reads: begun, first: begun.next() };
+  });
+  let state = first;
   for (let count = 0; count < mostReads; count++) {
     if (state.done === true) return state.value;
     const given = await answers(state.value);

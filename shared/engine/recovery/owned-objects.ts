@@ -49,7 +49,7 @@ export const findOwned = async (cluster: Cluster, operator: Operator<unknown>, a
   const { recovery } = operator;
   if (recovery === undefined) return nothing;
   const estate = recovery.estate(about.key, about.uid, about.memory);
-  const found = await resultOf(all(estate.queries.map(list)), stepReads(cluster), textOf(about.key));
+  const found = await resultOf(() => all(estate.queries.map(list)), stepReads(cluster), textOf(about.key));
   return { found, pieces: ownedIn(estate, found) };
 };
 

@@ -23,12 +23,22 @@ export type Registered = {
   readonly endedTasks: number;
 };
 
-/** The dead are among them as far as the driver remembers them (spark.ui.retainedDeadExecutors, 100). */
-export const registeredQuery = (pod: Ref, port: number, applicationId: string): Extract<Query, { do: "ask" }> => ({
+/** One executor in the driver's answer takes fewer bytes, and so much may be said whatever their number. */
+const bytesEach = 2_048;
+const leastBytes = 1_048_576;
+
+/** `executors`: how many there may be. The dead are among them as far as the driver remembers them (spark.ui.retainedDeadExecutors, 100). */
+export const registeredQuery = (
+  pod: Ref,
+  port: number,
+  applicationId: string,
+  executors: number,
+): Extract<Query, { do: "ask" }> => ({
   do: "ask",
   pod,
   port,
   path: ["api", "v1", "applications", applicationId, "allexecutors"],
+  ...(executors * bytesEach > leastBytes ? { mostBytes: executors * bytesEach } : {}),
 });
 
 type Entry = z.infer<typeof entry>;
@@ -44,11 +54,22 @@ const idsWhere = (entries: readonly Entry[], holds: (one: Entry) => boolean): Re
 const sum = (entries: readonly Entry[], of: (one: Entry) => number | undefined): number =>
   entries.reduce((total, one) => total + (of(one) ?? 0), 0);
 
+/** Ends at the first that is none: a megabyte of nonsense costs no more than its first entry. */
+const entriesIn = (value: unknown): readonly Entry[] | undefined => {
+  if (!Array.isArray(value)) return undefined;
+  const entries: Entry[] = [];
+  for (const one of value) {
+    const { data } = entry.safeParse(one);
+    if (data === undefined) return undefined;
+    entries.push(data);
+  }
+  return entries;
+};
+
 /** Undefined when the driver did not answer, or said something else: then nothing is known of registrations. */
 export const registeredIn = (hearing: ProbeResult): Registered | undefined => {
-  const parsed = hearing.heard ? z.array(entry).safeParse(hearing.value) : undefined;
-  if (parsed?.success !== true) return undefined;
-  const entries = parsed.data;
+  const entries = hearing.heard ? entriesIn(hearing.value) : undefined;
+  if (entries === undefined) return undefined;
   return {
     active: idsWhere(entries, ({ isActive }) => isActive),
     inactive: idsWhere(entries, ({ isActive }) => !isActive),

@@ -1,7 +1,7 @@
 /** A question to a pod: where it goes, and that whatever comes back, or does not, is an answer. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ask } from "../../../shared/adapters/kubernetes/pod-proxy.ts";
+import { ask, openQuestions } from "../../../shared/adapters/kubernetes/pod-proxy.ts";
 import { ApiError } from "../../../shared/core/errors.ts";
 import type { Transport } from "../../../shared/core/http.ts";
 import { pods, type Reply, refusal, scripted } from "./fake.ts";
@@ -34,7 +34,7 @@ describe("a question to a pod", () => {
         "GET",
         "/api/v1/namespaces/ns/pods/pi-driver%3A4040/proxy/api/v1/applications/a%2F..%2Fb/executors",
         2_000,
-        16_777_216,
+        1_048_576,
       ],
     );
   });
@@ -91,5 +91,61 @@ describe("a question to a pod", () => {
   it("a fault of ours stays one", async () => {
     const broken: Transport = { ...scripted(), send: () => Promise.reject(new TypeError("ours")) };
     await assert.rejects(ask(broken, question), TypeError);
+  });
+
+  it("may be answered with more where it says so, but not with more than 16 MiB", async () => {
+    for (const [mostBytes, limit] of [
+      [4_000_000, 4_000_000],
+      [1e12, 16_777_216],
+    ] as const) {
+      const transport = scripted({ body: [] });
+      await ask(transport, { ...question, mostBytes });
+      assert.equal(transport.asked[0]?.limitBytes, limit);
+    }
+  });
+});
+
+describe("questions to pods", () => {
+  it("leave a pod alone for growing times that says more than is read, and ask it again", async () => {
+    const time = { now: 0 };
+    let asked = 0;
+    const transport: Transport = {
+      ...scripted(),
+      send: () => {
+        asked += 1;
+        return Promise.reject(new ApiError({ status: 0, reason: "TooLong", message: "no answer" }));
+      },
+    };
+    const put = openQuestions(transport, () => time.now);
+    const counts: number[] = [];
+    for (let second = 0; second < 100; second += 1) {
+      time.now = second * 1_000;
+      await put(question);
+      counts.push(asked);
+    }
+    assert.deepEqual([counts[1], counts[2], counts[6], counts[99]], [1, 2, 3, 6]);
+    const answer = await put({ ...question, pod: { ...question.pod, name: "other" } });
+    assert.deepEqual([answer.heard, asked], [false, 7]);
+  });
+
+  it("of one namespace wait in line, and another namespace's do not", async () => {
+    const held: (() => void)[] = [];
+    const asked: string[] = [];
+    const transport: Transport = {
+      ...scripted(),
+      send: ({ path }) =>
+        new Promise((resolve) => {
+          asked.push(path.split("/")[4] ?? "");
+          held.push(() => resolve({ status: 200, headers: {}, body: "[]" }));
+        }),
+    };
+    const put = openQuestions(transport);
+    const all = Array.from({ length: 10 }, () => put(question));
+    const other = put({ ...question, pod: { ...question.pod, namespace: "other" } });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(asked, ["ns", "ns", "ns", "ns", "other"]);
+    for (; held.length > 0; await new Promise((resolve) => setImmediate(resolve))) held.shift()?.();
+    await Promise.all([...all, other]);
+    assert.equal(asked.length, 11);
   });
 });

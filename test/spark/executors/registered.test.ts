@@ -30,6 +30,7 @@ describe("the driver's answer", () => {
     ["that does not come", { heard: false, why: "unreachable", message: "connection refused" }],
     ["of another kind", said({ executors: [] })],
     ["of somebody else", said([{ id: 1, isActive: "yes" }])],
+    ["with one entry of somebody else's at its end", said([one("1", true), 7])],
   ];
   for (const [what, hearing] of nothing)
     test(`${what} says nothing of registrations`, () => assert.equal(registeredIn(hearing), undefined));
@@ -37,6 +38,7 @@ describe("the driver's answer", () => {
   test("is asked of the driver's pod, below its application", () => {
     const pod = { resource: pods, namespace: "ns", name: "pi-driver" };
     const path = ["api", "v1", "applications", "spark-1", "allexecutors"];
-    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1"), { do: "ask", pod, port: 4_040, path });
+    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1", 100), { do: "ask", pod, port: 4_040, path });
+    assert.equal(registeredQuery(pod, 4_040, "spark-1", 4_000).mostBytes, 8_192_000);
   });
 });

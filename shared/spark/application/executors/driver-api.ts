@@ -13,11 +13,24 @@ const portOf = ({ read }: ApplicationContext): number => {
   return /^\d{1,5}$/.test(text) ? Number(text) : defaultPort;
 };
 
+/** As many as the spec may have at once; the driver also tells of the dead that it remembers. */
+const mostExecutors = ({ read }: ApplicationContext): number => {
+  if (!read.ok) return 0;
+  const { executor, dynamicAllocation } = read.spec;
+  const most = dynamicAllocation?.enabled === true ? (dynamicAllocation.maxExecutors ?? 0) : 0;
+  return Math.max(executor.instances ?? 0, most) + 100;
+};
+
 const questionOf = (
   scene: ApplicationContext,
   { podName: name, applicationId = "" }: Driver,
 ): Extract<Query, { do: "ask" }> =>
-  registeredQuery({ resource: pods, namespace: scene.key.namespace, name }, portOf(scene), applicationId);
+  registeredQuery(
+    { resource: pods, namespace: scene.key.namespace, name },
+    portOf(scene),
+    applicationId,
+    mostExecutors(scene),
+  );
 
 /** Who is registered; or why the driver says nothing. While it answers, its context has not stopped. */
 export type DriverAnswer =

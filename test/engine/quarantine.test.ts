@@ -62,8 +62,8 @@ describe("a time limit stops work wherever it is", () => {
   for (const [why, work] of rows)
     test(why, () => {
       const began = performance.now();
-      assert.equal(caught(() => limit(200, work)).why, "stopped");
-      assert.ok(performance.now() - began < 5_000);
+      assert.equal(caught(() => limit(1_000, work)).why, "stopped");
+      assert.ok(performance.now() - began < 20_000);
     });
 
   test("gives what the work gives, and its errors as they are", () => {
@@ -225,7 +225,7 @@ describe("a step about an object in quarantine", () => {
       for (;;);
     };
     const samples: string[] = [];
-    const quarantine = openQuarantine({ limit: openTimeLimit(), budgetMs: 300, now: () => stage.time.now });
+    const quarantine = openQuarantine({ limit: openTimeLimit(), budgetMs: 1_000, now: () => stage.time.now });
     const world = {
       ...stage.world,
       quarantine,

@@ -1,12 +1,10 @@
-/** Runs files of node:test, one line per file as it ends, and keeps what failed for the end. */
+/** Runs files of node:test, many in one process where they allow it; prints each file as it ends, and a failure when it happens. */
+import { fork } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
-import type { EventData } from "node:test";
-import { run } from "node:test";
-import { inspect } from "node:util";
+import { join } from "node:path";
 import type { Tally } from "./tally.ts";
-
-type Ended = EventData.TestPass | EventData.TestFail;
+import type { Lot, LotEnded, Told } from "./test-lot.ts";
 
 export type Failure = { readonly file: string; readonly name: string; readonly message: string };
 export type FileResult = Tally & { readonly file: string; readonly ms: number };
@@ -16,60 +14,125 @@ export type TestResult = {
   readonly failures: readonly Failure[];
 };
 
-const root = (file: string): string => relative(process.cwd(), file);
-
-/** The error of the test's own body; node:test wraps it. */
-const messageOf = (event: EventData.TestFail): string => {
-  const { error } = event.details;
-  return inspect(error.cause ?? error, { colors: process.stdout.isTTY ?? false, depth: 6 });
-};
-
-/** A parent fails because its child did: the child tells more. */
-const isEcho = (event: EventData.TestFail): boolean => event.details.error.message.includes("subtest");
-
 const fileLine = ({ file, ms, passed, failed, skipped }: FileResult): string => {
   const counts = `${passed} passed${failed > 0 ? `, ${failed} FAILED` : ""}${skipped > 0 ? `, ${skipped} skipped` : ""}`;
   return `${failed > 0 ? "✗" : "✓"} ${file.padEnd(48)} ${counts.padEnd(24)} ${(ms / 1000).toFixed(1).padStart(6)} s`;
 };
 
-const tallyOf = (counts: EventData.TestSummary["counts"]): Tally => ({
-  passed: counts.passed,
-  failed: Math.max(0, counts.tests - counts.passed - counts.skipped - counts.todo),
-  skipped: counts.skipped + counts.todo,
-});
+const none: Tally = { passed: 0, failed: 0, skipped: 0 };
 
-/** What the events of a run add up to. */
+const plus = (tally: Tally, { outcome }: Told): Tally =>
+  outcome === "suite" ? tally : { ...tally, [outcome]: tally[outcome] + 1 };
+
+/** What the tests of a run add up to. */
 class Collector {
   readonly files: FileResult[] = [];
   readonly failures: Failure[] = [];
   readonly reasons = new Map<string, number>();
-  tally: Tally = { passed: 0, failed: 0, skipped: 0 };
 
-  ended(event: Ended): void {
-    if (typeof event.skip === "string") this.reasons.set(event.skip, (this.reasons.get(event.skip) ?? 0) + 1);
+  failed({ file, name, message }: Failure): void {
+    this.failures.push({ file, name, message });
+    console.log(`\n✗ ${file}: ${name}\n${message}\n`);
   }
 
-  failed(event: EventData.TestFail): void {
-    const file = root(event.file ?? "");
-    if (event.name === event.file) this.add({ file, ms: event.details.duration_ms, passed: 0, failed: 1, skipped: 0 });
-    if (!isEcho(event)) this.failures.push({ file, name: event.name, message: messageOf(event) });
+  /** The files of a lot that has ended. */
+  add(results: readonly FileResult[]): void {
+    for (const result of results) {
+      this.files.push(result);
+      console.log(fileLine(result));
+    }
   }
 
-  summary(event: EventData.TestSummary): void {
-    const tally = tallyOf(event.counts);
-    if (event.file === undefined) this.tally = tally;
-    else this.add({ file: root(event.file), ms: event.duration_ms, ...tally });
-  }
-
-  add(result: FileResult): void {
-    this.files.push(result);
-    console.log(fileLine(result));
+  tally(): Tally {
+    const sum = (key: keyof Tally): number => this.files.reduce((total, file) => total + file[key], 0);
+    return { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
   }
 }
 
-const tell = (collector: Collector): void => {
-  for (const [reason, count] of collector.reasons) console.log(`  skipped ${count}: ${reason}`);
-  for (const { file, name, message } of collector.failures) console.log(`\n✗ ${file}: ${name}\n${message}`);
+const lotPath = join(import.meta.dirname, "test-lot.ts");
+/** So long a lot may go on without a test that ends, ms. */
+const longestMs = 300_000;
+
+/** What the files of one lot add up to, as its tests end. */
+class LotResult {
+  readonly #lot: Lot;
+  readonly #files: Map<string, FileResult>;
+  readonly #collector: Collector;
+
+  constructor(lot: Lot, collector: Collector) {
+    this.#lot = lot;
+    this.#files = new Map(lot.files.map((file) => [file, { file, ms: 0, ...none }]));
+    this.#collector = collector;
+  }
+
+  /** A test that a shared file defines counts for the only file of its lot, or for the file that defines it. */
+  hear(one: Told): void {
+    const { reasons } = this.#collector;
+    const [first = one.file, ...others] = this.#lot.files;
+    const file = others.length === 0 ? first : one.file;
+    const before = this.#files.get(file) ?? { file, ms: 0, ...none };
+    this.#files.set(file, { ...before, ...plus(before, one), ms: before.ms + (one.isOuter ? one.ms : 0) });
+    if (one.reason !== undefined) reasons.set(one.reason, (reasons.get(one.reason) ?? 0) + 1);
+    if (one.outcome === "failed") this.#collector.failed({ file, name: one.name, message: one.message ?? "" });
+  }
+
+  /** A process that ended badly although no test failed, such as by an import that throws, is a failure itself. */
+  end(badly: string | undefined): void {
+    const [first] = this.#files.values();
+    const isKnown = [...this.#files.values()].some(({ failed }) => failed > 0);
+    if (badly !== undefined && first !== undefined && !isKnown) {
+      this.#files.set(first.file, { ...first, failed: 1 });
+      const message = `the process of ${this.#lot.files.join(", ")} ended with ${badly}`;
+      this.#collector.failed({ file: first.file, name: first.file, message });
+    }
+    this.#collector.add([...this.#files.values()]);
+  }
+}
+
+/** Runs one lot in a process of its own. */
+const play = (lot: Lot, collector: Collector): Promise<void> =>
+  new Promise((resolve) => {
+    const result = new LotResult(lot, collector);
+    const child = fork(lotPath, [JSON.stringify(lot)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const giveUp = (): void => void child.kill("SIGKILL");
+    const timer = setTimeout(giveUp, longestMs);
+    let isWhole = false;
+    child.on("message", (one: Told | LotEnded) => {
+      timer.refresh();
+      if (one === "ended") isWhole = true;
+      else result.hear(one);
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      const late = signal === "SIGKILL" ? ` (no test ended within ${longestMs / 1000} s)` : "";
+      const how = isWhole ? `${signal ?? code}${late}` : `${signal ?? code}${late} before its tests did`;
+      result.end(isWhole && code === 0 ? undefined : how);
+      resolve();
+    });
+  });
+
+/** Rooms whose files need nothing of the machine but time. */
+const sharing = /^test\/(core|engine|kube|spark|volcano)\//;
+/** What a file may do to the process that it runs in, or to other files' tests: it runs alone. */
+const apart = /^(before|after)(Each)?\(|\bprocess\.(env|chdir|exitCode|on|argv)\b|\bmock\.|node:child_process/m;
+/** Files in one process: what they load, and what it compiles to, is shared. */
+const perLot = 24;
+
+const isApart = (file: string): boolean => !sharing.test(file) || apart.test(readFileSync(file, "utf8"));
+
+const lotsOf = (files: readonly string[], names: readonly string[]): readonly Lot[] => {
+  const alone = files.filter(isApart);
+  const others = files.filter((file) => !alone.includes(file));
+  const lots = Array.from({ length: Math.ceil(others.length / perLot) }, (_, index) =>
+    others.slice(index * perLot, (index + 1) * perLot),
+  );
+  return [...alone.map((file) => [file]), ...lots].map((lot) => ({ files: lot, names }));
+};
+
+const tell = ({ reasons, failures }: Collector): void => {
+  for (const [reason, count] of reasons) console.log(`  skipped ${count}: ${reason}`);
+  if (failures.length > 0) console.log("");
+  for (const { file, name } of failures) console.log(`✗ ${file}: ${name}`);
 };
 
 export type Choice = { readonly files: readonly string[]; readonly names?: readonly RegExp[] };
@@ -77,21 +140,20 @@ export type Choice = { readonly files: readonly string[]; readonly names?: reado
 /** What Node has compiled for one file, the next need not: hundreds of processes load the same modules. */
 const compiled = join("node_modules", ".cache", "node");
 
-/** Runs the files, one more at a time than there are cores (three at most), for many of them wait; prints as it goes. */
-export const runTests = async ({ files, names }: Choice): Promise<TestResult> => {
+/** Runs the files, one process more at a time than there are cores (three at most), for many of them wait. */
+export const runTests = async ({ files, names = [] }: Choice): Promise<TestResult> => {
   const collector = new Collector();
   process.env["NODE_COMPILE_CACHE"] ??= join(process.cwd(), compiled);
-  const stream = run({
-    files: [...files],
-    concurrency: Math.min(3, availableParallelism() + 1),
-    timeout: 180_000,
-    ...(names === undefined ? {} : { testNamePatterns: [...names] }),
-  });
-  stream.on("test:pass", (event) => collector.ended(event));
-  stream.on("test:fail", (event) => collector.failed(event));
-  stream.on("test:stderr", (event) => process.stderr.write(event.message));
-  stream.on("test:summary", (event) => collector.summary(event));
-  for await (const _ of stream);
+  const waiting = [
+    ...lotsOf(
+      files,
+      names.map(({ source }) => source),
+    ),
+  ];
+  const work = async (): Promise<void> => {
+    for (let lot = waiting.shift(); lot !== undefined; lot = waiting.shift()) await play(lot, collector);
+  };
+  await Promise.all(Array.from({ length: Math.min(3, availableParallelism() + 1) }, work));
   tell(collector);
-  return { tally: collector.tally, files: collector.files, failures: collector.failures };
+  return { tally: collector.tally(), files: collector.files, failures: collector.failures };
 };

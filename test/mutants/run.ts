@@ -1,7 +1,7 @@
 /** `npm run mutants`: each promise of the engine removed from a copy of the sources; the sweep, or the tests named, must see it. */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { conclude } from "../../infra/tally.ts";
@@ -33,9 +33,14 @@ type Result = {
 
 const copied = ["shared", "infra", "functions", "test", "package.json"] as const;
 
+/** Where copies stand: always in the same place, so that what Node compiled of one run it finds in the next. */
+const copies = join(root, ".cache", "mutants");
+
 /** A copy of what ships, of the sweep and of the tests. */
-const copy = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
+const copy = (index: number): string => {
+  const folder = join(copies, String(index));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   for (const part of copied) cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   return folder;
@@ -43,18 +48,22 @@ const copy = (): string => {
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Makes the one edit; says why not, if its text has changed. */
-const mutate = (folder: string, { file, find, replace }: Mutant): string | undefined => {
+/** An edit of a copy: how it is taken back, or why it cannot be made. */
+type Edited = { readonly undo: () => void } | { readonly failure: string };
+
+/** Makes the one edit. */
+const mutate = (folder: string, { file, find, replace }: Mutant): Edited => {
   const path = join(folder, file);
-  if (!existsSync(path)) return `there is no ${file} any more`;
+  if (!existsSync(path)) return { failure: `there is no ${file} any more` };
   const text = readFileSync(path, "utf8");
   const found = occurrences(text, find);
-  if (found !== 1) return `what it replaces stands ${found} times in ${file}: ${JSON.stringify(find.slice(0, 80))}`;
+  if (found !== 1)
+    return { failure: `what it replaces stands ${found} times in ${file}: ${JSON.stringify(find.slice(0, 80))}` };
   writeFileSync(
     path,
     text.replace(find, () => replace),
   );
-  return undefined;
+  return { undo: () => writeFileSync(path, text) };
 };
 
 /** What ran, and what it saw; undefined when it did not come to its end. */
@@ -71,7 +80,8 @@ const run = <Read>(
     const file = join(folder, "result.json");
     rmSync(file, { force: true });
     const command = ["--disable-warning=ExperimentalWarning", join(folder, script), "--json", file, ...args];
-    const child = spawn(process.execPath, command, { cwd: folder });
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node") };
+    const child = spawn(process.execPath, command, { cwd: folder, env });
     let said = "";
     const hear = (chunk: Buffer): void => {
       said = (said + chunk.toString("utf8")).slice(-2_000);
@@ -85,15 +95,22 @@ const run = <Read>(
 
 type Violated = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
 
-/** With a seed a part of it, as it draws. */
+/** By one thread unless `more` says otherwise; with a seed a part of it, as it draws. */
 const sweepIn = async (
   folder: string,
   scenarios: readonly string[],
   fault: string,
-  seed: readonly string[] = [],
+  more: readonly string[] = [],
 ): Promise<Seen> => {
   const chosen = scenarios.flatMap((name) => ["--scenario", name]);
-  const args = ["--first", "--threads", "1", ...chosen, "--fault", fault, ...seed];
+  const args = [
+    "--first",
+    ...(more.includes("--threads") ? [] : ["--threads", "1"]),
+    ...chosen,
+    "--fault",
+    fault,
+    ...more,
+  ];
   const { result, said } = await run<Violated>(folder, "test/sweep/run.ts", args);
   return { said, sights: result?.violations.map(({ id, violations }) => ({ by: id, what: violations[0] ?? "" })) };
 };
@@ -106,12 +123,12 @@ const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> 
   return { said, sights };
 };
 
-const tried = async (mutant: Mutant): Promise<Omit<Result, "seconds">> => {
+/** One mutant in a copy that is as it was before and after. */
+const tried = async (folder: string, mutant: Mutant): Promise<Omit<Result, "seconds">> => {
   const { name, promise } = mutant;
-  const folder = copy();
+  const edited = mutate(folder, mutant);
+  if ("failure" in edited) return { name, promise, failure: edited.failure };
   try {
-    const failure = mutate(folder, mutant);
-    if (failure !== undefined) return { name, promise, failure };
     const { sights, said } = isTested(mutant)
       ? await testsIn(folder, mutant.tests)
       : await sweepIn(folder, mutant.scenarios, mutant.fault);
@@ -120,7 +137,7 @@ const tried = async (mutant: Mutant): Promise<Omit<Result, "seconds">> => {
     if (first === undefined) return { name, promise, failure: "survived: nothing that is named sees it" };
     return { name, promise, killedBy: first.by, violation: first.what };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    edited.undo();
   }
 };
 
@@ -138,24 +155,42 @@ const tell = ({ name, promise, seconds, killedBy, violation, failure }: Result):
 const each = <Item>(lists: readonly (readonly Item[])[]): readonly Item[] => [...new Set(lists.flat())];
 
 /** Without an edit the copy must see nothing: else every mutant would seem killed. */
-const untouched = async (chosen: readonly Mutant[]): Promise<Result> => {
+const untouched = async (folder: string, chosen: readonly Mutant[], threads: number): Promise<Result> => {
   const began = performance.now();
-  const folder = copy();
-  try {
-    const isSwept = (mutant: Mutant): mutant is Swept => !isTested(mutant);
-    const scenarios = each(chosen.filter(isSwept).map((mutant) => mutant.scenarios));
-    const tests = each(chosen.filter(isTested).map((mutant) => mutant.tests));
-    const seen = [
-      ...(scenarios.length === 0 ? [] : [await sweepIn(folder, scenarios, "crash-after|422", ["--seed", "1"])]),
-      ...(tests.length === 0 ? [] : [await testsIn(folder, tests)]),
-    ];
-    const result = { name: "untouched", promise: "the copy without an edit has no violation" };
-    const seconds = (performance.now() - began) / 1000;
-    const troubled = seen.find(({ sights }) => sights === undefined || sights.length > 0);
-    return { ...result, seconds, ...(troubled === undefined ? {} : { failure: troubled.said.trim().slice(-600) }) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const isSwept = (mutant: Mutant): mutant is Swept => !isTested(mutant);
+  const scenarios = each(chosen.filter(isSwept).map((mutant) => mutant.scenarios));
+  const tests = each(chosen.filter(isTested).map((mutant) => mutant.tests));
+  const seeded = ["--seed", "1", "--threads", String(threads)];
+  const seen = [
+    ...(scenarios.length === 0 ? [] : [await sweepIn(folder, scenarios, "crash-after|422", seeded)]),
+    ...(tests.length === 0 ? [] : [await testsIn(folder, tests)]),
+  ];
+  const result = { name: "untouched", promise: "the copy without an edit has no violation" };
+  const seconds = (performance.now() - began) / 1000;
+  const troubled = seen.find(({ sights }) => sights === undefined || sights.length > 0);
+  return { ...result, seconds, ...(troubled === undefined ? {} : { failure: troubled.said.trim().slice(-600) }) };
+};
+
+type Trying = { readonly folders: readonly string[]; readonly chosen: readonly Mutant[] };
+
+/** All of them, as many at once as there are copies. */
+const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> => {
+  const results: Result[] = [];
+  const [one = ""] = folders;
+  const first = await untouched(one, chosen, folders.length);
+  console.log(`${first.failure === undefined ? "✓" : "✗"} untouched: ${first.promise} (${first.seconds.toFixed(1)} s)`);
+  if (first.failure !== undefined) console.log(first.failure);
+  const waiting = [...chosen];
+  const work = async (folder: string): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const began = performance.now();
+      const result = { ...(await tried(folder, next)), seconds: (performance.now() - began) / 1000 };
+      results.push(result);
+      tell(result);
+    }
+  };
+  await Promise.all(folders.map(work));
+  return [first, ...results];
 };
 
 const main = async (): Promise<void> => {
@@ -165,24 +200,12 @@ const main = async (): Promise<void> => {
   });
   if (values.help) return console.log(help);
   const chosen = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const results: Result[] = [];
-  const first = await untouched(chosen);
-  console.log(`${first.failure === undefined ? "✓" : "✗"} untouched: ${first.promise} (${first.seconds.toFixed(1)} s)`);
-  if (first.failure !== undefined) console.log(first.failure);
-  const waiting = [...chosen];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const began = performance.now();
-      const result = { ...(await tried(next)), seconds: (performance.now() - began) / 1000 };
-      results.push(result);
-      tell(result);
-    }
-  };
   const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
-  await Promise.all(Array.from({ length: threads }, work));
-  const all = [first, ...results];
+  const folders = Array.from({ length: threads }, (_, index) => copy(index));
+  const all = await tryAll({ folders, chosen });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   const failed = all.filter(({ failure }) => failure !== undefined).length;
-  const details = { mutants: results };
+  const details = { mutants: all.slice(1) };
   conclude(
     { passed: all.length - failed, failed, skipped: 0 },
     values.json === undefined ? undefined : { file: values.json, details },

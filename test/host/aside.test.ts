@@ -43,7 +43,7 @@ const lead = async (stand: Stand, ms: number, name?: string): Promise<void> => {
 const asides = (stand: Stand): readonly string[] =>
   stand.lines
     .filter(({ level }) => level !== "debug")
-    .flatMap(({ message }) => (/^stands aside|taken over/.test(message) ? [message.split(";")[0] ?? ""] : []));
+    .flatMap(({ message }) => (/^stands aside|taking over/.test(message) ? [message.split(";")[0] ?? ""] : []));
 
 describe("a host beside a leader", () => {
   it(

@@ -209,7 +209,7 @@ describe("a paused application", () => {
       await stand.pass(0.5);
       assert.deepEqual([stand.writes().slice(before), state(stand, "app")], [[], "RUNNING"]);
       assert.match(await rekindle(stand, "status", "default/app"), /a user to resume it/);
-      assert.match(await rekindle(stand, "resume", "default/app"), /goes on/);
+      assert.match(await rekindle(stand, "resume", "default/app"), /continues/);
       await stand.until("it is done", isDone(stand, "app"), 10_000);
     }),
   );

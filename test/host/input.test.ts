@@ -216,7 +216,10 @@ describe("what the server refuses", () => {
       const retries = { onSubmissionFailureRetries: 3, onSubmissionFailureRetryInterval: 600 };
       await stand.create(application("app", { spec: { restartPolicy: { type: "OnFailure", ...retries } } }));
       await stand.until("it waits", () => state(stand, "app") === "SUBMISSION_FAILED", 5_000);
-      assert.match(await rekindle(stand, "status", "default/app"), /the pod is invalid.*\n.*until .*\n.*correct what the message names/);
+      assert.match(
+        await rekindle(stand, "status", "default/app"),
+        /the pod is invalid.*\n.*until .*\n.*correct what the message names/,
+      );
       await stand.turn(60_000);
       stand.fault(undefined);
       await stand.patch("SparkApplication", "app", { spec: { arguments: ["mended"] } });

@@ -140,7 +140,7 @@ describe("spark.kubernetes.allocation.maximum", () => {
 });
 
 describe("the executors of one step", () => {
-  const many = (sparkConf: Confs): number => madeIn(step({ instances: 100_000, sparkConf }, {}, [])).length;
+  const many = (sparkConf: Confs): number => madeIn(step({ instances: 20_000, sparkConf }, {}, [])).length;
   const batch = { "spark.kubernetes.allocation.batch.size": "100000" };
 
   test("are a thousand at most, whatever batch is asked for", () => {
@@ -149,7 +149,7 @@ describe("the executors of one step", () => {
 
   test("are the fewer the larger they are", () => {
     const large = Object.fromEntries(
-      Array.from({ length: 2_000 }, (_, at) => [`spark.executorEnv.A${at}`, "x".repeat(60)]),
+      Array.from({ length: 1_900 }, (_, at) => [`spark.executorEnv.A${at}`, "x".repeat(60)]),
     );
     const made = many({ ...batch, ...large });
     assert.ok(made >= 1 && made < 100, `${made}`);

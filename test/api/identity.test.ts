@@ -88,7 +88,7 @@ describe("callers", () => {
     {
       name: "who may tell of nodes, in some namespaces",
       given: [{ name: "a", keys: [fresh], may: ["notice"], namespaces: ["b"] }],
-      says: /nodes stand in no namespace/,
+      says: /nodes have no namespace/,
     },
   ];
   for (const { name, given, says } of wrong)

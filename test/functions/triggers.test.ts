@@ -184,11 +184,12 @@ describe("a caller", () => {
     assert.deepEqual([first.at(59)?.status, first.at(60)?.status, (await ask("192.0.2.2")).status], [401, 429, 401]);
   });
 
-  test("who was slowed costs nothing: the body is neither read nor held against any key", async () => {
-    let asked = 0;
+  /** A gate that knows nobody, and how often it was asked who somebody is. */
+  const strict = () => {
+    const asked = { times: 0 };
     const gate = openGate(
       async () => {
-        asked += 1;
+        asked.times += 1;
         return undefined;
       },
       () => 0,
@@ -197,10 +198,26 @@ describe("a caller", () => {
       const admitted = await gate(c, undefined);
       return admitted instanceof Response ? admitted : c.text("in");
     });
-    const ask = () =>
-      app.request("/", { method: "POST", body: "x" }, { requestContext: { http: { sourceIp: "192.0.2.1" } } });
-    for (let at = 0; at < 90; at += 1) await ask();
-    assert.deepEqual([asked, (await ask()).status], [60, 429]);
+    const ask = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+      const from = { requestContext: { http: { sourceIp: "192.0.2.1" } } };
+      return (await app.request("/", { method: "POST", body: "x", headers }, from)).status;
+    };
+    return { asked, ask };
+  };
+  const wrong = { "x-rekindle-signature": "sha256=00" };
+
+  test("an address that failed too often costs nothing: the body is neither read nor held against any key", async () => {
+    const { asked, ask } = strict();
+    for (let at = 0; at < 90; at += 1) await ask(wrong);
+    assert.deepEqual([asked.times, await ask(wrong)], [60, 429]);
+  });
+
+  test("requests without any proof are refused unread, and take nothing from callers of their address", async () => {
+    const { asked, ask } = strict();
+    const answers: number[] = [];
+    for (let at = 0; at < 90; at += 1) answers.push(await ask({}));
+    assert.deepEqual([asked.times, answers.at(59), answers.at(60)], [0, 401, 429]);
+    assert.deepEqual([await ask(wrong), asked.times], [401, 1]);
   });
 
   test("who cannot sign names the event by itself", async () => {

@@ -67,13 +67,13 @@ describe("a mistake", () => {
     {
       name: "a secret that is not there",
       args: ["--trigger-secret-file=FOLDER/none"],
-      says: /trigger-secret-file .*none cannot be read/,
+      says: /^rekindle: setting triggerSecret: .*none cannot be read/,
     },
     {
       name: "a secret that is short",
       args: ["--trigger-secret-file=FOLDER/s"],
       files: { s: "short" },
-      says: /trigger-secret-file .*s: a secret of at least 16 characters is needed$/,
+      says: /^rekindle: setting triggerSecret: .*s: a secret of at least 16 characters is needed$/,
     },
   ];
   const mistaken = async ({ folder, host, asked }: Machine, { args, files = {}, says }: Case): Promise<void> => {

@@ -23,7 +23,10 @@ export const openAdmissionApp = async (env: Environment): Promise<App> => {
   const settings = settingsFor("admission", env);
   const app = await openApp(settings);
   if (settings.admissionPath === undefined) return app;
-  const secret = openSecret(settings.admissionPath, { report: lineReport(settings.logLevel) });
+  const secret = openSecret(settings.admissionPath, {
+    report: lineReport(settings.logLevel),
+    setting: "admissionPath",
+  });
   const door = new Hono();
   door.use("/:path/*", async (c, next) => (isSame(c.req.param("path"), await secret()) ? await next() : c.notFound()));
   return door.route("/:path", app);

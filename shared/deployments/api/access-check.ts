@@ -55,12 +55,22 @@ const askingOf = (c: Context, body: string, arn: string | undefined): Parameters
   };
 };
 
+/** A request without any proof is refused before its body is read, so it needs no throttle in common with callers. */
+const isUnproven = (c: Context, arn: string | undefined): boolean =>
+  arn === undefined &&
+  c.req.header("x-rekindle-signature") === undefined &&
+  c.req.header("authorization") === undefined;
+
 /** `now`: milliseconds that only grow. */
 export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
   const rate = openRate(now);
   return async (c, ability) => {
     if (identify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);
     const { address, arn } = originOf(c.env);
+    if (isUnproven(c, arn)) {
+      const seconds = rate(`unproven ${address}`, strangersPerMinute);
+      return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
+    }
     // Before anything is read or hashed: an address that failed too often costs no more.
     const blocked = rate(`address ${address}`, strangersPerMinute, 0);
     if (blocked > 0) return wait(c, blocked);

@@ -67,8 +67,8 @@ export const openDoor = (env: Environment): DoorParts => {
   const { cluster, updatesUrl } = settings;
   const trail = openLines(settings);
   const { report } = trail;
-  const secret = openOptional(settings.triggerSecret, { report });
-  const updatesSecret = openOptional(settings.updatesSecret, { report });
+  const secret = openOptional(settings.triggerSecret, { report, setting: "triggerSecret" });
+  const updatesSecret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const queued = sendingTo(settings, trail);
   const send = async (message: Message, event: string): Promise<void> => {
     try {

@@ -11,6 +11,8 @@ const heldMs = 300_000;
 const shortest = 16;
 
 type Opening = {
+  /** The setting that names the secret: every error begins with it. */
+  readonly setting: "admissionPath" | "triggerSecret" | "updatesSecret";
   readonly report: Report;
   /** Milliseconds that only grow. */
   readonly now?: () => number;
@@ -37,19 +39,24 @@ const longEnough = (place: string, text: string): string => {
   throw new Error(`${place}: a secret of at least ${shortest} characters is needed`);
 };
 
+const named = (setting: string, read: () => Promise<string>) => async (): Promise<string> =>
+  await read().catch((cause: unknown) => {
+    throw new Error(`setting ${setting}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+
 /** While a text cannot be read again, the last one holds. */
 const reread = (
   place: string,
   read: () => Promise<string>,
-  { report, now = () => performance.now() }: Opening,
+  { report, setting, now = () => performance.now() }: Opening,
 ): Secret => {
   let held: { readonly text: string; readonly at: number } | undefined;
-  const readNow = async (): Promise<string> => {
+  const readNow = named(setting, async (): Promise<string> => {
     const at = now();
     const text = longEnough(place, await read());
     held = { text, at };
     return text;
-  };
+  });
   return async () => {
     if (held === undefined) return await readNow();
     if (now() - held.at < heldMs) return held.text;

@@ -88,7 +88,7 @@ export const openDelivering = (env: Environment): Delivering => {
   const timing = timingOf(settings);
   const trail = openLines(settings);
   const { report, within } = trail;
-  const secret = openOptional(settings.updatesSecret, { report });
+  const secret = openOptional(settings.updatesSecret, { report, setting: "updatesSecret" });
   const transport = trail.transport(openAccess(settings.clusterRecord, { userAgent: "rekindle-deliver" }));
   const desk = { queue: queueOn(settings, trail), report, clock: processClock(), within };
   const meter = emfMeter((line) => console.log(line), Date.now);

@@ -84,7 +84,7 @@ export const runHost = async (process: Process): Promise<number> => {
 const run = async (process: Process, configuration: Configuration): Promise<number> => {
   const { kubeconfig: path, context, concurrency } = configuration;
   const report = reportOf(process, configuration);
-  const secret = openOptional(configuration.triggerSecret, { report });
+  const secret = openOptional(configuration.triggerSecret, { report, setting: "triggerSecret" });
   await checkCallers(secret);
   const listening = await listeningOf(configuration, report);
   const record = await findCluster({ path, context, env: process.env });
@@ -206,7 +206,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
 const reportOf = (process: Process, { logLevel }: Configuration): Report => process.report ?? pinoReport(logLevel);
 
 const listeningOf = async (configuration: Configuration, report: Report): Promise<Listening> => {
-  const secret = openOptional(configuration.updatesSecret, { report });
+  const secret = openOptional(configuration.updatesSecret, { report, setting: "updatesSecret" });
   // A secret that cannot be read stops the start, not the first update.
   await secret?.();
   const {

@@ -128,7 +128,7 @@ const warning = ({ object, memory }: Scene, reason: string, message: string | un
 });
 
 const mendable = (waiting: readonly Waiting[]): string | undefined =>
-  waiting.map(({ why }) => why).find((why) => /: (create|mend) /.test(why));
+  waiting.map(({ why }) => why).find((why) => /: (create|correct) /.test(why));
 
 const remembering = ({ warned: _, ...memory }: Memory, warned: string | undefined): Memory =>
   warned === undefined ? memory : { ...memory, warned };

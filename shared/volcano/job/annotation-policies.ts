@@ -37,7 +37,7 @@ const fitting = (
   const odd = success.flat().find((target) => countOf(spec, target) === undefined);
   if (odd === undefined) return { success, problems: [] };
   const wanted = odd.count === undefined ? "" : ` of ${odd.count} pods`;
-  const problem = `metadata.annotations[${grammars.success.annotation}]: the job has no task ${odd.task}${wanted}; nothing of it holds`;
+  const problem = `metadata.annotations[${grammars.success.annotation}]: the job has no task ${odd.task}${wanted}; nothing of it applies`;
   return { success: [], problems: [problem] };
 };
 

@@ -156,7 +156,7 @@ describe("admission of a host", () => {
     onScene(async ({ simulator, open }) => {
       const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
       await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange);
-      await assert.rejects(open(), /secrets rekindle\/rekindle-admission is somebody else's/);
+      await assert.rejects(open(), /secrets rekindle\/rekindle-admission belongs to another owner/);
     }),
   );
 

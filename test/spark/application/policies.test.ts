@@ -75,7 +75,7 @@ describe("annotations", () => {
     {
       name: "driver-start-timeout",
       value: "9s",
-      want: /a duration from 10s to 1d, such as 90s or 5m; no limit holds$/,
+      want: /a duration from 10s to 1d, such as 90s or 5m; no limit applies$/,
     },
     { name: "driver-start-timeout", value: "25h", want: /a duration from 10s to 1d/ },
     {
@@ -86,14 +86,14 @@ describe("annotations", () => {
     {
       name: "retry-backoff-max",
       value: "-5m",
-      want: /a duration from 1s to 1d, such as 90s or 5m; the default of 5m holds/,
+      want: /a duration from 1s to 1d, such as 90s or 5m; the default of 5m applies/,
     },
-    { name: "reregistration-timeout", value: "11m", want: /a duration from 1s to 10m, .*; the host's holds$/ },
-    { name: "retry-reset-after", value: "", want: /the default of 10m holds/ },
-    { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear holds/ },
-    { name: "executor-batch", value: "0", want: /a whole number from 1 to 1000; the default holds/ },
+    { name: "reregistration-timeout", value: "11m", want: /a duration from 1s to 10m, .*; the host's applies$/ },
+    { name: "retry-reset-after", value: "", want: /the default of 10m applies/ },
+    { name: "retry-backoff", value: "Exponential", want: /one of linear, exponential; the default of linear applies/ },
+    { name: "executor-batch", value: "0", want: /a whole number from 1 to 1000; the default applies/ },
     { name: "executor-batch", value: "1.5", want: /a whole number from 1 to 1000/ },
-    { name: "executors", value: "mine", want: /one of assist, own; the default of assist holds/ },
+    { name: "executors", value: "mine", want: /one of assist, own; the default of assist applies/ },
     { name: "restart-on", value: "failure", want: /one of policy, infrastructure/ },
   ];
   for (const { name, value, want } of wrong) {

@@ -112,7 +112,7 @@ describe("a wait between restarts", () => {
     again(loop);
     assert.deepEqual([phaseOf(loop), loop.names("pods"), loop.names("podgroups")], ["Restarting", [], []]);
     assert.equal(loop.last?.wakeAt, eight + 10_000);
-    assert.match(loop.status().state?.message ?? "", /pods are made at 2026-11-02T08:00:10Z$/);
+    assert.match(loop.status().state?.message ?? "", /pods are created at 2026-11-02T08:00:10Z$/);
     again(loop.turn(10_000));
     assert.deepEqual([phaseOf(loop), loop.names("pods").length], ["Pending", 3]);
   });

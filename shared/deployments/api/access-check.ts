@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Ability, Caller } from "../../api/callers.ts";
 import { eventHeaders } from "../../api/events.ts";
 import type { Identify } from "../../api/identity.ts";
-import { openRate } from "../../api/rate.ts";
+import { openRate, type Rate } from "../../api/rate.ts";
 
 export type Admitted = { readonly caller: Caller; readonly body: string };
 
@@ -61,23 +61,33 @@ const isUnproven = (c: Context, arn: string | undefined): boolean =>
   c.req.header("x-rekindle-signature") === undefined &&
   c.req.header("authorization") === undefined;
 
-/** `now`: milliseconds that only grow. */
-export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
-  const rate = openRate(now);
-  return async (c, ability) => {
-    if (identify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);
-    const { address, arn } = originOf(c.env);
+type Refuse = (c: Context, origin: Origin) => Response | undefined;
+
+/** Refuses before anything is read or hashed: a request without proof, and an address whose proofs failed too often. */
+const unread =
+  (rate: Rate): Refuse =>
+  (c, { address, arn }) => {
     if (isUnproven(c, arn)) {
       const seconds = rate(`unproven ${address}`, strangersPerMinute);
       return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
     }
-    // Before anything is read or hashed: an address that failed too often costs no more.
     const blocked = rate(`address ${address}`, strangersPerMinute, 0);
-    if (blocked > 0) return wait(c, blocked);
+    return blocked > 0 ? wait(c, blocked) : undefined;
+  };
+
+/** `now`: milliseconds that only grow. */
+export const openGate = (identify: Identify | undefined, now: () => number = () => performance.now()): Gate => {
+  const rate = openRate(now);
+  const refused = unread(rate);
+  return async (c, ability) => {
+    if (identify === undefined) return c.json({ error: "triggers are off: configure trigger-secret-file" }, 404);
+    const origin = originOf(c.env);
+    const refusal = refused(c, origin);
+    if (refusal !== undefined) return refusal;
     const body = await c.req.text();
-    const caller = await identify(askingOf(c, body, arn));
+    const caller = await identify(askingOf(c, body, origin.arn));
     if (caller === undefined) {
-      const seconds = rate(`address ${address}`, strangersPerMinute);
+      const seconds = rate(`address ${origin.address}`, strangersPerMinute);
       return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
     }
     const seconds = rate(`caller ${caller.name}`, caller.perMinute);

@@ -94,8 +94,16 @@ export const tenantMutants: readonly Mutant[] = [
     name: "strangers-are-hashed",
     promise: "a request from an address that failed too often is neither read nor hashed",
     file: "shared/deployments/api/access-check.ts",
-    find: "if (blocked > 0) return wait(c, blocked);",
-    replace: "if (blocked > 60) return wait(c, blocked);",
+    find: "return blocked > 0 ? wait(c, blocked) : undefined;",
+    replace: "return blocked > 60 ? wait(c, blocked) : undefined;",
+    tests: ["test/functions/triggers.test.ts"],
+  },
+  {
+    name: "requests-without-proof-block-callers",
+    promise: "requests without proof take nothing from callers of their address",
+    file: "shared/deployments/api/access-check.ts",
+    find: "rate(`unproven ${address}`, strangersPerMinute)",
+    replace: "rate(`address ${address}`, strangersPerMinute)",
     tests: ["test/functions/triggers.test.ts"],
   },
   {

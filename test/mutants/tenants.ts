@@ -102,8 +102,8 @@ export const tenantMutants: readonly Mutant[] = [
     name: "requests-without-proof-block-callers",
     promise: "requests without proof take nothing from callers of their address",
     file: "shared/deployments/api/access-check.ts",
-    find: "rate(`unproven ${address}`, strangersPerMinute)",
-    replace: "rate(`address ${address}`, strangersPerMinute)",
+    find: "const seconds = rate(`unproven ",
+    replace: "const seconds = rate(`address ",
     tests: ["test/functions/triggers.test.ts"],
   },
   {

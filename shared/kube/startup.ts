@@ -18,6 +18,8 @@ export type Startup = {
   readonly run: number;
   /** What the pods are: `driver`, `executor`; a role is told once for each reason. */
   readonly role: string;
+  /** The pod's UID, where runs are counted anew: it makes the event one of its own. */
+  readonly occasion?: string;
   /** Read when it is known that the plan neither makes pods nor ends the record. */
   readonly pods: Reads<readonly Stored[]>;
   /** What the record says that it waits for; `before` is what the plan says. */
@@ -70,11 +72,11 @@ const mostTold = 8;
 
 const longest = 1_000;
 
-const eventOf = ({ object, resource, role }: Startup, occasion: string, holdup: Holdup): Effect => ({
+const eventOf = ({ object, resource, role, occasion }: Startup, gist: string, holdup: Holdup): Effect => ({
   do: "record",
   about: object,
   resource,
-  occasion,
+  occasion: occasion === undefined ? gist : `${gist} ${occasion}`,
   type: "Warning",
   reason: "PodNotStarting",
   message: `${role} pod ${holdup.pod} does not start: ${holdupText(holdup)}; ${holdup.help}`.slice(0, longest),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Obj } from "../../shared/core/object.ts";
 import { rekindle } from "./command.ts";
-import { application, stateOf } from "./objects.ts";
+import { application, connect, stateOf, statusOf } from "./objects.ts";
 import { onStand, type Stand } from "./stand.ts";
 import { answer } from "./way.ts";
 
@@ -96,6 +96,40 @@ describe("a driver whose scheduler nobody runs", () => {
       await stand.until("the warning", () => warningsOf(stand, "SparkApplication").length > 0, 65_000);
       assert.match(waitsFor(stand, "sparkapplication.app"), /no scheduler named gangs has looked at it/);
     }),
+  );
+});
+
+describe("a Connect server that cannot mount a ConfigMap", () => {
+  const template = {
+    spec: {
+      volumes: [{ name: "config", configMap: { name: "app-config" } }],
+      containers: [{ name: "spark-kubernetes-driver", volumeMounts: [{ name: "config", mountPath: "/etc/app" }] }],
+    },
+  };
+
+  it(
+    "is told within a minute, once, with what to create; created, it becomes ready",
+    onStand(
+      async (stand) => {
+        await stand.host();
+        await stand.create(connect("sc", { server: { template } }));
+        await stand.until("the warning", () => warningsOf(stand, "SparkConnect").length > 0, 65_000);
+        const says = /FailedMount: MountVolume\.SetUp failed for volume "config" : configmap "app-config" not found/;
+        assert.match(waitsFor(stand, "sparkconnect.sc"), says);
+        const [warning = ""] = warningsOf(stand, "SparkConnect");
+        assert.match(warning, says);
+        assert.match(warning, /create configmap app-config in namespace default/);
+        assert.match(await rekindle(stand, "status", "sparkconnect/default/sc"), /^do {9}create configmap app-config/m);
+        const writes = stand.writes().length;
+        await stand.turn(840_000);
+        assert.equal(stand.writes().length, writes, "nothing new is written while nothing changes");
+        assert.equal(warningsOf(stand, "SparkConnect").length, 1);
+        await stand.create(config);
+        const isReady = (): boolean => statusOf(stand.get("SparkConnect", "sc"), "state") === "Ready";
+        await stand.until("it is ready", isReady, 60_000);
+      },
+      { events: true },
+    ),
   );
 });
 

@@ -18,6 +18,7 @@ import type { Memory } from "./memory.ts";
 import { configMap, serverPod, service, serviceName, specAnnotation } from "./objects.ts";
 import { type Read, readSpec } from "./read.ts";
 import { configMapName, connectLabel, launchedLabel, serverName, sparkConnects } from "./resource.ts";
+import { type Starting, startingUp } from "./startup.ts";
 import { isReady, projected, type Shown } from "./status.ts";
 
 /** What a deployment decides for all SparkConnects: how pods reach the API server. */
@@ -101,6 +102,9 @@ type Turn = {
   readonly waits: Pick<Plan<Memory>, "wakeAt" | "pollMs" | "waitsFor" | "again">;
 };
 
+/** Until the server is ready, what was told of it is not told again. */
+const unready = ({ ends, held }: Memory): Memory => (held === undefined ? { ends } : { ends, held });
+
 const create = (scene: Scene): Turn => {
   const { object, server, images, memory, now } = scene;
   const { retryAt } = memory;
@@ -115,7 +119,7 @@ const create = (scene: Scene): Turn => {
     owner: object.metadata.uid,
   };
   const waits = { pollMs, waitsFor: "its server to start" };
-  return { memory: { ends: memory.ends }, effects: [made], message: "Server pod is not ready: ", waits };
+  return { memory: unready(memory), effects: [made], message: "Server pod is not ready: ", waits };
 };
 
 const whyEnded = (pod: Stored): string => {
@@ -149,27 +153,34 @@ const replace = (scene: Scene, pod: Stored): Turn => {
   };
 };
 
+/** The spec has changed since the pod was created. */
+const isStale = ({ object }: Scene, { metadata }: Stored): boolean => {
+  const current = metadata.annotations?.[specAnnotation];
+  return current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
+};
+
 const follow = (scene: Scene, pod: Stored): Turn => {
-  const { object, memory } = scene;
+  const { memory } = scene;
   const ready = isReady(pod);
-  const current = pod.metadata.annotations?.[specAnnotation];
-  const changed = current !== undefined && current !== digestOf(object["spec"]).slice(0, 16);
   const stale = `pod ${pod.metadata.name} to be deleted by a user: the spec has changed since it was created`;
   const why = waitingReason(podStatus(pod));
-  const waitsFor = changed
+  const waitsFor = isStale(scene, pod)
     ? stale
     : ready
       ? "clients"
       : `its server to answer${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
   const message = ready ? "Server pod is ready" : `Server pod is not ready: ${podStatus(pod).message ?? ""}`;
-  return { memory: ready ? { ends: 0 } : { ends: memory.ends }, effects: [], message, waits: { waitsFor } };
+  return { memory: ready ? { ends: 0 } : unready(memory), effects: [], message, waits: { waitsFor } };
 };
 
 const isOver = (pod: Stored): boolean => ["Failed", "Succeeded"].includes(podStatus(pod).phase ?? "");
 
+const ownPod = ({ object }: Scene, { pod }: Sight): Stored | undefined =>
+  pod !== undefined && ownedBy(pod, object.metadata.uid) ? pod : undefined;
+
 const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
-  const { memory, object } = scene;
-  if (pod === undefined || !ownedBy(pod, object.metadata.uid)) return create(scene);
+  const { memory } = scene;
+  if (pod === undefined) return create(scene);
   if (!isEnding(pod)) return isOver(pod) ? replace(scene, pod) : follow(scene, pod);
   return {
     memory,
@@ -181,7 +192,7 @@ const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
 
 const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
   const { object, server, now, view } = scene;
-  const turn = turnOf(scene, observation.pod);
+  const turn = turnOf(scene, ownPod(scene, observation));
   const refused = view.refused[0]?.message;
   const kubernetes = [
     ...kept(scene, configMaps, observation.map, configMap(object, server)),
@@ -212,6 +223,11 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
   return { memory: turn.memory, stages, status, ...turn.waits };
 };
 
+const startingOf = (scene: Scene, observation: Sight): Starting | undefined => {
+  const pod = ownPod(scene, observation);
+  return pod === undefined ? undefined : { pod, isStale: isStale(scene, pod) };
+};
+
 /** A spec that cannot be followed leaves everything as it is, and says what to change. */
 const invalid = (object: Stored, memory: Memory, message: string, now: number): Plan<Memory> => {
   const { name } = object.metadata;
@@ -231,5 +247,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const labels = object.metadata.labels ?? {};
   const server: Server = { name: key.name, namespace: key.namespace, labels, spec: read.spec, ...settings };
   const scene: Scene = { object, memory, server, images: read.images, now, view };
-  return planOf(scene, yield* sightOf(scene));
+  const observation = yield* sightOf(scene);
+  const plan = planOf(scene, observation);
+  return view.refused.length > 0 ? plan : yield* startingUp(view, object, plan, startingOf(scene, observation));
 }

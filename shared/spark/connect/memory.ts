@@ -1,4 +1,7 @@
-/** What a SparkConnect's steps remember of each other: how often in a row its server has ended, and when it may come again. */
+/**
+ * What a SparkConnect's steps remember of each other: how often in a row its server has ended, when it may come again, and
+ * what was told of one that does not start.
+ */
 import * as z from "zod";
 import { readerOf, type Salvaged, salvage } from "../../core/memory.ts";
 import { instant } from "../../kube/instant.ts";
@@ -8,6 +11,8 @@ const memory = z.object({
   ends: z.number().int(),
   /** Epoch ms before which no server is made. */
   retryAt: instant.optional(),
+  /** Why the server did not start, as far as it was told, until it is ready: see kube/startup.ts. */
+  held: z.array(z.string()).optional(),
 });
 
 export type Memory = z.infer<typeof memory>;

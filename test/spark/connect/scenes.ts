@@ -32,18 +32,45 @@ export type Given = {
 
 const answer = (query: Query, there: readonly Stored[]): readonly Stored[] =>
   query.do === "list"
-    ? there.filter(({ metadata }) => metadata.labels?.["spark-role"] === query.labels["spark-role"])
+    ? there.filter(
+        ({ kind, metadata }) =>
+          kind === query.resource.kind && metadata.labels?.["spark-role"] === query.labels["spark-role"],
+      )
     : query.do === "get"
       ? there.filter(({ kind, metadata }) => kind === query.ref.resource.kind && metadata.name === query.ref.name)
       : [];
 
-export const planned = (given: Given = {}): Plan<Memory> => {
-  const { memory, there = [], now = eight, refused = [] } = given;
-  const object = "object" in given ? given.object : connect();
-  const view = { object, uid: "c-1", memory, now, refused };
-  const settings = { apiServer: "https://kubernetes.default.svc" };
-  return resultOf(decide(settings, key, view), { objects: (query) => answer(query, there) });
+export type Decided = {
+  readonly plan: Plan<Memory>;
+  /** What the step did before its last decision. */
+  readonly before: readonly Effect[];
+  /** The lists that it asked for, by plural. */
+  readonly lists: readonly string[];
 };
+
+/** Decides as a step does: again while there is more to decide. */
+export const decided = (given: Given = {}): Decided => {
+  const { there = [], now = eight, refused = [] } = given;
+  const object = "object" in given ? given.object : connect();
+  const settings = { apiServer: "https://kubernetes.default.svc" };
+  const lists: string[] = [];
+  const objects = (query: Query): readonly Stored[] => {
+    if (query.do === "list") lists.push(query.resource.plural);
+    return answer(query, there);
+  };
+  let { memory } = given;
+  let before: readonly Effect[] = [];
+  for (let round = 0; round < 4; round++) {
+    const view = { object, uid: "c-1", memory, now, refused, done: before };
+    const plan = resultOf(decide(settings, key, view), { objects });
+    if (plan.more !== true) return { plan, before, lists };
+    memory = plan.memory;
+    before = [...before, ...plan.stages.flat()];
+  }
+  throw new Error("more to decide, four times");
+};
+
+export const planned = (given: Given = {}): Plan<Memory> => decided(given).plan;
 
 /** The objects that a first step makes. */
 export const made = (object: Stored = connect()): readonly Obj[] =>

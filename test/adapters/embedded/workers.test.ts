@@ -1,6 +1,6 @@
 /** Workers: so many at once, failures given back, and a drain that finishes what is in flight. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { openQueue } from "../../../shared/adapters/embedded/queue.ts";
 import { startWorkers } from "../../../shared/adapters/embedded/workers.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -13,7 +13,8 @@ const turns = async (count = 5): Promise<void> => {
 
 type Held = { readonly name: string; readonly end: (done: boolean) => void; readonly fail: (error: Error) => void };
 
-const start = (parallel: number) => {
+/** Workers that stop with their test, also with one that failed: their timers would keep the process alive. */
+const start = (t: TestContext, parallel: number) => {
   const time = { now: 0 };
   const queue = openQueue({ now: () => time.now, visibilityMs: 90_000 });
   const held: Held[] = [];
@@ -22,12 +23,13 @@ const start = (parallel: number) => {
       held.push({ name: messages.map(({ name }) => name).join(" "), end: resolve, fail: reject });
     });
   const workers = startWorkers({ queue, take, parallel, againMs: 1_000, now: () => time.now });
+  t.after(() => void workers.stop(0));
   return { queue, held, workers, time };
 };
 
 describe("workers", () => {
-  test("take so many keys at once, and the next when one is done", async () => {
-    const { queue, held, workers } = start(2);
+  test("take so many keys at once, and the next when one is done", async (t) => {
+    const { queue, held, workers } = start(t, 2);
     for (const name of ["a", "b", "c"]) await queue.send(of(name), name);
     await turns();
     assert.deepEqual([held.map(({ name }) => name), workers.busy()], [["a", "b"], 2]);
@@ -42,8 +44,8 @@ describe("workers", () => {
     assert.deepEqual(queue.depth(), { ready: 0, delayed: 0 });
   });
 
-  test("give back what failed, thrown or told, and take it again after its rest", async () => {
-    const { queue, held, workers, time } = start(1);
+  test("give back what failed, thrown or told, and take it again after its rest", async (t) => {
+    const { queue, held, workers, time } = start(t, 1);
     await queue.send(of("a"), "a");
     await turns();
     held[0]?.end(false);
@@ -61,8 +63,8 @@ describe("workers", () => {
     assert.equal(queue.depth().ready, 1);
   });
 
-  test("told to stop, take nothing new and finish what they have", async () => {
-    const { queue, held, workers } = start(1);
+  test("told to stop, take nothing new and finish what they have", async (t) => {
+    const { queue, held, workers } = start(t, 1);
     await queue.send(of("a"), "a");
     await queue.send(of("b"), "b");
     await turns();
@@ -74,8 +76,8 @@ describe("workers", () => {
     assert.deepEqual([held.map(({ name }) => name), workers.busy()], [["a"], 0]);
   });
 
-  test("do not wait longer than they are given for what never ends", async () => {
-    const { queue, held, workers } = start(1);
+  test("do not wait longer than they are given for what never ends", async (t) => {
+    const { queue, held, workers } = start(t, 1);
     await queue.send(of("a"), "a");
     await turns();
     // The grace alone would not keep a process alive: nothing does, in a drain that is past its end.
@@ -92,8 +94,8 @@ describe("workers", () => {
   };
   const inside = (namespace: string, name: string): Message => ({ ...of(name), namespace });
 
-  test("leave places free of a namespace whose keys never end: another one's is taken at once", async () => {
-    const started = start(16);
+  test("leave places free of a namespace whose keys never end: another one's is taken at once", async (t) => {
+    const started = start(t, 16);
     const { queue, held, workers } = started;
     for (let at = 0; at < 100; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);
     await turns();
@@ -104,8 +106,8 @@ describe("workers", () => {
     await finish(started);
   });
 
-  test("leave a place free of five such namespaces, too", async () => {
-    const started = start(16);
+  test("leave a place free of five such namespaces, too", async (t) => {
+    const started = start(t, 16);
     const { queue, held, workers } = started;
     for (const slow of ["a", "b", "c", "d", "e"])
       for (let at = 0; at < 100; at += 1) await queue.send(inside(slow, `${slow}${at}`), `${slow}${at}`);
@@ -117,8 +119,8 @@ describe("workers", () => {
     await finish(started);
   });
 
-  test("give a namespace another place when one of its keys is done", async () => {
-    const started = start(4);
+  test("give a namespace another place when one of its keys is done", async (t) => {
+    const started = start(t, 4);
     const { queue, held, workers } = started;
     for (let at = 0; at < 5; at += 1) await queue.send(inside("slow", `s${at}`), `s${at}`);
     await turns();

@@ -23,8 +23,21 @@ const caught = (work: () => unknown): BudgetError => {
   throw new Error("nothing was stopped");
 };
 
+/** A limit for a machine that is busy with other tests: work that had no processor is run again, a few times. */
+const fairly =
+  (limit: TimeLimit, tries = 10): TimeLimit =>
+  (ms, work) => {
+    try {
+      return limit(ms, work);
+    } catch (cause) {
+      const isStarved = cause instanceof BudgetError && cause.why === "starved";
+      if (isStarved && tries > 1) return fairly(limit, tries - 1)(ms, work);
+      throw cause;
+    }
+  };
+
 describe("a time limit stops work wherever it is", () => {
-  const limit = openTimeLimit();
+  const limit = fairly(openTimeLimit());
   const rows: readonly (readonly [why: string, work: () => unknown])[] = [
     [
       "a loop",
@@ -227,7 +240,7 @@ describe("a step about an object in quarantine", () => {
       throw new Error("the decision came to its end");
     };
     const samples: string[] = [];
-    const quarantine = openQuarantine({ limit: openTimeLimit(), budgetMs: 1_000, now: () => stage.time.now });
+    const quarantine = openQuarantine({ limit: fairly(openTimeLimit()), budgetMs: 1_000, now: () => stage.time.now });
     const world = {
       ...stage.world,
       quarantine,

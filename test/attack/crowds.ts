@@ -110,6 +110,7 @@ const closesQueues: Attack = {
     name: "a command of a tenant's namespace that closes the default queue",
     stage: "cluster",
   },
+  short: true,
   run: async (stand) => {
     const { body } = await stand.call("GET", `${pathOf("Queue")}/default`);
     const { uid } = Object(Object(body)["metadata"]);

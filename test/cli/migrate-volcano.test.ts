@@ -65,6 +65,7 @@ describe("migrate of Volcano, alone", () => {
       /^ {2}1 +Job +Restarting +its pods are created again when the old ones are gone$/m,
       /^ {2}1 +Job +Running +followed where it is$/m,
       /^ {2}volcano-system\/volcano-scheduler stays, and lets groups of pods in: its lease volcano-system\/vc-scheduler is renewed$/m,
+      /^ {2}commands for queues are obeyed from the namespace default alone/m,
       /^ {2}9 webhook configurations of it removed/m,
       /^ {2}default\/a: PodPending is about pods that wait/m,
       /^ {2}default\/a: waits of its policies/m,

@@ -7,7 +7,7 @@ import { isRecord } from "../../shared/kube/responses.ts";
 import { onTerminal, openTerminal, type Terminal } from "./terminal.ts";
 
 const queuesPath = "/apis/scheduling.volcano.sh/v1beta1/queues";
-const commandsPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands";
+const commandsIn = (namespace: string): string => `/apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`;
 
 const group = (name: string, queue: string, phase: string): Obj => ({
   apiVersion: "scheduling.volcano.sh/v1beta1",
@@ -22,8 +22,8 @@ const read = async ({ simulator }: Terminal, path: string): Promise<Readonly<Rec
   return isRecord(found) ? found : {};
 };
 
-const ordered = async (terminal: Terminal): Promise<readonly (readonly [string, string])[]> => {
-  const { items } = await read(terminal, commandsPath);
+const ordered = async (terminal: Terminal, namespace = "default"): Promise<readonly (readonly [string, string])[]> => {
+  const { items } = await read(terminal, commandsIn(namespace));
   return Array.isArray(items) ? items.map(({ action, target }) => [action, `${target.kind}/${target.name}`]) : [];
 };
 
@@ -69,6 +69,25 @@ describe("rekindle queue", () => {
       assert.equal((await terminal.run("queue", "operate", "-n", "gpu", "-a", action)).code, 0);
       assert.deepEqual(await ordered(terminal), [[order, "Queue/gpu"]]);
     });
+
+  test("operate and create make their Command where the controller obeys it", async () => {
+    const terminal = await withQueue();
+    const ops = { apiVersion: "v1", kind: "Namespace", metadata: { name: "ops" } };
+    await request(terminal.simulator.transport, "POST", "/api/v1/namespaces", ops);
+    await terminal.run("queue", "operate", "gpu", "-a", "close", "--command-namespace", "ops");
+    await terminal.run("queue", "create", "shut", "-S", "Closed", "--command-namespace", "ops");
+    const made = await ordered(terminal, "ops");
+    assert.deepEqual(
+      [made.toSorted(), await ordered(terminal)],
+      [
+        [
+          ["CloseQueue", "Queue/gpu"],
+          ["CloseQueue", "Queue/shut"],
+        ],
+        [],
+      ],
+    );
+  });
 
   test("operate -a update changes the weight", async () => {
     const terminal = await withQueue();

@@ -75,6 +75,22 @@ export const tenantMutants: readonly Mutant[] = [
     tests: ["test/adapters/embedded/workers.test.ts"],
   },
   {
+    name: "queue-obeys-every-namespace",
+    promise: "a command for a queue is obeyed only from the namespaces that the operator names",
+    file: "shared/volcano/queue/action.ts",
+    find: "if (!isObeyed(order, scene.commandNamespaces)) {",
+    replace: "if (!isObeyed(order, [...scene.commandNamespaces, order.object.metadata.namespace ?? \"\"])) {",
+    tests: ["test/volcano/queue/decide.test.ts"],
+  },
+  {
+    name: "refused-commands-go-first",
+    promise: "commands for a queue that are refused delay none that is obeyed",
+    file: "shared/volcano/queue/decide.ts",
+    find: "obeyedFirst(ordersFor(object, queues, given), commandNamespaces)",
+    replace: "obeyedFirst(ordersFor(object, queues, given), [\"*\"])",
+    tests: ["test/volcano/queue/decide.test.ts"],
+  },
+  {
     name: "queue-not-judged-again",
     promise: "an update goes to no queue that the operator does not list, whatever a record says",
     file: "shared/adapters/sinks/sqs.ts",

@@ -30,13 +30,23 @@ const queueNamed = async ({ transport }: Session, name: string): Promise<Stored>
 const named = (name: string): Command =>
   elsewhere(onCluster(name)).argument("[queue]", "name of the queue").option("-n, --name <name>", "the same");
 
-type CreateOptions = Named & { readonly weight: number; readonly state: string };
+type Commanding = { readonly commandNamespace: string };
+
+/** vcctl makes its commands for queues in one namespace, which controllers obey unless they are told of others. */
+const commandNamespace = (): Option =>
+  new Option(
+    "--command-namespace <name>",
+    "where the Command for the queue is made: one that the controller obeys (its setting queueCommandNamespaces)",
+  ).default("default");
+
+type CreateOptions = Named & Commanding & { readonly weight: number; readonly state: string };
 
 const create = (tools: Tools): Command =>
   named("create")
     .summary("make a queue")
     .option("-w, --weight <weight>", "its share beside others", countFrom(1), 1)
     .addOption(new Option("-S, --state <state>", "whether it takes jobs").choices(["Open", "Closed"]).default("Open"))
+    .addOption(commandNamespace())
     .action((given: string | undefined, options: CreateOptions) =>
       connected(tools, options, async (session) => {
         const name = nameIn(given, options, "create");
@@ -44,14 +54,14 @@ const create = (tools: Tools): Command =>
         const { weight, state } = options;
         const made = { ...object, spec: { weight }, status: { state } };
         await request(session.transport, "POST", collectionPath(queues), made);
-        if (state === "Closed") await act(session, name, "CloseQueue");
+        if (state === "Closed") await act(session, name, "CloseQueue", options);
         tools.print(`create queue ${name} successfully`);
       }),
     );
 
 /** The server keeps no status of what is created: a queue that is to be closed is closed by order. */
-const act = async (session: Session, name: string, action: string): Promise<void> =>
-  order(session, { about: await queueNamed(session, name), resource: queues, action });
+const act = async (session: Session, name: string, action: string, { commandNamespace }: Commanding): Promise<void> =>
+  order(session, { about: await queueNamed(session, name), resource: queues, action, commandNamespace });
 
 const allOf = async ({ transport }: Session, resource: Resource): Promise<readonly Stored[]> => {
   const found: Stored[] = [];
@@ -115,7 +125,7 @@ const deletion = (tools: Tools): Command =>
       }),
     );
 
-type OperateOptions = Named & { readonly action: "open" | "close" | "update"; readonly weight?: number };
+type OperateOptions = Named & Commanding & { readonly action: "open" | "close" | "update"; readonly weight?: number };
 
 const actions = { open: "OpenQueue", close: "CloseQueue" } as const;
 
@@ -134,12 +144,13 @@ const operate = (tools: Tools): Command =>
         .makeOptionMandatory(),
     )
     .option("-w, --weight <weight>", "its share beside others, with -a update", countFrom(1))
+    .addOption(commandNamespace())
     .action((given: string | undefined, options: OperateOptions) =>
       connected(tools, options, async (session) => {
         const name = nameIn(given, options, "operate");
         const { action } = options;
         if (action === "update") return tools.print(await reweighted(session, name, options.weight));
-        await act(session, name, actions[action]);
+        await act(session, name, actions[action], options);
         tools.print(`queue ${name} is asked to ${action} (${actions[action]}); see: rekindle queue get ${name}`);
       }),
     );

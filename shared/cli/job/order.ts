@@ -5,12 +5,17 @@ import { collectionPath } from "../../kube/paths.ts";
 import type { Session } from "../tools.ts";
 import { commands } from "./shape.ts";
 
-/** Queues stand in no namespace; commands for them stand here, as vcctl's do. */
-const usual = "default";
+type Asked = {
+  readonly about: Stored;
+  readonly resource: Resource;
+  readonly action: string;
+  /** Where the command for an object without a namespace is made. */
+  readonly commandNamespace?: string;
+};
 
 /** The server makes the rest of the name: `NAME-abortjob-x7k2p`. */
-const commandFor = (about: Stored, resource: Resource, action: string) => {
-  const { name, uid, namespace = usual } = about.metadata;
+const commandFor = ({ about, resource, action, commandNamespace = "" }: Asked) => {
+  const { name, uid, namespace = commandNamespace } = about.metadata;
   const owner = { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid };
   const target = { ...owner, controller: true, blockOwnerDeletion: true };
   return {
@@ -23,11 +28,8 @@ const commandFor = (about: Stored, resource: Resource, action: string) => {
 };
 
 /** Asks whoever runs the object to do this with it. */
-export const order = async (
-  { transport }: Session,
-  { about, resource, action }: { readonly about: Stored; readonly resource: Resource; readonly action: string },
-): Promise<void> => {
-  const command = commandFor(about, resource, action);
+export const order = async ({ transport }: Session, asked: Asked): Promise<void> => {
+  const command = commandFor(asked);
   const path = collectionPath(commands, command.metadata.namespace);
   await request(transport, "POST", path, command);
 };

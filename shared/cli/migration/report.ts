@@ -136,6 +136,14 @@ const schedulingOf = ({ family, schedulers, scheduling }: Installed): Pick<Repor
   return { differs: [], blocks: [saying] };
 };
 
+/** Its controllers obey a command for a queue wherever it is made; ours where vcctl makes them. */
+const commandsOf = ({ family }: Installed): readonly string[] =>
+  family.scheduler === undefined
+    ? []
+    : [
+        "commands for queues are obeyed from the namespace default alone, where vcctl makes them: give hosts --queue-command-namespaces for others, or '*' for all",
+      ];
+
 /** What they did at the door is done while deciding. */
 const doorOf = ({ hooks }: Installed): readonly string[] =>
   hooks.length === 0
@@ -194,6 +202,7 @@ export const examine = async (session: Session, tools: Tools, family: Family): P
     ...{ family, installed, watched, saved, flags, objects, unfinished },
     differs: [
       ...scheduling.differs,
+      ...commandsOf(installed),
       ...ofPods.differs,
       ...doorOf(installed),
       ...gathered(notes),

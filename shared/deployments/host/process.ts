@@ -188,6 +188,7 @@ const settingsOf = (process: Process, configuration: Configuration, transport: T
     selector: selector === "" ? undefined : selector,
     spark: sparkOptionsOf(configuration),
     gang: configuration.gang,
+    queueCommandNamespaces: configuration.queueCommandNamespaces,
     families: configuration.families,
     naming: namingOf(configuration),
     timing: timingOf(configuration),

@@ -55,6 +55,8 @@ export type HostSettings = {
   readonly families?: readonly Family[];
   /** Who lets Volcano's groups of pods in; absent: whoever is found to. */
   readonly gang?: GangMode;
+  /** Namespaces from which commands for queues are obeyed; absent: the one of vcctl. */
+  readonly queueCommandNamespaces?: readonly string[];
   /** How figures are called; absent: as upstream without any flag. */
   readonly naming?: Naming;
   /** Steps at once. */
@@ -155,7 +157,7 @@ export const startHost = async (settings: HostSettings): Promise<Host> => {
   const { metering, hints, ...ways } = openStore(settings, territory, trail);
   const mail = openHostQueues(settings.visibilityMs, metering.timed, settings.namespaceWeights);
   const queue = trail.queue(mail.queue);
-  const operators = operatorsFor(timing, settings.spark, settings.gang, settings.families);
+  const operators = operatorsFor(timing, settings.spark, settings, settings.families);
   const asked = { ...ways, queue, report, timing, operators, recovery: settings.recovery };
   const opened = { ...trail.ports(await openWorld(asked)), within: trail.within };
   const inCharge = scopeCheckOf({ cluster, selector, territory });

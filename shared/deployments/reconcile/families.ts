@@ -9,7 +9,7 @@ import { sparkApplications } from "../../spark/application/resource.ts";
 import { defaultOptions, type Options } from "../../spark/auxiliary-objects/options.ts";
 import { sparkConnects } from "../../spark/connect/resource.ts";
 import { scheduledSparkApplications } from "../../spark/scheduled/resource.ts";
-import type { GangMode } from "../../volcano/gang/scheduler.ts";
+import type { QueueOptions } from "../../volcano/queue/decide.ts";
 import { cronJobs, jobFlows, jobs, jobTemplates, podGroups, queues } from "../../volcano/resource.ts";
 import { inCluster } from "../common/step-dependencies.ts";
 
@@ -17,8 +17,8 @@ import { inCluster } from "../common/step-dependencies.ts";
 export type KindSettings = {
   /** What decides about applications' submissions; absent: the defaults. */
   readonly options?: Options;
-  /** What lets groups of pods in; absent: "auto". */
-  readonly gang?: GangMode;
+  /** What decides about queues; absent: the defaults. */
+  readonly queues?: QueueOptions;
   /** The families that are run; absent: all. */
   readonly families?: readonly Family[];
   /** Absent: the defaults. */
@@ -27,13 +27,13 @@ export type KindSettings = {
 
 type Loaders = Readonly<Record<string, () => Promise<Operator<unknown>>>>;
 
-const loadersFor = ({ options = defaultOptions, gang = "auto", timing = usualTiming }: KindSettings): Loaders => ({
+const loadersFor = ({ options = defaultOptions, queues: ofQueues, timing = usualTiming }: KindSettings): Loaders => ({
   [sparkApplications.kind]: async () => {
     const { sparkApplication } = await import("../../spark/application/operator.ts");
     const prompt = promptness(timing);
     return sparkApplication({ apiServer: inCluster, settledMs: settledMs(timing), prompt, options });
   },
-  [queues.kind]: async () => (await import("../../volcano/queue/operator.ts")).volcanoQueue(gang),
+  [queues.kind]: async () => (await import("../../volcano/queue/operator.ts")).volcanoQueue(ofQueues),
   [pods.kind]: async () => (await import("../../volcano/podgroup/ungrouped-pods.ts")).volcanoPod,
   [jobs.kind]: async () => (await import("../../volcano/job/operator.ts")).volcanoJob,
   [cronJobs.kind]: async () =>

@@ -5,6 +5,7 @@ import { isListener } from "../../core/sink.ts";
 import { type Family, families } from "../../kube/families.ts";
 import { resourceGroups } from "../../kube/resource-groups.ts";
 import { selectorOf } from "../../kube/selector.ts";
+import { everyNamespace } from "../../volcano/queue/command-namespaces.ts";
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -103,6 +104,12 @@ export const namespace = () => text.refine((name) => label.test(name), { error: 
 export const namespaces = () =>
   list.refine((names) => names.every((name) => label.test(name)), {
     error: "write names of namespaces separated by commas",
+  });
+
+/** Names of namespaces, or all of them; none is meant where nothing is written. */
+export const commandNamespaces = () =>
+  list.refine((names) => names.every((name) => name === everyNamespace || label.test(name)), {
+    error: `write names of namespaces separated by commas, or ${everyNamespace} for all of them`,
   });
 
 const isFamily = (name: string): name is Family => families.some((one) => one === name);

@@ -264,6 +264,10 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     form: "choice",
     text: "who lets Volcano's groups of pods in: its scheduler, none (then Rekindle does), or auto: whoever is found to",
   },
+  queueCommandNamespaces: {
+    form: "list",
+    text: "namespaces from which Commands for queues are obeyed; * as upstream, from all; default is where vcctl makes them",
+  },
   updatesTo: {
     form: "text",
     text: "who is told of changes of state where neither object nor namespace names somebody",

@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import { families } from "../../kube/families.ts";
 import { gangModes } from "../../volcano/gang/scheduler.ts";
+import { vcctlNamespace } from "../../volcano/queue/command-namespaces.ts";
 import { clusterRecord } from "./cluster.ts";
 import {
   address,
@@ -12,6 +13,7 @@ import {
   buckets,
   choice,
   chosenFamilies,
+  commandNamespaces,
   count,
   duration,
   durationUpTo,
@@ -155,6 +157,7 @@ const rows = {
   admissionResourceGroups: { schema: groupsOfPods, readers: ["host", "admission"], default: "" },
   leases: { schema: names, readers: guarding, default: "spark-operator-lock,spark-operator-controller-lock" },
   gang: { schema: () => choice(...gangModes), readers: deciding, default: "auto" },
+  queueCommandNamespaces: { schema: commandNamespaces, readers: deciding, default: vcctlNamespace },
   updatesTo: { schema: listener, readers: stepping, default: "" },
   updatesQueues: { schema: names, readers: ["host", "deliver"], default: "" },
   updatesHosts: { schema: names, readers: ["host", "deliver"], default: "" },

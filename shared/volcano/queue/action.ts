@@ -1,6 +1,7 @@
 /** What becomes of a queue in one step: by an order, by its parent, or of itself. */
 import type { Obj, Stored } from "../../core/object.ts";
 import { type Order, orderWord } from "../command/order.ts";
+import { isObeyed, refusalOf } from "./command-namespaces.ts";
 import { type QueueAction, queueActions, type State, stateAfter } from "./machine.ts";
 import type { QueueMemory } from "./memory.ts";
 import { closedByParent, namedIn, parentOf, rootName, shownState, specOf } from "./tree.ts";
@@ -11,6 +12,8 @@ export type QueueContext = {
   /** Every queue of the cluster. */
   readonly all: readonly Stored[];
   readonly orders: readonly Order[];
+  /** Namespaces from which orders are obeyed. */
+  readonly commandNamespaces: readonly string[];
   /** Groups of pods in the queue; counted only where it matters. */
   readonly groups: number;
 };
@@ -48,6 +51,10 @@ const isKnown = (action: string): action is QueueAction => queueActions.some((on
 /** What is wrong with an order, as an event. */
 const objection = (scene: QueueContext, order: Order): Saying | undefined => {
   const occasion = `command ${order.uid}`;
+  if (!isObeyed(order, scene.commandNamespaces)) {
+    const message = refusalOf(order, scene.commandNamespaces);
+    return { occasion, type: "Warning", reason: "CommandRefused", message };
+  }
   if (order.stale || !isKnown(order.action)) return { occasion, ...orderWord(order, queueActions) };
   const message = obstacle(scene, order.action);
   return message === undefined ? undefined : { occasion, type: "Warning", reason: order.action, message };

@@ -20,6 +20,7 @@ import { type AdmissionRound, admissionRound, allGroups } from "../gang/admissio
 import type { GangMode } from "../gang/scheduler.ts";
 import { queues } from "../resource.ts";
 import { type Act, actOf, decidedAt, isUnshown, type QueueContext } from "./action.ts";
+import { obeyedFirst } from "./command-namespaces.ts";
 import { founded } from "./default-queues.ts";
 import { queueGaps } from "./defaults.ts";
 import type { QueueMemory } from "./memory.ts";
@@ -33,6 +34,14 @@ import {
   shownState,
   statusOf,
 } from "./tree.ts";
+
+/** What a deployment decides for its queues. */
+export type QueueOptions = {
+  /** Who lets groups of pods in; absent: whoever is found to. */
+  readonly gang?: GangMode;
+  /** Namespaces from which commands are obeyed; absent: the one of vcctl. */
+  readonly queueCommandNamespaces?: readonly string[];
+};
 
 type Seeing = View<QueueMemory>;
 
@@ -170,16 +179,16 @@ const drains = (object: Stored, { wanted }: QueueMemory, order: Order | undefine
   object.metadata.annotations?.[closedByParent] === "true";
 
 /** How a queue of this deployment is decided on. */
-export const decideWith = (mode: GangMode) =>
+export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: Required<QueueOptions>) =>
   function* decide(key: Key, view: Seeing): Decision<QueueMemory> {
     const { object, memory = {} } = view;
     if (object === undefined || isEnding(object)) return yield* gone(view, memory);
     const [given, queuesOfAll] = yield* all([list(orders), list(allQueues)]);
-    const found = ordersFor(object, queues, given);
+    const found = obeyedFirst(ordersFor(object, queues, given), commandNamespaces);
     const counted = drains(object, memory, nextOrder(found, memory)) ? yield* list(allGroups) : [];
-    const turn = key.name === rootName ? yield* admissionRound(mode, queuesOfAll, view) : undefined;
+    const turn = key.name === rootName ? yield* admissionRound(gang, queuesOfAll, view) : undefined;
     const groups = (turn?.groups ?? counted).filter((group) => queueOfGroup(group) === key.name).length;
-    const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, groups };
+    const scene: QueueContext = { object, memory, all: queuesOfAll, orders: found, commandNamespaces, groups };
     const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.

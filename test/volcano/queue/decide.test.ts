@@ -92,6 +92,36 @@ describe("a queue", () => {
       assert.match(hall.told(name).join(), saying);
     });
 
+  test("refuses a command of another namespace, tells why, and removes it", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q", "team-a").run();
+    assert.deepEqual([hall.state("q"), hall.commands()], ["Open", []]);
+    assert.deepEqual(hall.told("q"), [
+      "CommandRefused: command team-a/c (CloseQueue) is refused: commands for queues are obeyed from default only. Make it there, or add its namespace to queueCommandNamespaces",
+    ]);
+  });
+
+  test("obeys its operator before it tells of commands that are refused, however many are older", () => {
+    const hall = new Hall({ q: {} }).run();
+    for (const name of ["a", "b", "c"]) hall.order(name, "OpenQueue", "q", "team-a");
+    hall.order("d", "CloseQueue", "q").step("q");
+    assert.deepEqual([hall.state("q"), hall.told("q")], ["Closed", ["CloseQueue: Close queue succeed"]]);
+    assert.deepEqual(hall.run().commands(), []);
+    assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 3);
+  });
+
+  const places = [
+    [["ops"], "ops", "Closed"],
+    [["ops"], "default", "Open"],
+    [["*"], "team-a", "Closed"],
+    [[], "default", "Open"],
+  ] as const;
+  for (const [queueCommandNamespaces, namespace, state] of places)
+    test(`where commands of ${queueCommandNamespaces.join() || "no namespace"} are obeyed, is ${state} after one of ${namespace} to close it`, () => {
+      const hall = new Hall({ q: {} }, "auto", { queueCommandNamespaces }).run();
+      assert.equal(hall.order("c", "CloseQueue", "q", namespace).run().state("q"), state);
+    });
+
   test("keeps what others say in its status", () => {
     const hall = new Hall({ q: {} }).run();
     hall.say("q", { allocated: { cpu: "1" } });

@@ -4,6 +4,7 @@ import type { Obj, Stored } from "../../../shared/core/object.ts";
 import type { Effect, Plan, Query } from "../../../shared/core/plan.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import type { GangMode } from "../../../shared/volcano/gang/scheduler.ts";
+import type { QueueOptions } from "../../../shared/volcano/queue/decide.ts";
 import type { QueueMemory } from "../../../shared/volcano/queue/memory.ts";
 import { volcanoQueue } from "../../../shared/volcano/queue/operator.ts";
 import { resultOf } from "../../support/decisions.ts";
@@ -21,10 +22,10 @@ export class Hall {
   private readonly objects = new Map<string, Stored>();
   private readonly memories = new Map<string, QueueMemory>();
   private readonly sayings: (readonly [string, string])[] = [];
-  private readonly mode: GangMode;
+  private readonly options: QueueOptions;
 
-  constructor(queues: Readonly<Record<string, Fields>>, mode: GangMode = "auto") {
-    this.mode = mode;
+  constructor(queues: Readonly<Record<string, Fields>>, gang: GangMode = "auto", more: QueueOptions = {}) {
+    this.options = { gang, ...more };
     for (const [name, spec] of Object.entries(queues)) this.put("queues", { ...this.bare("Queue", name), spec });
   }
 
@@ -56,11 +57,11 @@ export class Hall {
     return this.put("podgroups", { ...this.bare("PodGroup", name, "ns"), spec: { queue, minResources } });
   }
 
-  order(name: string, action: string, queue: string): this {
+  order(name: string, action: string, queue: string, namespace = "default"): this {
     const { uid } = this.at("queues", queue).metadata;
     const target = { apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", name: queue, uid };
     this.now += 1_000;
-    return this.put("commands", { ...this.bare("Command", name, "default"), action, target });
+    return this.put("commands", { ...this.bare("Command", name, namespace), action, target });
   }
 
   /** Volcano's scheduler renews its lease now, for so many seconds. */
@@ -143,7 +144,7 @@ export class Hall {
   }
 
   private decided(name: string, done: readonly Effect[]): Plan<QueueMemory> {
-    const { decide } = volcanoQueue(this.mode);
+    const { decide } = volcanoQueue(this.options);
     const object = this.at("queues", name);
     const about = { object, uid: object.metadata.uid, memory: this.memories.get(name) };
     const decision = decide(

@@ -79,7 +79,7 @@ export const tenantMutants: readonly Mutant[] = [
     promise: "a command for a queue is obeyed only from the namespaces that the operator names",
     file: "shared/volcano/queue/action.ts",
     find: "if (!isObeyed(order, scene.commandNamespaces)) {",
-    replace: "if (!isObeyed(order, [...scene.commandNamespaces, order.object.metadata.namespace ?? \"\"])) {",
+    replace: 'if (!isObeyed(order, [...scene.commandNamespaces, order.object.metadata.namespace ?? ""])) {',
     tests: ["test/volcano/queue/decide.test.ts"],
   },
   {
@@ -87,7 +87,7 @@ export const tenantMutants: readonly Mutant[] = [
     promise: "commands for a queue that are refused delay none that is obeyed",
     file: "shared/volcano/queue/decide.ts",
     find: "obeyedFirst(ordersFor(object, queues, given), commandNamespaces)",
-    replace: "obeyedFirst(ordersFor(object, queues, given), [\"*\"])",
+    replace: 'obeyedFirst(ordersFor(object, queues, given), ["*"])',
     tests: ["test/volcano/queue/decide.test.ts"],
   },
   {

@@ -7,6 +7,8 @@ import type { Scenario } from "./plot.ts";
 
 /** Queues are nobody's business where Volcano's scheduler is meant to be, unless a scenario is about one. */
 export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>
-  operatorsFor(timing, { ...defaultOptions, driverPdb: true }, { gang: gang === undefined ? "scheduler" : "auto" }).filter(
-    ({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue",
-  );
+  operatorsFor(
+    timing,
+    { ...defaultOptions, driverPdb: true },
+    { gang: gang === undefined ? "scheduler" : "auto" },
+  ).filter(({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue");

@@ -4,7 +4,7 @@ import { admissionByUrl, type HostProcess, installAdmission, rekindle, startHost
 import { type Case, kubectl, must, type Scene } from "../scene.ts";
 import { podFlags, writtenIntoPods } from "./pods.ts";
 import { application, applications, dryRun, isAsked, messageOf, refuses, until } from "./rules.ts";
-import { isVolcanoAsked, openQueues, outdoes, volcanoRefuses } from "./volcano.ts";
+import { areKindsAsked, isVolcanoAsked, openQueues, outdoes, volcanoRefuses } from "./volcano.ts";
 import { defaulted, limitedExecutor, overQuota } from "./webhooks.ts";
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
@@ -158,7 +158,7 @@ const volcanoPolicies = (folder: string | undefined): Case => ({
   name: "Volcano's kinds are refused by the policies alone, and whatever upstream's refuse",
   run: async (scene) => {
     await openQueues(scene);
-    await until("the policies of Volcano's kinds are in force", () => isVolcanoAsked(scene));
+    await until("the policies of Volcano's kinds are in force", () => areKindsAsked(scene));
     const own = await volcanoRefuses(scene, /ValidatingAdmissionPolicy '[a-z]+\.volcano\.rekindle\.dev'/, false);
     return folder === undefined ? [own] : [own, await outdoes(scene, folder)];
   },

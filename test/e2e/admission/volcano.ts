@@ -51,6 +51,14 @@ export const isVolcanoAsked = async (scene: Scene): Promise<boolean> => {
   return first !== undefined && !(await asked(scene, first)).ok;
 };
 
+/** Each kind has a policy of its own, and the API server puts them in force one after the other. */
+export const areKindsAsked = async (scene: Scene): Promise<boolean> => {
+  const rows = (await served(scene, refused)).filter(({ webhookOnly }) => webhookOnly !== true);
+  const firsts = rows.filter(({ path }, at) => rows.findIndex((row) => row.path === path) === at);
+  for (const row of firsts) if ((await asked(scene, row)).ok) return false;
+  return true;
+};
+
 /** Which rows are refused as things are. */
 const refusedNow = async (scene: Scene): Promise<ReadonlySet<string>> => {
   const found = new Set<string>();

@@ -115,6 +115,23 @@ const lacks = async ({ scene }: Stage, row: Row): Promise<string | undefined> =>
 const opens = async ({ scene }: Stage, row: Row): Promise<boolean> =>
   row.queues === undefined || (await hasRight(scene, "patch", "queues.scheduling.volcano.sh/status"));
 
+/** A queue that was created a moment ago has no state until its controller opens it, and admission takes no job for it. */
+const unopened = /can only submit job to queue with state `Open`, queue `[^`]+` status is ``/;
+
+/** Applies the file, again while a queue of it is not open yet, as its user would. */
+const appliedOnceOpen = async ({ stage, namespace }: Placed, file: string): Promise<void> => {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const failure = await applied(stage.scene, namespace, file).then(
+      () => undefined,
+      (cause: unknown) => cause,
+    );
+    if (failure === undefined) return;
+    if (!unopened.test(String(failure)) || performance.now() > end) throw failure;
+    await sleep(1_000);
+  }
+};
+
 /** Lines of what became of it, or what is missing for it to be judged. */
 export const judged = async (
   stage: Stage,
@@ -130,7 +147,7 @@ export const judged = async (
     const refusals = Object.entries(row.refused).map(([name, words]) => isRefused(placed, file, name, words));
     return [...(await Promise.all(refusals)), row.why];
   }
-  await applied(stage.scene, namespace, file);
+  await appliedOnceOpen(placed, file);
   if (!(await opens(stage, row)))
     return { missing: "queues are opened by nobody: the host has no right to their status" };
   const lines = await Promise.all([

@@ -8,6 +8,15 @@ const job = "shared/volcano/job";
 
 export const volcanoMutants: readonly Mutant[] = [
   {
+    name: "leaving-node-ignored",
+    promise: "a pod whose node is about to go is evicted at once where its job asks for that",
+    file: `${job}/policy-events.ts`,
+    find: 'wishes.leaving === "evict" && leavingAt(pod) !== undefined;',
+    replace: 'wishes.leaving === "evict" && leavingAt(pod) === 0;',
+    scenarios: ["job-node-leaves"],
+    fault: "message-lost",
+  },
+  {
     name: "U18-list-believed",
     promise: "a pod missing from a list is asked for by name before it counts as evicted (U18: SPARK-36334)",
     file: `${job}/decide.ts`,

@@ -1,6 +1,7 @@
 /**
  * Servers that end with 0 on SIGTERM. Kubelets write `Succeeded` for them while their pods are being deleted, also long
- * before the pods are gone where a finalizer holds them: drained, resized and suspended, they are never done.
+ * before the pods are gone where a finalizer holds them: drained, resized and suspended, they are never done. So it is
+ * where their node is about to go.
  */
 import { type Act, appName, namespace, type Scenario } from "../plot.ts";
 import { command } from "./commands.ts";
@@ -84,5 +85,30 @@ export const gracefully: readonly Scenario[] = [
     acts: [command("AbortJob", runningIs(3)), command("ResumeJob", phaseIs("Aborted"), 30_000)],
     ends: "Completed",
     without: ["read-only-5m"],
+  }),
+  job({
+    name: "job-node-leaves",
+    what: "a node is cordoned and said to go: its workers are evicted at once and come again elsewhere; the master, which has no policy for that, runs on",
+    annotations: { "rekindle.dev/leaving-nodes": "evict" },
+    spec: { tasks: [master, { ...workers, policies: [policy("PodEvicted", "RestartTask")] }] },
+    scripts: graceful,
+    lives: living({ "worker-1": [long, slowly], "*": [slowly] }),
+    machines: ["node-1", "node-2", "node-3"],
+    acts: [
+      {
+        says: "kubectl cordon, as termination handlers do before they say that a node goes",
+        when: runningIs(3),
+        afterMs: 900,
+        do: { act: "write", method: "PATCH", path: "/api/v1/nodes/node-1", body: { spec: { unschedulable: true } } },
+      },
+      {
+        says: "a machine is said to go",
+        when: runningIs(3),
+        afterMs: 1_000,
+        do: { act: "leaving", pod: /^pi-worker-1$/ },
+      },
+    ],
+    ends: "Completed",
+    also: ["host-crash-after"],
   }),
 ];

@@ -156,22 +156,34 @@ const tried = async (stage: Stage, { what, sends, statuses, brings }: Row): Prom
   return `${what}: ${answered.join(", ")}`;
 };
 
-/** Slow senders are sent away, and hold up nobody. */
+/**
+ * Slow senders are refused and hold up nobody. A request without proof is answered before its body comes; a request that
+ * shows a proof is read to be judged, until the server's time for a request is over.
+ */
 const patient = async ({ doors: [at], taken }: Stage): Promise<string> => {
-  const crowd = Promise.all(Array.from({ length: 20 }, () => slow(at, path)));
+  const crowdOf = (knock: Knock) => Promise.all(Array.from({ length: 10 }, () => slow(at, knock)));
+  const unproven = crowdOf({ path });
+  const proven = crowdOf({ path, headers: proof({ path, body: "x".repeat(1_000) }) });
   const began = performance.now();
   must((await signed(at, { path, body: "meanwhile" })).status === 202, "a good request among slow ones was not taken");
   const meanwhileMs = performance.now() - began;
   must(meanwhileMs < 2_000, `a good request among slow ones took ${Math.round(meanwhileMs)} ms`);
-  const ends = await crowd;
-  const longest = Math.max(...ends.map(({ ms }) => ms));
-  must(longest < 15_000, `a slow sender was borne for ${Math.round(longest)} ms`);
+  const [strangers, known] = await Promise.all([unproven, proven]);
+  const longestOf = (ends: typeof strangers): number => Math.max(...ends.map(({ ms }) => ms));
+  const answers = (ends: typeof strangers): string => ends.map(({ status }) => status).join(", ");
+  const [refusedMs, readMs] = [longestOf(strangers), longestOf(known)];
   must(
-    ends.every(({ status }) => status === "408" || status === "closed"),
-    "a slow sender was answered otherwise",
+    strangers.every(({ status }) => status === "401"),
+    `slow senders without proof: answered ${answers(strangers)}, expected 401`,
   );
+  must(refusedMs < 2_000, `the connection of a slow sender without proof was kept for ${Math.round(refusedMs)} ms`);
+  must(
+    known.every(({ status }) => status === "408" || status === "closed"),
+    `slow senders with a proof: answered ${answers(known)}, expected 408 or a closed connection`,
+  );
+  must(readMs < 15_000, `a slow sender with a proof was read for ${Math.round(readMs)} ms`);
   must((await taken()).length === 1, "a slow sender brought something to the queue");
-  return `20 slow senders sent away after ${(longest / 1_000).toFixed(1)} s at most; a good one among them in ${Math.round(meanwhileMs)} ms`;
+  return `10 slow senders without proof refused after ${(refusedMs / 1_000).toFixed(1)} s at most, 10 with one after ${(readMs / 1_000).toFixed(1)} s; a good request among them in ${Math.round(meanwhileMs)} ms`;
 };
 
 export const doors = (stage: Promise<Stage>): Case => ({

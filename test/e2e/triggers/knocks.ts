@@ -43,14 +43,18 @@ export const endless = async (door: string, path: string): Promise<number> => {
   );
 };
 
-/** Sends a letter of its body every half second: milliseconds until it is sent away, and with what status. */
-export const slow = (door: string, path: string): Promise<{ readonly ms: number; readonly status: string }> =>
+/** Sends a letter of its body every half second: milliseconds until the door closes the connection, and the status it answers with. */
+export const slow = (
+  door: string,
+  { path, headers = {} }: Knock,
+): Promise<{ readonly ms: number; readonly status: string }> =>
   new Promise((resolve) => {
     const began = performance.now();
     const { hostname, port } = new URL(door);
+    const sent = Object.entries({ host: "door", "content-length": "1000", ...headers });
     let heard = "";
     const socket = connect(Number(port), hostname, () => {
-      socket.write(`POST ${path} HTTP/1.1\r\nhost: door\r\ncontent-length: 1000\r\n\r\n`);
+      socket.write(`POST ${path} HTTP/1.1\r\n${sent.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
     });
     const letters = setInterval(() => socket.write("x"), 500);
     socket.on("data", (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 /** What a kind can say about coming back: what it owns, what of a memory is worth keeping, and what a run was. Pure. */
 import type { Key } from "./key.ts";
 import type { Stored } from "./object.ts";
-import type { Looking } from "./plan.ts";
+import type { Looking } from "./query.ts";
 
 /** A run that is over: what is kept of it until its retention has passed. Instants in epoch ms. */
 export type PastRun = {

@@ -5,7 +5,7 @@
 import type { Key, Message } from "../core/key.ts";
 import type { Obj, Ref, Stored } from "../core/object.ts";
 import type { Outbox, Position } from "../core/outbox.ts";
-import type { ProbeResult, Query } from "../core/plan.ts";
+import type { ProbeResult, Query } from "../core/query.ts";
 import type { PastRun, Returning } from "../core/recovery.ts";
 
 /** An answer and the API server's clock when it gave it (`Date` header), epoch ms. */

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { events } from "../core/event.ts";
 import { oneLine } from "../core/line.ts";
 import type { Obj, Stored } from "../core/object.ts";
-import type { Query } from "../core/plan.ts";
+import type { Query } from "../core/query.ts";
 import { instantOf } from "../core/time.ts";
 import { conditionOf, isEnding, nodeNameOf, type PodStatus, podStatus } from "./pods.ts";
 import { isRecord } from "./responses.ts";

@@ -9,9 +9,6 @@ import { Refusal } from "./refusal.ts";
 import { nextUid, type Server, type WriteOptions } from "./server.ts";
 import { type Change, type Webhook, webhooksFor } from "./webhooks.ts";
 
-/** Gives a webhook's answer to an AdmissionReview. Throws where none can be had. */
-export type Admit = (webhook: Webhook, review: unknown) => unknown;
-
 /** Thrown by an `Admit` that must ask first and be called again: the whole request is then repeated. */
 export class Unanswered extends Error {
   override readonly name = "Unanswered";

@@ -1,7 +1,8 @@
 /** The simulator over real HTTP, for kubectl: a hono app in front of the door, with watches and logs as streams. */
 import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
-import type { Answer, Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
+import type { Answer } from "./call.ts";
 import { followLog, isFollow } from "./follow.ts";
 import type { Simulator } from "./open.ts";
 import { jsonOfProtobuf, protobufType } from "./protobuf.ts";

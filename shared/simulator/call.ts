@@ -1,15 +1,7 @@
-/** A request and its answer as the door knows them. */
+/** A request after it was read, and its answer, as the door knows them. */
+import type { Ask } from "./ask.ts";
 import type { Form } from "./present.ts";
 import type { Server, Target } from "./server.ts";
-
-export type Ask = {
-  readonly method: string;
-  /** Path and query. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-};
 
 export type Answer = {
   readonly status: number;

@@ -1,9 +1,9 @@
 /** Admission webhooks over HTTP for a door that cannot wait: a request is repeated until all that it asks for is known. */
 import { request as plain } from "node:http";
 import { request as secure } from "node:https";
-import { type Admit, Unanswered } from "./admission.ts";
+import { Unanswered } from "./admission.ts";
 import { fieldsAt, withAt } from "./json.ts";
-import type { Webhook } from "./webhooks.ts";
+import type { Admit, Webhook } from "./webhooks.ts";
 
 export type Caller = {
   readonly admit: Admit;

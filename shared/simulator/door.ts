@@ -1,5 +1,7 @@
 /** The API server as one synchronous function from request to answer; watches are opened beside it. */
-import type { Answer, Ask, Call, Result, Sides } from "./call.ts";
+
+import type { Ask } from "./ask.ts";
+import type { Answer, Call, Result, Sides } from "./call.ts";
 import { discovery } from "./discovery.ts";
 import type { Gate } from "./gate.ts";
 import { formFor } from "./present.ts";

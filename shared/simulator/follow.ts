@@ -1,5 +1,7 @@
 /** A log that goes on, as `kubectl logs -f` asks for it: new lines as they come, until the pod has ended. */
-import type { Answer, Ask } from "./call.ts";
+
+import type { Ask } from "./ask.ts";
+import type { Answer } from "./call.ts";
 import { mainExit } from "./lifecycle.ts";
 import type { Simulator } from "./open.ts";
 import { keyOf } from "./store.ts";

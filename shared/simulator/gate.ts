@@ -1,5 +1,5 @@
 /** Stands before the door when rights are kept: authentication, authorisation, and what owners may be named. */
-import type { Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
 import { guardOwners } from "./owners.ts";
 import { type User, userOf } from "./people.ts";
 import { forbidden, Refusal } from "./refusal.ts";

@@ -2,18 +2,8 @@
 import { isFields, same, textAt } from "./json.ts";
 import { apiVersionOf, type Kind } from "./kinds.ts";
 import { type Draft, type Item, metaOf } from "./metadata.ts";
-import { changesBetween, type FieldSet, leavesOf, minus, plus, readSet, writeSet } from "./ownership.ts";
+import { changesBetween, leavesOf, minus, plus, readSet, type Share, writeSet } from "./ownership.ts";
 import { type Server, timeOf, type WriteOptions } from "./server.ts";
-
-/** One manager's share of an object. */
-export type Share = {
-  readonly manager: string;
-  readonly operation: "Apply" | "Update";
-  readonly apiVersion: string;
-  readonly time: string;
-  readonly subresource: string;
-  readonly set: FieldSet;
-};
 
 const shareOf = (entry: unknown): Share => ({
   manager: textAt(entry, "manager") ?? "",

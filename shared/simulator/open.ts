@@ -4,8 +4,8 @@
  * bytes. A snapshot shares all that it can, so that thousands of cases fork from one.
  */
 import type { Transport } from "../core/http.ts";
-import type { Admit } from "./admission.ts";
-import type { Answer, Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
+import type { Answer } from "./call.ts";
 import { claims } from "./claims.ts";
 import { type Clock, type ClockState, openClock, type Task } from "./clock.ts";
 import { collector } from "./collector.ts";
@@ -27,6 +27,7 @@ import { sides } from "./sides.ts";
 import { scriptsOf, spark } from "./spark.ts";
 import { type Change, keyOf, openStore, type Store, type StoreState } from "./store.ts";
 import { transportTo } from "./transport.ts";
+import type { Admit } from "./webhooks.ts";
 import { furnish } from "./world.ts";
 
 export type SimulatorState = { readonly clock: ClockState; readonly store: StoreState; readonly memories: Memories };

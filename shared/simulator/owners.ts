@@ -1,5 +1,5 @@
 /** The admission that guards owners: whoever names one that is to wait must be allowed to make it wait. */
-import type { Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
 import { kindNamed } from "./crds.ts";
 import { at, itemsAt, parsed, textAt } from "./json.ts";
 import type { User } from "./people.ts";

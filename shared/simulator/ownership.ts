@@ -6,6 +6,16 @@ import { metadataShape, type Shape, shapeOfKind } from "./shapes.ts";
 /** Paths of fields; a path is its steps joined by newlines. */
 export type FieldSet = ReadonlySet<string>;
 
+/** One manager's share of an object. */
+export type Share = {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly time: string;
+  readonly subresource: string;
+  readonly set: FieldSet;
+};
+
 /** Values by path. */
 type Leaves = Map<string, unknown>;
 

@@ -1,5 +1,5 @@
 /** Who asks: whoever bears the token of a service account is that account, everybody else the administrator. */
-import type { Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
 import { numberAt, parsed, textAt } from "./json.ts";
 import type { Item } from "./metadata.ts";
 import { Refusal } from "./refusal.ts";

@@ -1,5 +1,7 @@
 /** Questions about rights and identity: answered by roles and bindings where they are kept, else everybody may do everything. */
-import type { Ask, Result } from "./call.ts";
+
+import type { Ask } from "./ask.ts";
+import type { Result } from "./call.ts";
 import { at, type Fields, fieldsAt, itemsAt, parsed, textAt } from "./json.ts";
 import { bearerOf, type User, userOf } from "./people.ts";
 import { cause, invalid } from "./refusal.ts";

@@ -1,13 +1,13 @@
 /** What every verb is given: the store, the clock, and the question after it was read. */
 import { hash } from "node:crypto";
-import type { Admit } from "./admission.ts";
-import type { Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
 import { type Clock, stamp } from "./clock.ts";
 import type { Kind } from "./kinds.ts";
-import type { Share } from "./managed.ts";
 import type { Item } from "./metadata.ts";
+import type { Share } from "./ownership.ts";
 import { notFound } from "./refusal.ts";
 import { keyOf, type Store } from "./store.ts";
+import type { Admit } from "./webhooks.ts";
 
 export type Server = {
   readonly store: Store;

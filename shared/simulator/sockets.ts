@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Ask } from "./call.ts";
+import type { Ask } from "./ask.ts";
 import type { Door } from "./door.ts";
 
 const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

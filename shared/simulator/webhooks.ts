@@ -25,6 +25,9 @@ export type Webhook = {
   readonly body: Fields;
 };
 
+/** Gives a webhook's answer to an AdmissionReview. Throws where none can be had. */
+export type Admit = (webhook: Webhook, review: unknown) => unknown;
+
 const urlOf = (webhook: unknown): string => {
   const service = fieldsAt(webhook, "clientConfig", "service");
   const port = numberAt(service, "port") ?? 443;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { all, getIfAllowed, list, proxyGet } from "../../shared/core/decision.ts";
-import type { ProbeResult } from "../../shared/core/plan.ts";
+import type { ProbeResult } from "../../shared/core/query.ts";
 import { resultOf, stepReads } from "../../shared/engine/reads/queries.ts";
 import { step } from "../../shared/engine/step.ts";
 import { failing, message, parts, refOf, type Stage, stage } from "./fakes.ts";

@@ -106,9 +106,9 @@ export const literalsOf = (text: string): readonly Literal[] => {
   return found;
 };
 
-export type Import = { readonly from: string; readonly to: string; readonly line: number; readonly typeOnly: boolean };
+export type Import = { readonly from: string; readonly to: string; readonly line: number };
 
-const statement = /^(?:import|export)\s+(type\s)?(?:[^;"'`=]*?\sfrom\s+)?["']([^"']+)["']/gm;
+const statement = /^(?:import|export)\s+(?:type\s)?(?:[^;"'`=]*?\sfrom\s+)?["']([^"']+)["']/gm;
 const dynamic = /\bimport\(\s*["']([^"']+)["']\s*\)/g;
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;
@@ -120,14 +120,12 @@ const resolve = (from: string, to: string): string => (to.startsWith(".") ? join
 export const importsOf = (from: string): readonly Import[] => {
   const text = read(from);
   const fixed = [...text.matchAll(statement)].map((found) => ({
-    to: resolve(from, found[2] ?? ""),
+    to: resolve(from, found[1] ?? ""),
     line: lineAt(text, found.index),
-    typeOnly: found[1] !== undefined,
   }));
   const lazy = [...text.matchAll(dynamic)].map((found) => ({
     to: resolve(from, found[1] ?? ""),
     line: lineAt(text, found.index),
-    typeOnly: true,
   }));
   return [...fixed, ...lazy].map((found) => ({ from, ...found }));
 };

@@ -3,7 +3,8 @@ import { mergePatch } from "../../shared/core/json.ts";
 import type { Key } from "../../shared/core/key.ts";
 import type { Obj, Resource, Stored } from "../../shared/core/object.ts";
 import type { Operator } from "../../shared/core/operator.ts";
-import type { Effect, Plan, ProbeResult, Query, Refusal } from "../../shared/core/plan.ts";
+import type { Effect, Plan, Refusal } from "../../shared/core/plan.ts";
+import type { ProbeResult, Query } from "../../shared/core/query.ts";
 import { timeText } from "../../shared/core/time.ts";
 import { resultOf } from "../support/decisions.ts";
 

@@ -5,7 +5,7 @@
 import { forgetOldest } from "../../core/bounded-map.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { HttpResponse, Transport } from "../../core/http.ts";
-import type { ProbeFailure, ProbeResult, Query } from "../../core/plan.ts";
+import type { ProbeFailure, ProbeResult, Query } from "../../core/query.ts";
 import { withFeature } from "../../kube/features.ts";
 import { proxyPath } from "../../kube/paths.ts";
 

@@ -13,10 +13,10 @@ import { isRecord } from "../../kube/responses.ts";
 import { registered } from "../installation/webhooks.ts";
 import type { Session } from "../tools.ts";
 import { flagIn } from "./flags.ts";
-import type { Report } from "./report.ts";
 import type { Installed, Stoppable } from "./upstream.ts";
 
-type Words = Pick<Report, "differs" | "blocks">;
+/** See `Report`: what will be otherwise, and what is in the way. */
+type Words = { readonly differs: readonly string[]; readonly blocks: readonly string[] };
 
 const podTemplate = z.looseObject({
   spec: z.looseObject({

@@ -7,7 +7,7 @@ import { forgetOldest } from "../../core/bounded-map.ts";
 import { same } from "../../core/json.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import type { Epoch } from "../../core/time.ts";
 import type { CachedStep, StepCache } from "../../engine/reads/cache.ts";
 import type { Forwarder } from "../../forward/forwarder.ts";

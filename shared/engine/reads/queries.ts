@@ -2,7 +2,7 @@
 import type { Answer, Reads } from "../../core/decision.ts";
 import { ApiError } from "../../core/errors.ts";
 import { isLabelValue, type Ref, type Stored } from "../../core/object.ts";
-import type { Looking, Probe, ProbeResult, Query } from "../../core/plan.ts";
+import type { Looking, Probe, ProbeResult, Query } from "../../core/query.ts";
 import type { Cluster } from "../ports.ts";
 
 /** No object carries what is no label, and the server refuses to look for it. */

@@ -1,8 +1,9 @@
-/** What every act of a SparkApplication's step works with, and how its result becomes a plan. */
+/** What every act of a SparkApplication's step works with. */
 import { list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Ref, Stored } from "../../core/object.ts";
-import type { Effect, Plan, Query, View } from "../../core/plan.ts";
+import type { Effect, View } from "../../core/plan.ts";
+import type { Query } from "../../core/query.ts";
 import { pods } from "../../kube/resources.ts";
 import { type RareKind, rareKinds } from "../auxiliary-objects/all.ts";
 import type { Options } from "../auxiliary-objects/options.ts";
@@ -12,13 +13,10 @@ import type { ParsedSpec } from "../schema/parse.ts";
 import { alive, type Pods, sortOut } from "./driver/evidence.ts";
 import { judged } from "./driver/failure-causes.ts";
 import type { RestartPolicy } from "./driver/retry.ts";
-import { trackedUpTo, uselessAfter } from "./executors/retention.ts";
-import { events, executorEvents, withHistory } from "./history.ts";
 import type { Driver, Memory } from "./memory.ts";
 import type { Policies } from "./policies.ts";
 import { made } from "./resource.ts";
 import { isOwnRun } from "./run-spec.ts";
-import { projected, shownExecutors } from "./status.ts";
 
 /** What a deployment decides for all its SparkApplications. */
 export type Settings = {
@@ -122,54 +120,9 @@ export const endOver = (memory: Memory, found: Pods): readonly Effect[] => {
   return [...endStrays(found), ...alive(run).map((pod) => removal(pod, pods))];
 };
 
-/** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
-export const endAll = (
-  scene: ApplicationContext,
-  found: Pods,
-): { readonly stage: readonly Effect[]; readonly until?: number } => {
-  const { useless, until } = uselessAfter(scene, found.executors);
-  const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
-  return { stage, ...(until === undefined ? {} : { until }) };
-};
-
 /** When nothing of the newest save that planned a driver, or executors, can arrive any more, epoch ms. */
 export const settledAt = ({ memory, settings }: Pick<ApplicationContext, "memory" | "settings">): number =>
   Math.max(
     (memory.plannedAt ?? 0) + settings.settledMs,
     ...(memory.allotment?.underway ?? []).map((round) => settlesAt(round, settings.settledMs)),
   );
-
-/**
- * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
- * last of its executors is known to have ended: the event that tells of it may get lost.
- */
-export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: string): Plan<Memory> => {
-  const settled = settledAt(scene);
-  const { stage, until } = endAll(scene, found);
-  const goesOn = membersOf(found.executors).some(isLiving);
-  const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
-  const due = scene.view.now < settled ? settled : until;
-  const rest = busy ? {} : due === undefined ? { rests: true } : { wakeAt: due };
-  const told = waitsFor === undefined ? {} : { waitsFor };
-  return planOf(scene, scene.memory, found, { stages: [stage], ...rest, ...told });
-};
-
-type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
-  readonly stages?: readonly (readonly Effect[])[];
-};
-
-/** The plan of an act: its effects, then the event of the phase, then the status. */
-export const planOf = (
-  scene: ApplicationContext,
-  memory: Memory,
-  found: Pods | undefined,
-  { stages: given = [], ...extras }: Extras,
-): Plan<Memory> => {
-  const { object, settings, info } = scene;
-  const next = withHistory(scene, scene.memory.state.phase, memory);
-  const limit = trackedUpTo({ settings, memory: next });
-  const status = projected(object, next, { pods: found, info, limit });
-  const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
-  const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
-  return { ...extras, memory: next, stages, status };
-};

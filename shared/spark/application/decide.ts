@@ -11,14 +11,11 @@ import { adopted, blank, mayHideDriver } from "./adoption.ts";
 import { endAuxiliaryObjects } from "./auxiliary-objects.ts";
 import {
   type ApplicationContext,
-  endAll,
   endOver,
   endStrays,
-  planOf,
   podsOf,
   policyOf,
   readPods,
-  resting,
   type Settings,
   settledAt,
 } from "./context.ts";
@@ -30,6 +27,7 @@ import * as closing from "./executors/final-account.ts";
 import { withHistory } from "./history.ts";
 import { type Act, acts, clearedInto, suspendable } from "./machine.ts";
 import { type Memory, normaliser, type State } from "./memory.ts";
+import { endAll, planOf, resting } from "./plan.ts";
 import { policiesOf } from "./policies.ts";
 import { sparkApplications } from "./resource.ts";
 import { isOwnRun, relevant } from "./run-spec.ts";

@@ -1,6 +1,7 @@
 /** The state machine of a SparkApplication as tables: what each phase does, and where the driver's evidence leads. */
-import type { Cause } from "./driver/failure-causes.ts";
-import type { Phase } from "./memory.ts";
+
+import type { Evidence } from "./driver/evidence.ts";
+import type { Cause, Phase } from "./memory.ts";
 
 /** What a phase does about the world. */
 export type Act = "submit" | "follow" | "succeed" | "fail" | "clear" | "resubmit" | "wait" | "rest";
@@ -25,9 +26,6 @@ export const acts: Readonly<Record<Phase, Act>> = {
 
 /** Where a phase goes when all that it had to remove is gone. */
 export const clearedInto = { INVALIDATING: "PENDING_RERUN", SUSPENDING: "SUSPENDED" } as const;
-
-/** What is known of the current attempt's driver pod. `absent` was never seen, `lost` was and is certainly gone. */
-export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";
 
 /** driver's evidence → phase after it, while a run is followed; "resume" creates the pod that was planned. */
 export const followed: Readonly<

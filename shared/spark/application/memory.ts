@@ -5,7 +5,6 @@ import { instant } from "../../kube/instant.ts";
 import { rareNames } from "../auxiliary-objects/all.ts";
 import { allotment } from "../executors/allotment.ts";
 import { ledgerShape } from "../executors/ledger.ts";
-import { causes } from "./driver/failure-causes.ts";
 
 /** The driver of the current attempt. Its identity was handed out, and saved, before it was created. */
 const driver = z.object({
@@ -30,6 +29,24 @@ const plain = z.enum([
   "SUSPENDED",
   "RESUMING",
 ]);
+
+/** Why a run failed, as a word: see driver/failure-causes.ts. */
+const causes = [
+  "application",
+  "deleted",
+  "preempted",
+  "evicted",
+  "node",
+  "imagePull",
+  "unschedulable",
+  "driverStart",
+  "executorStart",
+  "executorsGone",
+  "driverHung",
+  "unreachable",
+] as const;
+
+export type Cause = (typeof causes)[number];
 
 /** A union per phase: what is remembered of an end depends on the end. `endedAt`, `retryAt` in epoch ms. */
 const state = z.discriminatedUnion("phase", [

@@ -5,8 +5,8 @@ import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type ApplicationContext, endStrays, removal } from "./context.ts";
+import type { Evidence } from "./driver/evidence.ts";
 import { alive, type Pods } from "./driver/evidence.ts";
-import type { Evidence } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 
 /**

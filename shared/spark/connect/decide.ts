@@ -8,7 +8,8 @@ import { all, type Decision, get, list, type Reads } from "../../core/decision.t
 import { digestOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, Plan, Query, View } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Query } from "../../core/query.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";

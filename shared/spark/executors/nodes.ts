@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Ref, Stored } from "../../core/object.ts";
-import type { ProbeResult } from "../../core/plan.ts";
+import type { ProbeResult } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { disruptionOf } from "../../kube/disruption.ts";
 import { conditionOf, isEnding, podStatus } from "../../kube/pods.ts";

@@ -1,7 +1,7 @@
 /** Which executors the driver knows, by its own REST API: asked through the API server's pod proxy, read at the door. */
 import * as z from "zod";
 import type { Ref } from "../../core/object.ts";
-import type { ProbeResult, Query } from "../../core/plan.ts";
+import type { ProbeResult, Query } from "../../core/query.ts";
 
 const entry = z.looseObject({
   id: z.string(),

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Stored } from "../../core/object.ts";
-import type { Effect, Query } from "../../core/plan.ts";
+import type { Effect } from "../../core/plan.ts";
+import type { Query } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { sparkApplications } from "../application/resource.ts";

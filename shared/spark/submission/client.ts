@@ -3,10 +3,8 @@
  * driver is to read, in a ConfigMap. What that client refuses is refused.
  */
 import type { Obj } from "../../core/object.ts";
-import type { Json } from "../../kube/responses.ts";
 import type { Conf } from "./conf.ts";
 import { listOf, understood } from "./conf.ts";
-import type { Identity } from "./identity.ts";
 import { driverLabels } from "./labels.ts";
 import type { SparkPod } from "./pods/pod.ts";
 import { emptyPod, podOf, withEnv, withVolume } from "./pods/pod.ts";
@@ -21,22 +19,11 @@ import { network } from "./steps/network.ts";
 import { localDirs } from "./steps/scratch.ts";
 import { secretEnv, secrets } from "./steps/secrets.ts";
 import { service } from "./steps/service.ts";
-import type { Context, Machine, Program, Step } from "./steps/step.ts";
+import type { Context, Request, Step } from "./steps/step.ts";
 import { executorTemplateConf, template } from "./steps/template.ts";
 import { volcano } from "./steps/volcano.ts";
 import { volumes } from "./steps/volumes.ts";
 import { rulesFor } from "./versions.ts";
-
-export type Request = {
-  readonly conf: Conf;
-  readonly sparkVersion: string;
-  readonly identity: Identity;
-  readonly program: Program;
-  readonly proxyUser: string | undefined;
-  readonly machine: Machine;
-  /** The driver's pod template as an object, and the executors' as the text that the driver will read. */
-  readonly templates: { readonly driver?: unknown; readonly executor?: string; readonly podGroup?: Json };
-};
 
 /** The driver's pod is left open, so that its fields can still be added to. */
 export type Built = {

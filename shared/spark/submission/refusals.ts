@@ -1,5 +1,5 @@
 /** What Spark's submission client refuses, and what only it could do, each with what to change. */
-import type { Request } from "./client.ts";
+
 import { below, listOf } from "./conf.ts";
 import { wrongValues } from "./conf-values.ts";
 import { reservedLabels, userLabels } from "./labels.ts";
@@ -7,6 +7,7 @@ import { imageOf } from "./steps/basic.ts";
 import { credentialFiles } from "./steps/credentials.ts";
 import { wrongResources } from "./steps/resources.ts";
 import { partsOf } from "./steps/secrets.ts";
+import type { Request } from "./steps/step.ts";
 import { executorTemplateConf } from "./steps/template.ts";
 import { customStepsConf, podGroupFile, volcanoStep } from "./steps/volcano.ts";
 import type { Rules } from "./versions.ts";

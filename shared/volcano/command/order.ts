@@ -5,7 +5,8 @@
 import * as z from "zod";
 import type { Obj, Resource, Stored } from "../../core/object.ts";
 import type { Watch } from "../../core/operator.ts";
-import type { Effect, Looking } from "../../core/plan.ts";
+import type { Effect } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { trim } from "../../kube/trim.ts";

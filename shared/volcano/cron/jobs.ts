@@ -1,7 +1,7 @@
 /** The jobs of a CronJob that are there: which go on, which have ended how, and what its status does not know yet. */
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, isFinished, phaseOf, shownBy } from "../child-jobs.ts";

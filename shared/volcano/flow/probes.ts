@@ -4,7 +4,7 @@
  */
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Looking, ProbeResult, Query } from "../../core/plan.ts";
+import type { Looking, ProbeResult, Query } from "../../core/query.ts";
 import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";

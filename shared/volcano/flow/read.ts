@@ -1,7 +1,7 @@
 /** The door: a JobFlow's spec as the API server keeps it, read, or one message of what to change. */
 import type { Key } from "../../core/key.ts";
 import { isLabelValue, type Stored } from "../../core/object.ts";
-import type { Looking } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { explain, telling } from "../../kube/explain.ts";
 import { jobs, keys } from "../resource.ts";
 import { withoutNulls } from "../schema/absent.ts";

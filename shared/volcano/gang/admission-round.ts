@@ -3,7 +3,8 @@
 import { counted } from "../../core/counted.ts";
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/memory.ts";
 import { specOf } from "../queue/tree.ts";

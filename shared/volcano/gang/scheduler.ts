@@ -1,7 +1,8 @@
 /** Who lets groups of pods in: Volcano's scheduler while anything shows that it lives, or Rekindle. */
 import { all, list, type Reads } from "../../core/decision.ts";
 import type { Resource, Stored } from "../../core/object.ts";
-import type { Looking, View } from "../../core/plan.ts";
+import type { View } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { instantOf } from "../../core/time.ts";
 import { isReady } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";

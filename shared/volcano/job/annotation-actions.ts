@@ -2,11 +2,11 @@
 import { spanText } from "../../core/annotation.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
 import type { Target } from "./annotations.ts";
+import type { SelectedAction } from "./apply-action.ts";
 import { type JobContext, tallied } from "./context.ts";
 import { isWorking } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { isDone } from "./pods.ts";
-import type { SelectedAction } from "./select-action.ts";
 
 type Wished = (scene: JobContext, memory: Memory) => SelectedAction | undefined;
 

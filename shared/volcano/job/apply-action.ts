@@ -2,15 +2,37 @@
 import { timeText } from "../../core/time.ts";
 import { partitionOf } from "../pods/pod.ts";
 import { nameOf, tasksOf } from "../schema/spec.ts";
+import type { Action } from "../schema/words.ts";
 import { backoffAfter, heldUntil } from "./backoff.ts";
 import { isHeld, type JobContext, tallied } from "./context.ts";
 import { superseded, type Target } from "./delays.ts";
+import type { Later } from "./events.ts";
 import { isWorking, type Move, moveFor, type PodsAct } from "./machine.ts";
 import { entered, type Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./phase-rules.ts";
 import type { Member } from "./pods.ts";
-import type { SelectedAction } from "./select-action.ts";
+import type { PolicyEvent } from "./policy-events.ts";
+
+/** The one action that a step takes: see select-action.ts. */
+export type SelectedAction = {
+  readonly memory: Memory;
+  readonly action: Action;
+  readonly target: Target;
+  /** Absent for a sync that nothing led to. */
+  readonly because?: {
+    readonly event: string;
+    readonly exitCodes: readonly number[];
+    /** What happened came from outside: see `Happening`. */
+    readonly disrupted?: true;
+  };
+  /** What must be asked again before the action is taken. */
+  readonly witness?: PolicyEvent["witness"];
+  /** When a pod will have waited for too long, epoch ms. */
+  readonly wakeAt?: number;
+  /** Actions that wait from this step on. */
+  readonly laters?: readonly Later[];
+};
 
 type Place = Pick<Member, "task" | "index">;
 

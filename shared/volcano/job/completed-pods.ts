@@ -1,12 +1,11 @@
 /** Pods that succeeded and that somebody removed since: they did what they were for, and count on. */
-import { nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
-import type { JobContext } from "./context.ts";
+import { type JobSpec, nameOf, replicasOf, type Task, tasksOf } from "../schema/spec.ts";
 import type { Memory } from "./memory.ts";
 import { changed, holderOf, ofTask } from "./ordinals.ts";
 import type { Counting } from "./pod-counts.ts";
 import { isDone, type Member } from "./pods.ts";
 
-type Known = Pick<JobContext, "members" | "memory" | "spec">;
+type Known = { readonly members: readonly Member[]; readonly memory: Memory; readonly spec: JobSpec };
 
 const thereIn = ({ members }: Known, name: string): ReadonlySet<number> =>
   new Set(members.filter(({ task }) => task === name).map(({ index }) => index));

@@ -1,7 +1,8 @@
 /** What every act of a job's step works with. */
 import type { Key } from "../../core/key.ts";
 import type { Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, Looking, View } from "../../core/plan.ts";
+import type { Effect, View } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Order } from "../command/order.ts";
 import { letIn } from "../gang/admit.ts";
@@ -17,7 +18,9 @@ import { moveFor } from "./machine.ts";
 import type { Memory } from "./memory.ts";
 import { type Counting, type Tally, tallyOf } from "./pod-counts.ts";
 import { countingOf, isOver, type Member } from "./pods.ts";
-import type { Word } from "./status.ts";
+
+/** Why the job is where it is, where it has a word for it. */
+export type Word = { readonly reason: string; readonly message: string };
 
 export type JobContext = {
   readonly key: Key;

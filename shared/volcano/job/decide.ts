@@ -2,7 +2,8 @@
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import type { Json } from "../../kube/responses.ts";
@@ -15,7 +16,7 @@ import { jobs, keys, queues } from "../resource.ts";
 import { specIn } from "../schema/parse.ts";
 import type { JobSpec, Volume } from "../schema/spec.ts";
 import { annotationPoliciesOf } from "./annotation-policies.ts";
-import { applyAction, endsAll } from "./apply-action.ts";
+import { applyAction, endsAll, type SelectedAction } from "./apply-action.ts";
 import { againOf } from "./completed-pods.ts";
 import { got, groupAgain, groupsOf, type JobContext, ownerOf, podsOf, refOf } from "./context.ts";
 import { owed } from "./events.ts";
@@ -26,7 +27,7 @@ import { held, invalid, payingPlan, planOf, refusedPlan } from "./plan.ts";
 import { membersOf } from "./pods.ts";
 import { readPriorities } from "./priorities.ts";
 import { awaiting } from "./recovery-window.ts";
-import { isToEnd, type SelectedAction, selectAction } from "./select-action.ts";
+import { isToEnd, selectAction } from "./select-action.ts";
 import { startingUp } from "./startup.ts";
 
 /** Claims by the names that they are made under. */

@@ -2,7 +2,7 @@
 import { type Doing, type Effect, kindOf, type Refusal, type Trouble } from "../../core/plan.ts";
 import { claims, pods } from "../../kube/resources.ts";
 import { jobs, podGroups } from "../resource.ts";
-import type { Word } from "./status.ts";
+import type { Word } from "./context.ts";
 
 /** What an event holds, and a little less. */
 export const longestMessage = 1_000;

@@ -11,11 +11,11 @@ import { orderWord, takenOrders } from "../command/order.ts";
 import { jobs } from "../resource.ts";
 import { durationText } from "../schema/duration.ts";
 import type { Action } from "../schema/words.ts";
+import type { Word } from "./context.ts";
 import { isKept, type JobContext } from "./context.ts";
 import { longestMessage } from "./error-texts.ts";
 import { commandActions } from "./machine.ts";
 import { type Memory, stateShown, type Untold } from "./memory.ts";
-import type { Word } from "./status.ts";
 
 /** An event of what has happened. */
 const eventOf = (about: Stored, { occasion, type, reason, message }: Untold): Effect =>

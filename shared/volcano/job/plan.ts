@@ -10,14 +10,14 @@ import { cleared } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
 import { jobs, podGroups } from "../resource.ts";
 import { tasksOf } from "../schema/spec.ts";
-import { isKept, type JobContext, ownerOf, refOf } from "./context.ts";
+import { isKept, type JobContext, ownerOf, refOf, type Word } from "./context.ts";
 import { refusalWord } from "./error-texts.ts";
 import { actionTold, ordersTold, problemsTold, stateWord, told, toldFirst } from "./events.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished } from "./machine.ts";
 import { type Memory, seeded, shownPhase, type Untold } from "./memory.ts";
 import { groupEffects, planOwnedObjects } from "./owned-objects.ts";
-import { projected, type Word } from "./status.ts";
+import { projected } from "./status.ts";
 import { podEffects } from "./sync.ts";
 import { type Asked, pollMs, waitsOf } from "./waits.ts";
 

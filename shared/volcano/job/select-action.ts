@@ -3,6 +3,7 @@ import { remembered, waitingOrders } from "../command/order.ts";
 import type { Action } from "../schema/words.ts";
 import { annotationActionOf } from "./annotation-actions.ts";
 import type { CodeRule } from "./annotations.ts";
+import type { SelectedAction } from "./apply-action.ts";
 import type { JobContext } from "./context.ts";
 import { type Arm, armed, dueOf, isOfJob, recovered, type Target } from "./delays.ts";
 import type { Later } from "./events.ts";
@@ -11,25 +12,6 @@ import type { Memory } from "./memory.ts";
 import { changed, ofTask } from "./ordinals.ts";
 import { type Answer, actionFor } from "./policies.ts";
 import { type EventName, isLeaving, type PolicyEvent, policyEventsOf } from "./policy-events.ts";
-
-export type SelectedAction = {
-  readonly memory: Memory;
-  readonly action: Action;
-  readonly target: Target;
-  /** Absent for a sync that nothing led to. */
-  readonly because?: {
-    readonly event: string;
-    readonly exitCodes: readonly number[];
-    /** What happened came from outside: see `Happening`. */
-    readonly disrupted?: true;
-  };
-  /** What must be asked again before the action is taken. */
-  readonly witness?: PolicyEvent["witness"];
-  /** When a pod will have waited for too long, epoch ms. */
-  readonly wakeAt?: number;
-  /** Actions that wait from this step on. */
-  readonly laters?: readonly Later[];
-};
 
 /** A pod that waits, and when it will have waited for too long; `fresh`: no step before has seen it. */
 type Waiting = Later & { readonly fresh: boolean };

@@ -3,15 +3,12 @@ import { instantOf, timeText } from "../../core/time.ts";
 import type { Json } from "../../kube/responses.ts";
 import { notesOf } from "../plugins/all.ts";
 import { durationText } from "../schema/duration.ts";
-import type { JobContext } from "./context.ts";
+import type { JobContext, Word } from "./context.ts";
 import { tallied } from "./context.ts";
 import { isFinished } from "./machine.ts";
 import { claimNotes } from "./owned-objects.ts";
 
 const positive = (name: string, number: number): Json => (number === 0 ? {} : { [name]: number });
-
-/** Why the job is where it is, where it has a word for it. */
-export type Word = { readonly reason: string; readonly message: string };
 
 const stateOf = ({ memory }: JobContext, told: Word | undefined): Json => {
   return {

@@ -2,8 +2,9 @@
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Looking, Plan, View } from "../../core/plan.ts";
+import type { Effect, Plan, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
+import type { Looking } from "../../core/query.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { families } from "../../../shared/cli/migration/families.ts";
 import { flagIn, flagsOf } from "../../../shared/cli/migration/flags.ts";
-import type { Looking } from "../../../shared/core/plan.ts";
+import type { Looking } from "../../../shared/core/query.ts";
 import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
 import { timing } from "../../../shared/engine/settings.ts";
 import { readLeases } from "../../../shared/volcano/gang/scheduler.ts";

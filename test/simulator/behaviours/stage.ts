@@ -1,6 +1,7 @@
 /** The simulator as scenarios want it, with everything on that a real API server has on. */
-import type { Admit } from "../../../shared/simulator/admission.ts";
+
 import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import type { Admit } from "../../../shared/simulator/webhooks.ts";
 import { answerTo } from "./hooks.ts";
 
 /** Switched on in the real API server, too. */

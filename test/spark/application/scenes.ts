@@ -2,7 +2,8 @@
 import { digestOf } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Effect, Looking, Plan, Probe, ProbeResult, Query, Refusal } from "../../../shared/core/plan.ts";
+import type { Effect, Plan, Refusal } from "../../../shared/core/plan.ts";
+import type { Looking, Probe, ProbeResult, Query } from "../../../shared/core/query.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { decide } from "../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../shared/spark/application/memory.ts";

@@ -1,7 +1,7 @@
 /** Probes: a job that is made while those that it depends on still run, as soon as they show what is wanted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ProbeResult } from "../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../shared/core/query.ts";
 import { flowOf } from "./stages.ts";
 
 const probing = (probe: object) => {

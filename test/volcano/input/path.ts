@@ -1,6 +1,7 @@
 /** A job's step through reconcile in a cluster that holds its queue and nothing else, with no webhook before it. */
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Looking, Plan } from "../../../shared/core/plan.ts";
+import type { Plan } from "../../../shared/core/plan.ts";
+import type { Looking } from "../../../shared/core/query.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../shared/volcano/job/memory.ts";
 import { resultOf } from "../../support/decisions.ts";

@@ -2,7 +2,8 @@
 import { mergePatch } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../shared/core/object.ts";
-import type { Effect, Plan, Query, Refusal } from "../../../shared/core/plan.ts";
+import type { Effect, Plan, Refusal } from "../../../shared/core/plan.ts";
+import type { Query } from "../../../shared/core/query.ts";
 import type { Returning } from "../../../shared/core/recovery.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";

@@ -1,7 +1,7 @@
 /** What a job's steps spare: looks that say nothing new, steps that would find nothing to do, and waits for what has gone. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Query } from "../../../shared/core/plan.ts";
+import type { Query } from "../../../shared/core/query.ts";
 import { decide } from "../../../shared/volcano/job/decide.ts";
 import { volcanoJob } from "../../../shared/volcano/job/operator.ts";
 import { eight, key, Loop, task } from "./loop.ts";

@@ -1,7 +1,8 @@
 /** Queues, groups and commands as plain data, and steps of every queue by their decisions alone until nothing changes any more. */
 
 import type { Obj, Stored } from "../../../shared/core/object.ts";
-import type { Effect, Plan, Query } from "../../../shared/core/plan.ts";
+import type { Effect, Plan } from "../../../shared/core/plan.ts";
+import type { Query } from "../../../shared/core/query.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import type { GangMode } from "../../../shared/volcano/gang/scheduler.ts";
 import type { QueueOptions } from "../../../shared/volcano/queue/decide.ts";

@@ -6,17 +6,9 @@ import type { Ref, Stored } from "../../../core/object.ts";
 import type { Plan } from "../../../core/plan.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
-import {
-  type ApplicationContext,
-  bodyOf,
-  leftoversOf,
-  planOf,
-  podsOf,
-  readPods,
-  removal,
-  settledAt,
-} from "../context.ts";
+import { type ApplicationContext, bodyOf, leftoversOf, podsOf, readPods, removal, settledAt } from "../context.ts";
 import type { Memory } from "../memory.ts";
+import { planOf } from "../plan.ts";
 import { adoptedUid, alive, type Pods } from "./evidence.ts";
 import { type UnreachablePods, unreachableAmong } from "./unreachable.ts";
 

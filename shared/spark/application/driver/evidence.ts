@@ -5,9 +5,11 @@ import { instantOf } from "../../../core/time.ts";
 import { statusDisruption } from "../../../kube/disruption.ts";
 import { inOrder, isEnding, isOver, labelOf, ownedBy, podStatus, terminationOf } from "../../../kube/pods.ts";
 import { endedByDeletion } from "../../executors/losses.ts";
-import type { Evidence } from "../machine.ts";
 import type { Driver } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
+
+/** What is known of the current attempt's driver pod. `absent` was never seen, `lost` was and is certainly gone. */
+export type Evidence = "absent" | "pending" | "running" | "completed" | "failed" | "unknown" | "lost";
 
 /** Stands for the UID of a driver known only from a status: whichever body has its submission id is it. */
 export const adoptedUid = "adopted";

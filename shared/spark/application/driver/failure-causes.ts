@@ -2,24 +2,8 @@
 import type { Stored } from "../../../core/object.ts";
 import { disruptionOf, statusDisruption } from "../../../kube/disruption.ts";
 import { podStatus, terminationOf, waitingReason } from "../../../kube/pods.ts";
+import type { Cause } from "../memory.ts";
 import { driverContainer, isCutShort } from "./evidence.ts";
-
-export const causes = [
-  "application",
-  "deleted",
-  "preempted",
-  "evicted",
-  "node",
-  "imagePull",
-  "unschedulable",
-  "driverStart",
-  "executorStart",
-  "executorsGone",
-  "driverHung",
-  "unreachable",
-] as const;
-
-export type Cause = (typeof causes)[number];
 
 /** cause → whether a retry is spent on it where `rekindle.dev/restart-on: infrastructure` stands. */
 export const spendsRetry: Readonly<Record<Cause, boolean>> = {

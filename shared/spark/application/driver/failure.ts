@@ -4,10 +4,10 @@ import type { Stored } from "../../../core/object.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus, waitingReason } from "../../../kube/pods.ts";
 import { type ApplicationContext, policyOf } from "../context.ts";
-import type { Driver, Memory } from "../memory.ts";
+import type { Cause, Driver, Memory } from "../memory.ts";
 import { shownExecutors } from "../status.ts";
 import type { Pods } from "./evidence.ts";
-import { type Cause, delayOf, spendsRetry } from "./failure-causes.ts";
+import { delayOf, spendsRetry } from "./failure-causes.ts";
 import { nextRun } from "./retry.ts";
 
 export type End = {

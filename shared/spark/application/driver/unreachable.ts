@@ -14,9 +14,8 @@ import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../e
 import { spans } from "../annotations.ts";
 import type { ApplicationContext } from "../context.ts";
 import { statesOf } from "../executors/repair.ts";
-import type { Evidence } from "../machine.ts";
 import type { Driver } from "../memory.ts";
-import type { Pods } from "./evidence.ts";
+import type { Evidence, Pods } from "./evidence.ts";
 import { driverLateness, type End, executorLateness, type Lateness } from "./failure.ts";
 
 const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";

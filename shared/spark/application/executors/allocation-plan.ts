@@ -4,9 +4,10 @@ import type { Effect, Plan } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
 import { settlesAt } from "../../executors/allotment.ts";
 import type { Member } from "../../executors/members.ts";
-import { type ApplicationContext, planOf } from "../context.ts";
+import type { ApplicationContext } from "../context.ts";
 import type { Pods } from "../driver/evidence.ts";
 import type { Memory } from "../memory.ts";
+import { planOf } from "../plan.ts";
 import { type AllocationResult, allocateAmong, earlier, type OwnRun } from "./allocator.ts";
 import { endsNobody } from "./retention.ts";
 

@@ -1,6 +1,6 @@
 /** What the driver says of itself by its REST API, asked for only where a decision hangs on it. */
 import { proxyGet, type Reads } from "../../../core/decision.ts";
-import type { Query } from "../../../core/plan.ts";
+import type { Query } from "../../../core/query.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Registered, registeredIn, registeredQuery } from "../../executors/registered.ts";
 import type { ApplicationContext } from "../context.ts";

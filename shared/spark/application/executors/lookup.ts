@@ -1,6 +1,6 @@
 /** Everybody who is an executor of a run that Rekindle allocates for: those of the list, and those that it did not show. */
 import { all, list, type Reads } from "../../../core/decision.ts";
-import type { Looking } from "../../../core/plan.ts";
+import type { Looking } from "../../../core/query.ts";
 import { ownedBy } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Allotment, beyond } from "../../executors/allotment.ts";

@@ -8,7 +8,7 @@ import { exitWords, losses, lossReasons } from "../../executors/losses.ts";
 import { wantedOf } from "../../executors/owner.ts";
 import type { ApplicationContext } from "../context.ts";
 import type { End } from "../driver/failure.ts";
-import type { Cause } from "../driver/failure-causes.ts";
+import type { Cause } from "../memory.ts";
 import { sparkApplications } from "../resource.ts";
 
 /** So many losses of one step are told one by one: as many as are remembered whole. */

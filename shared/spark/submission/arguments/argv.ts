@@ -5,15 +5,7 @@ import { executorConfs } from "./executor.ts";
 import { monitored } from "./monitoring.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
-
-/** What an application is called, and what its submission is. */
-export type Subject = {
-  readonly name: string;
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly spec: SparkApplicationSpec;
-  readonly submissionId: string;
-};
+import type { Subject } from "./subject.ts";
 
 export type Arguments = {
   readonly confs: readonly Pair[];

@@ -1,9 +1,10 @@
 /** `spec.driver` in confs. */
-import type { Subject } from "./argv.ts";
+
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
 import { amounts, operatorLabels, secretKeys, secrets, words } from "./pod.ts";
 import { scratch } from "./scratch.ts";
+import type { Subject } from "./subject.ts";
 
 export const driverConfs = (subject: Subject): Pair[] => {
   const { spec } = subject;

@@ -2,9 +2,9 @@
 import type { SparkApplicationSpec } from "../../schema/application.ts";
 import type { SparkPodSpec } from "../../schema/pod.ts";
 import { withoutEnd } from "../conf.ts";
-import type { Subject } from "./argv.ts";
 import type { Pair } from "./pairs.ts";
 import { each, given } from "./pairs.ts";
+import type { Subject } from "./subject.ts";
 
 export type Role = "driver" | "executor";
 

@@ -7,7 +7,7 @@ import {
   metricsMapName,
   needsMetricsMap,
 } from "../arguments/monitoring.ts";
-import type { Wish } from "./mutation.ts";
+import type { Edit } from "./edit.ts";
 import type { SparkPod } from "./pod.ts";
 import { inContainer, withEnv, withVolume } from "./pod.ts";
 
@@ -32,17 +32,17 @@ const shared = [
   { field: "sparkConfigMap", volume: "spark-configmap-volume", folder: "/etc/spark/conf", variable: "SPARK_CONF_DIR" },
 ] as const;
 
-export const sharedConfigMaps = (pod: SparkPod, { spec }: Wish): SparkPod =>
+export const sharedConfigMaps: Edit = (pod, { spec }) =>
   shared.reduce((before, { field, volume, folder, variable }) => {
     const name = spec[field];
     if (!name) return before;
     return withEnv(mounted(before, volume, name, folder), [{ name: variable, value: folder }]);
   }, pod);
 
-export const configMaps = (pod: SparkPod, { own }: Wish): SparkPod =>
+export const configMaps: Edit = (pod, { own }) =>
   (own.configMaps ?? []).reduce((before, { name, path }) => mounted(before, volumeNameOf(name), name, path), pod);
 
-export const metrics = (pod: SparkPod, { name, role, spec }: Wish): SparkPod => {
+export const metrics: Edit = (pod, { name, role, spec }) => {
   const { monitoring } = spec;
   const exporter = monitoring?.prometheus;
   const exposed = role === "driver" ? monitoring?.exposeDriverMetrics : monitoring?.exposeExecutorMetrics;

@@ -3,26 +3,15 @@
  * driver pod, and into the executors' template. In the webhook's order, for later ones see what earlier ones added.
  */
 import type { Json } from "../../../kube/responses.ts";
-import type { SparkApplicationSpec } from "../../schema/application.ts";
-import type { SparkPodSpec } from "../../schema/pod.ts";
 import { limited } from "../additions.ts";
-import type { Role } from "../arguments/pod.ts";
 import { isScratch } from "../arguments/scratch.ts";
+import type { Edit, PodSource } from "./edit.ts";
 import { configMaps, metrics, sharedConfigMaps } from "./maps.ts";
 import type { SparkPod } from "./pod.ts";
 import { inContainer, inSpec, withEnv, withMount } from "./pod.ts";
 
 /** `sidecars` stay apart until the end: Spark's container comes before them. */
 export type Mutated = { readonly pod: SparkPod; readonly sidecars: readonly Json[] };
-
-export type Wish = {
-  readonly role: Role;
-  readonly name: string;
-  readonly spec: SparkApplicationSpec;
-  readonly own: SparkPodSpec;
-};
-
-type Edit = (pod: SparkPod, wish: Wish) => SparkPod;
 
 const env: Edit = (pod, { own }) => withEnv(pod, own.env ?? []);
 
@@ -158,7 +147,7 @@ const edits: readonly Edit[] = [
   processes,
 ];
 
-export const mutated = (pod: SparkPod, wish: Wish): Mutated => ({
-  pod: edits.reduce((before, edit) => edit(before, wish), pod),
-  sidecars: lacking(pod.spec.containers ?? [], wish.own.sidecars ?? []),
+export const mutated = (pod: SparkPod, source: PodSource): Mutated => ({
+  pod: edits.reduce((before, edit) => edit(before, source), pod),
+  sidecars: lacking(pod.spec.containers ?? [], source.own.sidecars ?? []),
 });

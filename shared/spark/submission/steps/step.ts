@@ -28,6 +28,18 @@ export type Machine = {
   readonly files?: Texts;
 };
 
+/** What Spark's submission client is asked to submit. */
+export type Request = {
+  readonly conf: Conf;
+  readonly sparkVersion: string;
+  readonly identity: Identity;
+  readonly program: Program;
+  readonly proxyUser: string | undefined;
+  readonly machine: Machine;
+  /** The driver's pod template as an object, and the executors' as the text that the driver will read. */
+  readonly templates: { readonly driver?: unknown; readonly executor?: string; readonly podGroup?: Json };
+};
+
 export type Context = {
   readonly conf: Conf;
   readonly rules: Rules;

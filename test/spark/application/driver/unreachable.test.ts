@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { ProbeResult } from "../../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
 import { at, heard, hidden, node } from "../attended.ts";
 import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../scenes.ts";
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
-import type { ProbeResult, Refusal } from "../../../../shared/core/plan.ts";
+import type { Refusal } from "../../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";

@@ -1,0 +1,55 @@
+/** How the result of an act of a SparkApplication's step becomes a plan. */
+import type { Effect, Plan } from "../../core/plan.ts";
+import { pods } from "../../kube/resources.ts";
+import { isLiving, membersOf } from "../executors/members.ts";
+import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
+import type { Pods } from "./driver/evidence.ts";
+import { trackedUpTo, uselessAfter } from "./executors/retention.ts";
+import { events, executorEvents, withHistory } from "./history.ts";
+import type { Memory } from "./memory.ts";
+import { projected, shownExecutors } from "./status.ts";
+
+/** The same, and the ended executors that tell nothing any more; `until`: when those that are kept will not, epoch ms. */
+export const endAll = (
+  scene: ApplicationContext,
+  found: Pods,
+): { readonly stage: readonly Effect[]; readonly until?: number } => {
+  const { useless, until } = uselessAfter(scene, found.executors);
+  const stage = [...endOver(scene.memory, found), ...useless.map((pod) => removal(pod, pods))];
+  return { stage, ...(until === undefined ? {} : { until }) };
+};
+
+/**
+ * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
+ * last of its executors is known to have ended: the event that tells of it may get lost.
+ */
+export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: string): Plan<Memory> => {
+  const settled = settledAt(scene);
+  const { stage, until } = endAll(scene, found);
+  const goesOn = membersOf(found.executors).some(isLiving);
+  const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
+  const due = scene.view.now < settled ? settled : until;
+  const rest = busy ? {} : due === undefined ? { rests: true } : { wakeAt: due };
+  const told = waitsFor === undefined ? {} : { waitsFor };
+  return planOf(scene, scene.memory, found, { stages: [stage], ...rest, ...told });
+};
+
+type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {
+  readonly stages?: readonly (readonly Effect[])[];
+};
+
+/** The plan of an act: its effects, then the event of the phase, then the status. */
+export const planOf = (
+  scene: ApplicationContext,
+  memory: Memory,
+  found: Pods | undefined,
+  { stages: given = [], ...extras }: Extras,
+): Plan<Memory> => {
+  const { object, settings, info } = scene;
+  const next = withHistory(scene, scene.memory.state.phase, memory);
+  const limit = trackedUpTo({ settings, memory: next });
+  const status = projected(object, next, { pods: found, info, limit });
+  const executors = executorEvents(object, shownExecutors(object, next.driver), status.executorState ?? {});
+  const stages = [...given, [...events(object, next), ...executors]].filter((stage) => stage.length > 0);
+  return { ...extras, memory: next, stages, status };
+};

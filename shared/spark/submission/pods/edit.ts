@@ -1,0 +1,14 @@
+/** What an edit of a pod is made from: the role of the pod, and what the application says of it. */
+import type { SparkApplicationSpec } from "../../schema/application.ts";
+import type { SparkPodSpec } from "../../schema/pod.ts";
+import type { Role } from "../arguments/pod.ts";
+import type { SparkPod } from "./pod.ts";
+
+export type PodSource = {
+  readonly role: Role;
+  readonly name: string;
+  readonly spec: SparkApplicationSpec;
+  readonly own: SparkPodSpec;
+};
+
+export type Edit = (pod: SparkPod, source: PodSource) => SparkPod;

@@ -65,7 +65,7 @@ const names = toolsFor(() => ({}));
 const help = `npm run check [-- [NAME…] [--fresh] [--json FILE]]
 
 ${names.map(({ name, what }) => `  ${name.padEnd(10)} ${what}`).join("\n")}
-  house      rooms and their imports, names, lengths, purity (test/house)
+  house      rooms and their imports, names, lengths, purity (test/proof/house)
 
   --fresh    forgets what passed before; otherwise only what has changed is linted and its types checked`;
 
@@ -97,7 +97,7 @@ const ask = async ({ name, what, call }: Tool): Promise<boolean> => {
 };
 
 const house = async (): Promise<Tally> => {
-  const { tally } = await runTests({ files: globSync("test/house/*.test.ts").sort() });
+  const { tally } = await runTests({ files: globSync("test/proof/house/*.test.ts").sort() });
   return tally;
 };
 

@@ -112,7 +112,7 @@ const play = (lot: Lot, collector: Collector): Promise<void> =>
   });
 
 /** Rooms whose files need nothing of the machine but time. */
-const sharing = /^test\/(core|engine|kube|spark|volcano)\//;
+const sharing = /^test\/unit\/(core|engine|kube|spark|volcano)\//;
 /** What a file may do to the process that it runs in, or to other files' tests: it runs alone. */
 const apart = /^(before|after)(Each)?\(|\bprocess\.(env|chdir|exitCode|on|argv)\b|\bmock\.|node:child_process/m;
 /** Files in one process: what they load, and what it compiles to, is shared. */

@@ -27,12 +27,12 @@ const help = `npm test [-- [FILTER…] [--name REGEX] [--json FILE]]
   --name REGEX  only tests whose name matches
   --json FILE   write the result as data, too
 
-Runs test/**/*.test.ts without test/house (that is npm run check). Not run, each its own command:
+Runs test/**/*.test.ts without test/proof/house (that is npm run check). Not run, each its own command:
 ${lanes.map(([name, what]) => `  npm run ${name.padEnd(11)} ${what}`).join("\n")}`;
 
 const chosen = (filters: readonly string[]): readonly string[] =>
   globSync("test/**/*.test.ts")
-    .filter((file) => !/node_modules|^test.house./.test(file))
+    .filter((file) => !/node_modules|^test.proof.house./.test(file))
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort();
 

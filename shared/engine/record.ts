@@ -77,7 +77,7 @@ export const schema = 1;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** released schema → how a record of it becomes one of the next; each has a fixture in test/engine/recovery/released. */
+/** released schema → how a record of it becomes one of the next; each has a fixture in test/unit/engine/recovery/released. */
 export type Forward = Readonly<Record<number, (record: Fields) => Fields>>;
 
 const forward: Forward = {};

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import { openSimulator, type Simulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
 import type { Change } from "../../shared/simulator/store.ts";
-import { build, type HostProcess, startHost } from "../e2e/installed.ts";
+import { build, type HostProcess, startHost } from "../real/e2e/installed.ts";
 import type { Figure } from "./figures.ts";
 import { account, application, applications } from "./submit.ts";
 

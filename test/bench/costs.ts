@@ -1,12 +1,12 @@
 /** What work cost, as queue, functions and API server account for it, and how that is told. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PurgeQueueCommand } from "@aws-sdk/client-sqs";
-import { type Audit, type Request, tableOf } from "../cluster/audit.ts";
-import type { Cluster } from "../cluster/cluster.ts";
-import type { Cloud } from "../lambda/cloud.ts";
-import type { Fate } from "../lambda/fates.ts";
-import { type Entry, gigabyteSeconds } from "../lambda/ledger.ts";
-import { depthOf } from "../lambda/queues.ts";
+import { type Audit, type Request, tableOf } from "../real/cluster/audit.ts";
+import type { Cluster } from "../real/cluster/cluster.ts";
+import type { Cloud } from "../real/lambda/cloud.ts";
+import type { Fate } from "../real/lambda/fates.ts";
+import { type Entry, gigabyteSeconds } from "../real/lambda/ledger.ts";
+import { depthOf } from "../real/lambda/queues.ts";
 import type { Figure } from "./figures.ts";
 
 /** A message that a function sent, and when. */

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { type HostUnderAttack, openHost } from "../attack/host.ts";
-import { build } from "../e2e/installed.ts";
+import { type HostUnderAttack, openHost } from "../proof/attack/host.ts";
+import { build } from "../real/e2e/installed.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 

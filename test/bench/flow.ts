@@ -1,5 +1,5 @@
 /** Requests of the shipped service account alone, told apart by a flow schema of the same priority as before. */
-import type { Api } from "../cluster/api.ts";
+import type { Api } from "../real/cluster/api.ts";
 
 export type Flow = { readonly name: string; readonly verbs: readonly string[]; readonly precedence: number };
 

@@ -5,18 +5,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAudit } from "../cluster/audit.ts";
-import { startCluster } from "../cluster/cluster.ts";
-import { build, install } from "../e2e/installed.ts";
-import { type Cloud, openCloud } from "../lambda/cloud.ts";
-import { spared } from "../lambda/fates.ts";
-import { gigabyteSeconds, median } from "../lambda/ledger.ts";
-import { none } from "../lambda/meddler.ts";
-import { sendAll } from "../lambda/queues.ts";
-import { randomFrom } from "../lambda/random.ts";
-import { startElasticMq } from "../queue/elasticmq.ts";
-import { ensure } from "../setup/ensure.ts";
-import { runtimeClient } from "../setup/lambda.ts";
+import { openAudit } from "../real/cluster/audit.ts";
+import { startCluster } from "../real/cluster/cluster.ts";
+import { build, install } from "../real/e2e/installed.ts";
+import { type Cloud, openCloud } from "../real/lambda/cloud.ts";
+import { spared } from "../real/lambda/fates.ts";
+import { gigabyteSeconds, median } from "../real/lambda/ledger.ts";
+import { none } from "../real/lambda/meddler.ts";
+import { sendAll } from "../real/lambda/queues.ts";
+import { randomFrom } from "../real/lambda/random.ts";
+import { startElasticMq } from "../real/queue/elasticmq.ts";
+import { ensure } from "../real/setup/ensure.ts";
+import { runtimeClient } from "../real/setup/lambda.ts";
 import {
   type Bench,
   type Cost,

@@ -1,7 +1,7 @@
 /** Lives of drivers and executors as a kubelet would report them, written by hand: no node, no Spark, nothing left to chance. */
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Api } from "../cluster/api.ts";
+import type { Api } from "../real/cluster/api.ts";
 
 const pod = z.object({
   metadata: z.object({ name: z.string(), uid: z.string(), labels: z.record(z.string(), z.string()) }),

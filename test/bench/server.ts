@@ -1,7 +1,7 @@
 /** The simulator of a benchmark as a process: tells its parent where it is, and ends with it. */
 import { openSimulator } from "../../shared/simulator/open.ts";
 import { serveSimulator } from "../../shared/simulator/serve.ts";
-import { crds } from "../host/stand.ts";
+import { crds } from "../unit/host/stand.ts";
 
 const simulator = openSimulator({ start: Date.now(), crds, nodes: [] });
 const made = (path: string, object: object): void => {

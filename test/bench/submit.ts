@@ -7,10 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { Api } from "../cluster/api.ts";
-import { startCluster } from "../cluster/cluster.ts";
-import { admissionByUrl, build, type HostProcess, install, installAdmission, startHost } from "../e2e/installed.ts";
-import { ensure } from "../setup/ensure.ts";
+import type { Api } from "../real/cluster/api.ts";
+import { startCluster } from "../real/cluster/cluster.ts";
+import {
+  admissionByUrl,
+  build,
+  type HostProcess,
+  install,
+  installAdmission,
+  startHost,
+} from "../real/e2e/installed.ts";
+import { ensure } from "../real/setup/ensure.ts";
 import { sparkPi } from "../support/pi.ts";
 import type { Figure } from "./figures.ts";
 import { countFlow, dispatched } from "./flow.ts";

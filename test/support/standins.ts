@@ -1,6 +1,6 @@
 /** What stand-ins for controllers of others share: what they read of an object, how they ask, and the queues that Volcano makes. */
 import * as z from "zod";
-import type { Api } from "../cluster/node/api.ts";
+import type { Api } from "../real/cluster/node/api.ts";
 
 export const metadata = z.object({
   name: z.string(),

@@ -1,7 +1,7 @@
 /**
  * Steps that work takes, counted and not timed: how often each block of code ran, by V8's own count, and what built-in
  * functions read of the texts and lists that they are given. Regular expressions count the text that they read once: that
- * they are linear test/house/expressions proves.
+ * they are linear test/proof/house/expressions proves.
  */
 import { Session } from "node:inspector";
 

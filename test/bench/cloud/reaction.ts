@@ -1,6 +1,6 @@
 /** From a change in the cluster to what is done about it: an application's creation, to the POST of its driver's pod in the audit log. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { median } from "../../lambda/ledger.ts";
+import { median } from "../../real/lambda/ledger.ts";
 import type { Bench } from "../costs.ts";
 import { application, applications } from "../submit.ts";
 import type { Reaction } from "./bill.ts";

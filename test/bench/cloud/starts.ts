@@ -1,7 +1,7 @@
 /** Each function's bundle in environments of the real runtime client: until a cold one can take an event, and what a warm one takes for it. */
-import type { Cloud } from "../../lambda/cloud.ts";
-import { median } from "../../lambda/ledger.ts";
-import type { Lambda } from "../../lambda/pool.ts";
+import type { Cloud } from "../../real/lambda/cloud.ts";
+import { median } from "../../real/lambda/ledger.ts";
+import type { Lambda } from "../../real/lambda/pool.ts";
 import type { Bench } from "../costs.ts";
 import type { Figure } from "../figures.ts";
 

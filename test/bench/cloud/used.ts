@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readTemplate } from "../../../infra/aws/template.ts";
-import { billedMs, type Entry } from "../../lambda/ledger.ts";
+import { billedMs, type Entry } from "../../real/lambda/ledger.ts";
 import { type Bench, costOf } from "../costs.ts";
 import type { Use } from "./bill.ts";
 import type { Units } from "./units.ts";

@@ -1,5 +1,5 @@
 /** The same work with nothing around it: what an API server and a client need at least on this machine. */
-import type { Api } from "../../cluster/api.ts";
+import type { Api } from "../../real/cluster/api.ts";
 import { collection } from "../kubelet.ts";
 import { instant } from "./standins.ts";
 

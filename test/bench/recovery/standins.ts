@@ -4,8 +4,8 @@
  */
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api as AgentApi, Reply } from "../../cluster/node/api.ts";
-import { openApi } from "../../cluster/node/api.ts";
+import type { Api as AgentApi, Reply } from "../../real/cluster/node/api.ts";
+import { openApi } from "../../real/cluster/node/api.ts";
 
 type Pod = {
   readonly metadata: {

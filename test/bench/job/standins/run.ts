@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { type Api, openApi } from "../../../cluster/node/api.ts";
+import { type Api, openApi } from "../../../real/cluster/node/api.ts";
 import { asked, metadata } from "../../../support/standins.ts";
 
 const seen = z.object({

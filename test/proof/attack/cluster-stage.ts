@@ -1,0 +1,107 @@
+/** The stages on a real API server: the installed manifests, the shipped service account, the built host, the attacker's namespace. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Cluster, startCluster } from "../../real/cluster/cluster.ts";
+import { admissionByUrl, cli, install, installAdmission } from "../../real/e2e/installed.ts";
+import { command } from "../../real/setup/part.ts";
+import { firstQueues } from "../../support/standins.ts";
+import { must } from "./attack.ts";
+import { operatorToken } from "./canaries.ts";
+import { openHost } from "./host.ts";
+import { openListener } from "./listener.ts";
+import { nameServer, openNameServer } from "./nameserver.ts";
+import { runOf } from "./program.ts";
+import { attackers, type Hands, pathOf, type Stand, timed, waitFor } from "./stand.ts";
+
+/** Secrets of the host: canaries, too. They must not be seen anywhere. */
+export const secrets = { trigger: "canary-trigger-secret-4711", updates: "canary-updates-secret-4712" };
+
+const must201 = async ({ call }: Hands, kind: string, namespace: string, object: object): Promise<void> => {
+  const { status, body } = await call("POST", pathOf(kind, namespace), object);
+  must(status === 201 || status === 409, `${kind}: ${JSON.stringify(body)}`);
+};
+
+/** The attacker's namespace, with an account for drivers and the queues that Volcano makes. */
+const furnish = async (hands: Hands): Promise<void> => {
+  const metadata = { name: attackers };
+  await must201(hands, "Namespace", "", { apiVersion: "v1", kind: "Namespace", metadata });
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark" } };
+  await must201(hands, "ServiceAccount", attackers, account);
+  for (const queue of firstQueues) await must201(hands, "Queue", "", queue);
+};
+
+/** The host's machine asks our name server: a file laid over resolv.conf in this mount namespace alone. */
+const pointNames = async (dir: string): Promise<void> => {
+  const file = join(dir, "resolv.conf");
+  await writeFile(file, `nameserver ${nameServer.address}\noptions timeout:1 attempts:1\n`);
+  await command("mount", ["--bind", file, "/etc/resolv.conf"]);
+};
+
+type Which = "cluster" | "admission";
+
+/** Told hosts at private addresses only on the stage without webhooks: there the listener is the attack's own. */
+const flagsOf = (which: Which, dir: string, listener: string): readonly string[] => [
+  ...["--log-level", "info", "--gang", "none", "--resync", "30s"],
+  ...["--trigger-secret-file", join(dir, "trigger"), "--updates-secret-file", join(dir, "updates")],
+  ...(which === "cluster"
+    ? ["--updates-allow-private", "--updates-to", `${listener}/updates?token=${operatorToken}`]
+    : admissionByUrl),
+];
+
+export type ClusterStages = {
+  readonly open: (which: Which) => Promise<Stand & { readonly close: () => Promise<void> }>;
+  readonly stop: () => Promise<void>;
+};
+
+const opened = async (cluster: Cluster, dir: string, kubeconfig: string, which: Which) => {
+  const listener = await openListener();
+  const host = await openHost(kubeconfig, join(dir, `${which}.log`), flagsOf(which, dir, listener.url));
+  const hands: Hands = { call: cluster.api.call };
+  if (which === "admission") must(await waitFor(() => isAsked(hands), 20_000), "the API server does not ask admission");
+  return {
+    ...hands,
+    ...{ host, listener, secrets, reins: undefined },
+    rekindle: runOf(cli, cluster.adminKubeconfig),
+    neighbour: () => timed(hands),
+    close: async () => {
+      listener.close();
+      await host.stop();
+    },
+  };
+};
+
+/** True once what upstream's webhook refuses is refused. */
+const isAsked = async ({ call }: Hands): Promise<boolean> => {
+  const { sparkPi } = await import("../../support/pi.ts");
+  const reply = await call("POST", `${pathOf("SparkApplication", "default")}?dryRun=All`, sparkPi("with.dots"));
+  return reply.status >= 400;
+};
+
+/** Starts the control plane; each stage opens a host on it, one after the other. */
+export const openClusterStages = async (): Promise<ClusterStages> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-attack-"));
+  await writeFile(join(dir, "trigger"), secrets.trigger);
+  await writeFile(join(dir, "updates"), secrets.updates);
+  await pointNames(dir);
+  const names = await openNameServer();
+  const cluster = await startCluster({ nodes: 0, dir: join(dir, "plane") });
+  try {
+    const kubeconfig = await install(cluster, undefined);
+    await installAdmission(cluster);
+    await cluster.api.until(pathOf("Queue"), ({ status }) => status === 200, 30_000);
+    await furnish({ call: cluster.api.call });
+    return {
+      open: (which) => opened(cluster, dir, kubeconfig, which),
+      stop: async () => {
+        names.close();
+        await cluster.stop();
+        await rm(dir, { recursive: true, force: true });
+      },
+    };
+  } catch (cause) {
+    names.close();
+    await cluster.stop();
+    throw cause;
+  }
+};

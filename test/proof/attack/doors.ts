@@ -1,0 +1,312 @@
+/** The HTTP door against strangers: nothing unsigned, replayed, forged or oversized is taken, and nobody's patience is used up. */
+import { signature } from "../../../shared/core/signature.ts";
+import { type Attack, must } from "./attack.ts";
+import { fresh, type Stand } from "./stand.ts";
+
+export type Knock = {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+type How = {
+  readonly key?: string;
+  /** Seconds. */
+  readonly age?: number;
+  /** Headers that are signed; absent: those of an event. */
+  readonly signs?: Readonly<Record<string, string>>;
+  /** What is signed in the place of what is sent. */
+  readonly instead?: Partial<Knock>;
+};
+
+const ofEvents = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
+
+export const proofOf = (stand: Stand, knock: Knock, how: How = {}): Readonly<Record<string, string>> => {
+  const { method = "POST", path, body = "", headers = {} } = { ...knock, ...how.instead };
+  const timestamp = String(Math.floor(Date.now() / 1_000) - (how.age ?? 0));
+  const signed = { timestamp, method, path, body, headers: how.signs ?? ofEvents(headers) };
+  const hex = signature(how.key ?? stand.secrets.trigger, signed);
+  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
+};
+
+export const asked = async ({ host }: Stand, { method = "POST", path, body, headers = {} }: Knock): Promise<number> => {
+  const answer = await fetch(`${host.url}${path}`, {
+    ...{ method, headers, signal: AbortSignal.timeout(15_000) },
+    ...(body === undefined ? {} : { body }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+export const signed = (stand: Stand, knock: Knock, how?: How): Promise<number> =>
+  asked(stand, { ...knock, headers: { ...knock.headers, ...proofOf(stand, knock, how) } });
+
+export const step = "/reconcile/SparkApplication/mallory/nobody";
+const events = { "content-type": "application/cloudevents+json" };
+const event = { specversion: "1.0", id: "e", source: "/x", type: "t", subject: "SparkApplication/mallory/nobody" };
+const binary = (subject: string): Readonly<Record<string, string>> => ({
+  ...{ "ce-specversion": "1.0", "ce-id": fresh("e"), "ce-source": "/x", "ce-type": "t" },
+  "ce-subject": subject,
+});
+const json = (value: unknown): string => JSON.stringify(value);
+
+/** Refused as a stranger: by its proof, or because strangers asked too often. */
+export const stranger: readonly number[] = [401, 429];
+
+type Row = {
+  readonly name: string;
+  readonly sends: (stand: Stand) => Promise<number>;
+  readonly answers: readonly number[];
+  readonly short?: true;
+};
+
+export const other = "another key of more than sixteen";
+
+const forged: readonly Row[] = [
+  { name: "unsigned", sends: (stand) => asked(stand, { path: step }), answers: stranger, short: true },
+  {
+    name: "signed with another key",
+    sends: (stand) => signed(stand, { path: step }, { key: other }),
+    answers: stranger,
+    short: true,
+  },
+  { name: "signed five minutes ago", sends: (stand) => signed(stand, { path: step }, { age: 300 }), answers: stranger },
+  { name: "signed a minute ahead", sends: (stand) => signed(stand, { path: step }, { age: -60 }), answers: stranger },
+  {
+    name: "signed for another path",
+    sends: (stand) => signed(stand, { path: step }, { instead: { path: `${step}2` } }),
+    answers: stranger,
+  },
+  {
+    name: "signed for another query",
+    sends: (stand) => signed(stand, { path: `${step}?a=1` }, { instead: { path: step } }),
+    answers: stranger,
+  },
+  {
+    name: "signed for another body",
+    sends: (stand) => signed(stand, { path: step, body: "a" }, { instead: { body: "b" } }),
+    answers: stranger,
+  },
+  {
+    name: "signed for another method",
+    sends: (stand) => signed(stand, { path: step }, { instead: { method: "GET" } }),
+    answers: stranger,
+  },
+  {
+    name: "signed for other headers of an event",
+    sends: (stand) =>
+      signed(stand, { path: "/events", headers: binary("Job/default/x") }, { signs: binary("Job/mallory/y") }),
+    answers: stranger,
+    short: true,
+  },
+  {
+    name: "an event whose headers nobody signed",
+    sends: (stand) => signed(stand, { path: "/events", headers: binary("Job/default/x") }, { signs: {} }),
+    answers: stranger,
+  },
+  {
+    name: "a notice of a node in headers over a captured body",
+    sends: (stand) =>
+      signed(
+        stand,
+        {
+          path: "/events",
+          body: json(event),
+          headers: { ...events, ...binary("node-1"), "ce-type": "dev.rekindle.node.leaving" },
+        },
+        { signs: {} },
+      ),
+    answers: stranger,
+  },
+  {
+    name: "a signature without a timestamp",
+    sends: async (stand) =>
+      asked(stand, {
+        path: step,
+        headers: { "x-rekindle-signature": proofOf(stand, { path: step })["x-rekindle-signature"] ?? "" },
+      }),
+    answers: stranger,
+  },
+  {
+    name: "a timestamp that is no number",
+    sends: (stand) =>
+      asked(stand, { path: step, headers: { ...proofOf(stand, { path: step }), "x-rekindle-timestamp": "1e9" } }),
+    answers: stranger,
+  },
+  {
+    name: "a signature of 8 kB",
+    sends: (stand) =>
+      asked(stand, { path: step, headers: { "x-rekindle-timestamp": "1", "x-rekindle-signature": "a".repeat(8_000) } }),
+    answers: stranger,
+  },
+  {
+    name: "a token of nobody",
+    sends: (stand) => asked(stand, { path: step, headers: { authorization: `Bearer ${"a.".repeat(2_000)}a` } }),
+    answers: stranger,
+  },
+  {
+    name: "a token that says it needs no signature",
+    sends: (stand) =>
+      asked(stand, { path: step, headers: { authorization: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.x" } }),
+    answers: stranger,
+  },
+  {
+    name: "a caller that a header vouches for",
+    sends: (stand) =>
+      asked(stand, {
+        path: step,
+        headers: { "x-amzn-iam-arn": "arn:aws:iam::1:role/admin", "x-forwarded-user": "admin" },
+      }),
+    answers: stranger,
+  },
+  {
+    name: "reading without proof",
+    sends: (stand) => asked(stand, { method: "GET", path: "/applications" }),
+    answers: stranger,
+  },
+  {
+    name: "reading one of the neighbour's without proof",
+    sends: (stand) => asked(stand, { method: "GET", path: "/applications/SparkApplication/default/x" }),
+    answers: stranger,
+  },
+  {
+    name: "an acknowledgement signed with the triggers' key",
+    sends: (stand) => signed(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
+    answers: stranger,
+  },
+  {
+    name: "an unsigned acknowledgement",
+    sends: (stand) => asked(stand, { path: "/acknowledge/SparkApplication/default/x", body: "0123456789abcdef/1" }),
+    answers: stranger,
+  },
+];
+
+const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+
+const oversized: readonly Row[] = [
+  {
+    name: "a body beyond its bound",
+    sends: (stand) => signed(stand, { path: step, body: "x".repeat(65_537) }),
+    answers: [413],
+    short: true,
+  },
+  {
+    name: "alerts beyond their bound",
+    sends: (stand) => signed(stand, { path: "/alerts", body: "x".repeat(262_145) }),
+    answers: [413],
+  },
+  {
+    name: "an acknowledgement beyond its bound",
+    sends: (stand) => asked(stand, { path: "/acknowledge/Job/default/x", body: "x".repeat(65_537) }),
+    answers: [413, 429],
+  },
+  {
+    name: "lists in lists, 100,000 deep",
+    sends: (stand) => signed(stand, { path: "/alerts", body: nested(100_000) }),
+    answers: [400],
+  },
+  {
+    name: "objects in objects, 30,000 deep",
+    sends: (stand) =>
+      signed(stand, { path: "/events", headers: events, body: `${'{"a":'.repeat(30_000)}1${"}".repeat(30_000)}` }),
+    answers: [400],
+  },
+  {
+    name: "501 alerts",
+    sends: (stand) =>
+      signed(stand, {
+        path: "/alerts",
+        body: json({ version: "4", alerts: Array(501).fill({ status: "firing", labels: {}, startsAt: "t" }) }),
+      }),
+    answers: [400],
+  },
+  {
+    name: "101 events",
+    sends: (stand) =>
+      signed(stand, {
+        path: "/events",
+        headers: { "content-type": "application/cloudevents-batch+json" },
+        body: json(Array(101).fill(event)),
+      }),
+    answers: [400],
+  },
+  {
+    name: "200 kB of slashes as a subject",
+    sends: (stand) =>
+      signed(stand, { path: "/events", headers: events, body: json({ ...event, subject: "/".repeat(200_000) }) }),
+    answers: [400],
+  },
+  {
+    name: "a path of 8 kB",
+    sends: (stand) => signed(stand, { path: `/reconcile/Job/${"a/".repeat(4_000)}` }),
+    answers: [404, 414, 431, 400],
+  },
+  {
+    name: "a header of 60 kB",
+    sends: (stand) => asked(stand, { path: step, headers: { "x-a": "a".repeat(60_000) } }),
+    answers: [431],
+  },
+  {
+    name: "a query of a thousand parameters",
+    sends: (stand) => signed(stand, { method: "GET", path: `/applications?${"a=1&".repeat(1_000)}b=1` }),
+    answers: [400],
+  },
+  {
+    name: "a selector of a thousand terms",
+    sends: (stand) => signed(stand, { method: "GET", path: `/applications?selector=${"a=b,".repeat(250)}a` }),
+    answers: [400],
+  },
+  {
+    name: "a cursor of nonsense",
+    sends: (stand) => signed(stand, { method: "GET", path: `/applications?continue=${"A".repeat(6_000)}` }),
+    answers: [400],
+  },
+];
+
+const strange: readonly Row[] = [
+  {
+    name: "a kind that is none of ours",
+    sends: (stand) => signed(stand, { path: "/reconcile/Secret/default/x" }),
+    answers: [404],
+  },
+  {
+    name: "a name that climbs out of its path",
+    sends: (stand) => signed(stand, { path: "/reconcile/Job/default/..%2f..%2fsecrets" }),
+    answers: [400, 401, 404, 429],
+  },
+  {
+    name: "a name with a line break",
+    sends: (stand) => signed(stand, { path: "/reconcile/Job/default/a%0ab" }),
+    answers: [400, 401, 429],
+  },
+  {
+    name: "a method that is none",
+    sends: (stand) => asked(stand, { method: "PURGE", path: step }),
+    answers: [404, 405, 400],
+  },
+  {
+    name: "a body that is no text",
+    sends: (stand) => signed(stand, { path: "/alerts", body: "\u0000\ufffd" }),
+    answers: [400],
+  },
+  {
+    name: "__proto__ as an event",
+    sends: (stand) =>
+      signed(stand, { path: "/events", headers: events, body: '{"__proto__":{"specversion":"1.0"},"constructor":{}}' }),
+    answers: [400],
+  },
+];
+
+const answered = ({ name, sends, answers, ...rest }: Row): Attack => ({
+  ...rest,
+  ...{ class: "door", name, stage: "cluster" },
+  run: async (stand) => {
+    const status = await sends(stand);
+    must(answers.includes(status), `answered ${status}, expected ${answers.join(" or ")}`);
+    return undefined;
+  },
+});
+
+export const doors: readonly Attack[] = [...forged, ...oversized, ...strange].map(answered);

@@ -1,0 +1,279 @@
+/**
+ * Every function of the pure rooms that reads a text, and every door for whole objects, is fed adversarial text of growing
+ * size: twice the text takes at most twice the steps. The list is complete by construction: functions are found in the
+ * sources, and one that cannot be fed by itself has a row that says how, or why not.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { type Counter, openCounter } from "../../support/steps.ts";
+import { creating, said } from "../../unit/spark/admission/reviews.ts";
+import { storedOf, walk } from "../../unit/spark/input/path.ts";
+import { creating as creatingOfVolcano, said as saidOfVolcano } from "../../unit/volcano/admission/reviews.ts";
+import { task } from "../../unit/volcano/job/loop.ts";
+import { sourcesUnder } from "../house/sources.ts";
+
+const rooms = ["core", "kube", "spark", "volcano", "engine", "api", "updates"].map((room) => `shared/${room}`);
+
+/** An exported function whose first parameter is a text or anything at all. */
+const reader = /^export const (\w+) = \((\w+): (?:string|unknown)(?: \| undefined)?((?:, \w+\??:[^=]*)?)\)/gm;
+
+type Found = { readonly file: string; readonly name: string; readonly more: boolean };
+
+const found: readonly Found[] = sourcesUnder(...rooms).flatMap((file) =>
+  [...readFileSync(file, "utf8").matchAll(reader)].map(([, name = "", , rest = ""]) => ({
+    file,
+    name,
+    more: rest.split(",").some((part) => part.includes(":") && !part.includes("?:") && !part.includes(" = ")),
+  })),
+);
+
+type Call = (read: (...args: readonly unknown[]) => unknown, text: string) => unknown;
+
+const twice: Call = (read, text) => read("a", text);
+const front: Call = (read, text) => read(text, "a");
+
+/** How to feed those that take more than one text; a text: why it is not fed. */
+const rows: Readonly<Record<string, Call | string>> = {
+  amountSaying: twice,
+  qualifiedNameErrors: (read, text) => read(text),
+  isMadeClaim: (read, text) => [read(text, text), read("a", text)],
+  matches: (read, text) => [read(text.slice(0, 200).replaceAll(/./g, "a*"), text), read("a*b*c", text)],
+  amountsIn: (read, text) => read({ memory: text, cpu: text }, "path"),
+  bytesOf: (read, text) => read(text, "b"),
+  splitCommand: (read, text) => read(text),
+  addressOf: (read, text) => read(text, { name: "a", namespace: "b" }),
+  withoutEnd: (read, text) => [read(text, text[0]), read(text, "x")],
+  isListener: (read, text) => [read(text), read(`https://${text}`)],
+  nearTo: (read, text) => read(text, ["alpha", "beta", "--gamma"]),
+  verified: (read, text) =>
+    read("key", { timestamp: text, method: "POST", path: text, body: text, headers: { a: text } }, text, 0),
+  signature: (read, text) =>
+    read("key", { timestamp: "1", method: "POST", path: text, body: text, headers: { a: text } }),
+  alertIntents: (read, text) => [
+    read(text, { kinds: ["Job"], now: 0, plurals: {} }),
+    read(
+      JSON.stringify({
+        version: "4",
+        alerts: [{ status: "firing", labels: { volcano_job: text, namespace: text }, startsAt: text }],
+      }),
+      { kinds: ["Job"], now: 0, plurals: {} },
+    ),
+  ],
+  bridgedIntent: (read, text) =>
+    read(
+      { id: "a", source: text, "detail-type": text, time: text, detail: { "instance-id": text } },
+      { kinds: [], now: 0, plurals: {} },
+    ),
+  noticeOf: (read, text) => read(text, 0, "event", 0),
+  cronSaying: (read, text) => [read("a", { schedule: text }), read(text, { schedule: "* * * * *", timeZone: text })],
+  newJobSaying: (read, text) => [
+    read(text, { tasks: [task(text, 1)] }),
+    read("a", { queue: text, tasks: [task("a", 1)] }),
+  ],
+  changedJobSaying: (read, text) => read("a", { tasks: [task("a", 1)] }, { tasks: [task("a", 1)], queue: text }),
+  templateWarnings: (read, text) => read("a", { jobTemplate: { spec: { tasks: [task(text, 1)] } } }),
+  flowSaying: (read, text) => read({ flows: [{ name: text, dependsOn: { targets: [text] } }] }),
+  hyperNodeSaying: (read, text) => read({ members: [{ type: "Node", selector: { regexMatch: { pattern: text } } }] }),
+  mergePatch: (read, text) => read({ a: text }, { a: `${text}b`, b: text }),
+  same: (read, text) => read({ a: [text, text] }, { a: [text, text] }),
+  additions: (read, text) => read({ a: text }, { a: text, b: { [text]: text } }, ""),
+  labelOf: (read, text) => read(text),
+  invalid: (read, text) => read("path", text, text),
+  jobName: (read, text) => [read(text, "a"), read(text, 1)],
+  makerText: front,
+  podName: (read, text) => [read(text, "a", 1), read("a", text, 1)],
+  valueText: (read, text) => read(text, 1),
+  noticeKey: (read, text) => read("here", "Job", text),
+  runName: (read, text) => read(text, 1),
+  withQuery: (read, text) => read(text, { a: text }),
+  identityOf: (read, text) => read(text, "seed"),
+  propertiesText: (read, text) => read(text, new Map([[text, text]])),
+  given: front,
+  each: (read, text) => read("spark.", { [text]: text }),
+  podOf: (read, text) => read({ spec: { containers: [{ name: text, image: text }] } }, text),
+  below: (read, text) => read(text, []),
+  withoutBad: (read, text) => read({ [text]: text }, []),
+  boundsSaying: "takes a spec that was read: fed through newJobSaying",
+  jobQueueSaying: (read, text) => read(text, undefined),
+  hostsOf: (read, text) => read(text, { name: text, replicas: 1 }),
+  domainsOf: (read, text) => read(text, { name: text, replicas: 1 }),
+  firstDomain: (read, text) => read(text, { name: text, replicas: 1 }),
+  lineOf: (read, text) => read(text, new Map()),
+  leftover: (read, text) => read(text, []),
+  childrenOf: (read, text) => read(text, new Map()),
+  deletionSaying: (read, text) => read(text, undefined),
+  errorOf: (read, text) =>
+    read("GET /", { status: 500, headers: {}, body: JSON.stringify({ message: text, reason: text }) }),
+  storedOf: "takes an answer of the API server, as jsonOf does",
+  jsonOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
+  standIn: (read, text) => read(text),
+};
+
+const classes: readonly (readonly [what: string, text: (size: number) => string])[] = [
+  ["letters", (size) => "a".repeat(size)],
+  ["digits", (size) => `${"1".repeat(size)}!`],
+  ["units", (size) => `${"1h".repeat(size / 2)}!`],
+  ["blanks", (size) => `a${" ".repeat(size)}a`],
+  ["line ends", (size) => "\n \n".repeat(size / 3)],
+  ["slashes", (size) => `${"/".repeat(size)}x`],
+  ["separators", (size) => "a,b:c=d;".repeat(size / 8)],
+  ["dashes and points", (size) => "a-.".repeat(size / 3)],
+  ["open brackets", (size) => "{[(".repeat(size / 3)],
+  ["open references", (size) => `$\{spark.`.repeat(size / 8)],
+  ["references", (size) => `$\{spark.a}{{$appName}}`.repeat(size / 22)],
+  ["open quotations", (size) => `"'\\`.repeat(size / 3)],
+  ["ranges", (size) => "0-9,".repeat(size / 4)],
+  ["at signs", (size) => `${"@every ".repeat(size / 7)}\n`],
+];
+
+const sizes = [8_000, 16_000, 32_000, 64_000];
+/** Doubling doubles; sorting and what is there without any text are allowed for. */
+const most = 2.25;
+const always = 4_000;
+
+let counter: Counter;
+before(() => {
+  counter = openCounter();
+});
+after(() => counter.close());
+
+const quietly = (work: () => unknown): void => {
+  try {
+    work();
+  } catch {
+    // Refused: it was read all the same.
+  }
+};
+
+type Text = (size: number) => string;
+
+const stepsFor = (work: (text: string) => unknown, texts: readonly Text[], size: number): number => {
+  const given = texts.map((text) => text(size));
+  return counter.stepsOf(() => {
+    for (const text of given) quietly(() => work(text));
+  });
+};
+
+const isLinear = (work: (text: string) => unknown, texts: readonly Text[]): boolean =>
+  stepsFor(work, texts, 64_000) <= stepsFor(work, texts, 32_000) * most + always * texts.length;
+
+/** All classes together first: one that grows faster outweighs the others. Then which, and how. */
+const grows = (work: (text: string) => unknown, of = classes): readonly string[] => {
+  // What is made once, is made before.
+  for (const [, text] of of) quietly(() => work(text(100)));
+  const texts = of.map(([, text]) => text);
+  if (isLinear(work, texts)) return [];
+  const wrong = of.filter(([, text]) => !isLinear(work, [text]));
+  return (wrong.length > 0 ? wrong : of).map(
+    ([what, text]) =>
+      `${what}: ${sizes.map((size) => `${size} letters ${stepsFor(work, [text], size)} steps`).join(", ")}`,
+  );
+};
+
+const mustBeLinear = (work: (text: string) => unknown): void => assert.deepEqual(grows(work), []);
+
+const functionOf = async ({ file, name }: Found): Promise<(...args: readonly unknown[]) => unknown> => {
+  const module: unknown = await import(new URL(`../../../${file}`, import.meta.url).href);
+  const value: unknown = Reflect.get(Object(module), name);
+  if (typeof value !== "function") throw new Error(`${file} exports no function ${name}`);
+  return (...args) => Reflect.apply(value, undefined, args);
+};
+
+describe("functions that read a text", () => {
+  test("are found: a hundred of them", () => assert.ok(found.length >= 100, `${found.length}`));
+
+  test("each can be fed: by itself, or as its row says", () => {
+    const odd = found
+      .filter(({ name, more }) => more && rows[name] === undefined)
+      .map(({ file, name }) => `${file}: ${name}`);
+    assert.deepEqual(odd, []);
+  });
+
+  test("that have a row are there", () => {
+    const names = new Set(found.map(({ name }) => name));
+    assert.deepEqual(
+      Object.keys(rows).filter((name) => !names.has(name)),
+      [],
+    );
+  });
+
+  for (const one of found) {
+    const row = rows[one.name];
+    if (typeof row === "string") continue;
+    test(`${one.name} of ${one.file}`, async () => {
+      const read = await functionOf(one);
+      mustBeLinear((text) => (row === undefined ? read(text) : row(read, text)));
+    });
+  }
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const spark = (spec: Fields) => ({ ...good, ...spec });
+const good = {
+  type: "Scala",
+  mode: "cluster",
+  sparkVersion: "4.1.1",
+  image: "spark:4.1.1",
+  mainClass: "org.example.Main",
+  mainApplicationFile: "local:///opt/app.jar",
+  driver: { cores: 1, memory: "1g" },
+  executor: { cores: 1, memory: "1g", instances: 1 },
+};
+
+const fields: Readonly<Record<string, (text: string) => Fields>> = {
+  "a conf": (text) => ({ sparkConf: { "spark.x": text } }),
+  "the key of a conf": (text) => ({ sparkConf: { [`spark.${text}`]: "x" } }),
+  "Java options": (text) => ({ driver: { ...good.driver, javaOptions: text } }),
+  memory: (text) => ({ driver: { ...good.driver, memory: text } }),
+  "a secret's path": (text) => ({
+    driver: { ...good.driver, secrets: [{ name: "s", path: text, secretType: "Generic" }] },
+  }),
+  "a secret's key": (text) => ({ driver: { ...good.driver, envSecretKeyRefs: { A: { name: "s", key: text } } } }),
+  "a variable": (text) => ({ driver: { ...good.driver, env: [{ name: "A", value: text }] } }),
+  arguments: (text) => ({ arguments: [text] }),
+  "many arguments": (text) => ({ arguments: text.match(/.{1,8}/gs) ?? [] }),
+  "an ingress": (text) => ({
+    driverIngressOptions: [{ servicePort: 1, servicePortName: "p", ingressURLFormat: text }],
+  }),
+  "a jar": (text) => ({ deps: { jars: [text] } }),
+  image: (text) => ({ image: text }),
+};
+
+describe("doors for whole objects", () => {
+  for (const [what, field] of Object.entries(fields)) {
+    test(`SparkApplication, ${what}: admission`, () =>
+      mustBeLinear((text) => said(creating("SparkApplication", spark(field(text))))));
+    test(`SparkApplication, ${what}: reconcile`, () =>
+      mustBeLinear((text) => walk(storedOf({ spec: spark(field(text)) }, 1))));
+  }
+
+  const jobs: Readonly<Record<string, (text: string) => Fields>> = {
+    "a task's name": (text) => ({ tasks: [task(text, 1)] }),
+    "a plugin's argument": (text) => ({ tasks: [task("a", 1)], plugins: { ssh: [text], svc: [text], mpi: [text] } }),
+    "a plugin": (text) => ({ tasks: [task("a", 1)], plugins: { [text]: [] } }),
+    "a timeout": (text) => ({
+      tasks: [task("a", 1)],
+      policies: [{ event: "PodFailed", action: "RestartJob", timeout: text }],
+    }),
+    "a queue": (text) => ({ tasks: [task("a", 1)], queue: text }),
+    "a path": (text) => ({ tasks: [task("a", 1)], volumes: [{ mountPath: text, volumeClaimName: "c" }] }),
+  };
+  for (const [what, spec] of Object.entries(jobs))
+    test(`Job, ${what}: admission`, () => mustBeLinear((text) => saidOfVolcano(creatingOfVolcano("Job", spec(text)))));
+});
+
+describe("the counter", () => {
+  test("sees work that grows with the square of a text, in blocks and in built-in functions", () => {
+    const inBlocks = (text: string): number => {
+      let sum = 0;
+      for (let at = 0; at < text.length / 20; at += 1) for (let to = 0; to < at; to += 1) sum += to;
+      return sum;
+    };
+    const inFunctions = (text: string): boolean =>
+      Array.from({ length: text.length / 100 }, (_, at) => at).every(() => !text.includes("never"));
+    for (const work of [inBlocks, inFunctions])
+      assert.equal(grows(work, [["letters", (size) => "a".repeat(size)]]).length, 1);
+  });
+});

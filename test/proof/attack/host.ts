@@ -1,0 +1,65 @@
+/** The built host under attack: a process of its own with a small heap, its log, its memory by the kernel's account, its probe. */
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type HostProcess, startHost } from "../../real/e2e/installed.ts";
+import { heapFlag } from "./attack.ts";
+import { type Probe, startProbe } from "./probe.ts";
+
+export type HostUnderAttack = HostProcess & {
+  /** Where its HTTP door is. */
+  readonly url: string;
+  readonly probe: Probe;
+  readonly log: () => string;
+  /** Peak of its resident size so far, MiB. */
+  readonly resident: () => number;
+};
+
+const readyMs = 60_000;
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** Looks until there is something; throws what the log says when the host ends, or never comes so far. */
+const awaited = async <T>(host: HostProcess, log: () => string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const end = performance.now() + readyMs; performance.now() < end && !host.exited(); await sleep(25)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error(`the host did not become ready: ${log().slice(-2_000)}`);
+};
+
+/** Starts one and waits until it is ready. `node`: flags of the runtime besides the bound of its heap. */
+export const openHost = async (
+  kubeconfig: string,
+  logFile: string,
+  args: readonly string[],
+  node: readonly string[] = [],
+): Promise<HostUnderAttack> => {
+  const host = startHost(kubeconfig, logFile, args, [heapFlag, ...node]);
+  const log = (): string => textOf(logFile);
+  const url = await awaited(host, log, async () => /serving (http:\S+?)\/healthz/.exec(log())?.[1]);
+  // From the door's first moment on: what a host reads at its start is read while it is probed.
+  const probe = startProbe(url, host.pid);
+  await awaited(host, log, async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
+  let peak = 0;
+  const stopped = async <T>(end: () => Promise<T>): Promise<T> => {
+    await probe.stop();
+    return await end();
+  };
+  return {
+    ...host,
+    ...{ url, probe, log },
+    kill: () => stopped(host.kill),
+    stop: () => stopped(host.stop),
+    resident: () => {
+      const found = /VmHWM:\s+(\d+)/.exec(textOf(`/proc/${host.pid}/status`))?.[1];
+      peak = Math.max(peak, Number(found ?? 0) / 1_024);
+      return peak;
+    },
+  };
+};

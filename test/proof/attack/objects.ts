@@ -1,0 +1,177 @@
+/** Objects of the attacker's, and what the host must do about each: say something of it, in time, and go on. */
+import { sparkPi } from "../../support/pi.ts";
+import { type Attack, type AttackClass, must } from "./attack.ts";
+import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type Texts = Readonly<Record<string, string>>;
+
+export type Obj = Fields & {
+  readonly kind: string;
+  readonly metadata: Fields & { readonly name: string; readonly namespace?: string };
+};
+
+type Meta = { readonly annotations?: Texts; readonly labels?: Texts };
+
+const metadata = (name: string, meta: Meta = {}) => ({ name, namespace: attackers, ...meta });
+
+export const application = (name: string, spec: Fields, meta?: Meta): Obj => ({
+  ...sparkPi(name, spec),
+  metadata: metadata(name, meta),
+});
+
+const { spec: piSpec } = sparkPi("pi");
+
+export const scheduled = (name: string, spec: Fields, template: Fields = {}): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "ScheduledSparkApplication",
+  metadata: metadata(name),
+  spec: { schedule: "0 0 1 1 *", template: { ...piSpec, ...template }, ...spec },
+});
+
+export const connect = (name: string, spec: Fields): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1alpha1",
+  kind: "SparkConnect",
+  metadata: metadata(name),
+  spec: {
+    sparkVersion: "4.1.1",
+    image: "docker.io/apache/spark:4.1.1",
+    server: { cores: 1, memory: "512m", template: { spec: { containers: [], serviceAccount: "spark" } } },
+    executor: { instances: 1, cores: 1, memory: "512m" },
+    ...spec,
+  },
+});
+
+export const container = { name: "c", image: "none" };
+
+export const task = (name: string, replicas: number, more: Fields = {}, pod: Fields = {}): Fields => ({
+  name,
+  replicas,
+  template: { spec: { restartPolicy: "Never", containers: [container], ...pod } },
+  ...more,
+});
+
+export const jobSpec = (spec: Fields): Fields => ({
+  schedulerName: "volcano",
+  minAvailable: 1,
+  maxRetry: 3,
+  tasks: [task("w", 1)],
+  ...spec,
+});
+
+export const job = (name: string, spec: Fields, meta?: Meta): Obj => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: metadata(name, meta),
+  spec: jobSpec(spec),
+});
+
+export const cron = (name: string, spec: Fields): Obj => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "CronJob",
+  metadata: metadata(name),
+  spec: { schedule: "0 0 1 1 *", jobTemplate: { spec: jobSpec({}) }, ...spec },
+});
+
+export const flow = (name: string, flows: readonly Fields[]): Obj => ({
+  apiVersion: "flow.volcano.sh/v1alpha1",
+  kind: "JobFlow",
+  metadata: metadata(name),
+  spec: { jobRetainPolicy: "retain", flows },
+});
+
+export const queue = (name: string, spec: Fields, annotations: Texts = {}): Obj => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name, annotations },
+  spec: { weight: 1, ...spec },
+});
+
+export const command = (name: string, action: string, target: Fields): Obj => ({
+  apiVersion: "bus.volcano.sh/v1alpha1",
+  kind: "Command",
+  metadata: metadata(name),
+  action,
+  target,
+});
+
+const placeOf = ({ kind, metadata: { namespace = "" } }: Obj): string => pathOf(kind, namespace);
+
+/** True once the host has said something of an object: in its status, in an event, or by deleting it. */
+export const isTold = async ({ call }: Stand, object: Obj): Promise<boolean> => {
+  const { status, body } = await call("GET", `${placeOf(object)}/${object.metadata.name}`);
+  if (status === 404 || Object.keys(Object(Object(body)["status"])).length > 0) return true;
+  const { namespace = "default", name } = object.metadata;
+  const events = await call("GET", `${pathOf("Event", namespace)}?fieldSelector=involvedObject.name%3D${name}&limit=1`);
+  return Object(events.body)["items"]?.length > 0;
+};
+
+export const remove = async ({ call }: Stand, object: Obj): Promise<void> => {
+  await call("DELETE", `${placeOf(object)}/${object.metadata.name}`, { propagationPolicy: "Background" });
+};
+
+/** The answer to an object: taken, or why not, in one line. */
+export const answerOf = (reply: { status: number; body: unknown }): string =>
+  `${reply.status} ${String(Object(reply.body)["message"] ?? "").slice(0, 300)}`;
+
+const toldMs = 20_000;
+
+/** Applies an object past admission, and waits until the host has said something of it. */
+export const apply = async (stand: Stand, object: Obj): Promise<string | undefined> => {
+  const made = await stand.call("POST", placeOf(object), object);
+  must(made.status < 500, `the API server could not take it: ${answerOf(made)}`);
+  if (made.status >= 400) return undefined;
+  try {
+    must(await waitFor(() => isTold(stand, object), toldMs), `the host said nothing of it in ${toldMs / 1_000} s`);
+  } finally {
+    await remove(stand, object);
+  }
+  return undefined;
+};
+
+const doorMs = 3_000;
+
+/** Asks admission by a dry run. Refused and admitted are both answers; late or none is neither. */
+export const rehearse = async (stand: Stand, object: Obj): Promise<string | undefined> => {
+  const began = performance.now();
+  const reply = await stand.call("POST", `${placeOf(object)}?dryRun=All`, object);
+  const ms = Math.round(performance.now() - began);
+  must(reply.status < 500, `admission gave no answer: ${answerOf(reply)}`);
+  must(ms <= doorMs, `admission answered after ${ms} ms`);
+  return undefined;
+};
+
+export type Row = {
+  readonly name: string;
+  readonly object: (name: string) => Obj;
+  readonly short?: true;
+  /** What the refusal must say: where the bound's own words are known. */
+  readonly says?: RegExp;
+};
+
+const refused = async (stand: Stand, object: Obj, says: RegExp): Promise<undefined> => {
+  const reply = await stand.call("POST", `${placeOf(object)}?dryRun=All`, object);
+  must(reply.status >= 400 && reply.status < 500, `it was taken: ${reply.status}`);
+  must(says.test(answerOf(reply)), `refused in other words: ${answerOf(reply)}`);
+  return undefined;
+};
+
+/** Each row twice: past admission, where reconcile must bear it, and at admission. */
+export const bothWays = (of: AttackClass, rows: readonly Row[]): readonly Attack[] =>
+  rows.flatMap(({ name, object, says, ...rest }): readonly Attack[] => [
+    {
+      ...rest,
+      class: of,
+      name: `${name}: in reconcile`,
+      stage: "cluster",
+      run: (stand) => apply(stand, object(fresh("attack"))),
+    },
+    {
+      ...rest,
+      class: of,
+      name: `${name}: at admission`,
+      stage: "admission",
+      run: (stand) =>
+        says === undefined ? rehearse(stand, object(fresh("attack"))) : refused(stand, object(fresh("attack")), says),
+    },
+  ]);

@@ -1,0 +1,128 @@
+/** What an attack works with: hands in the attacker's namespace, the host, and a neighbour whose applications are timed. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Reply } from "../../real/cluster/api.ts";
+import { sparkPi } from "../../support/pi.ts";
+import { noiseMs } from "./attack.ts";
+import type { HostUnderAttack } from "./host.ts";
+
+export type Hands = {
+  readonly call: (method: string, path: string, body?: unknown, contentType?: string) => Promise<Reply>;
+};
+
+/** What only an API server of the attack's own can do. */
+export type Reins = {
+  /** Answers in the server's place; undefined: the server answers. */
+  readonly fault: (fault: Fault | undefined) => void;
+  /** Ends all open watches. */
+  readonly cut: () => void;
+  /** Sets the host's wall clock so many ms ahead, or back. */
+  readonly setClock: (ms: number) => void;
+};
+
+export type Fault = (
+  request: import("node:http").IncomingMessage,
+  response: import("node:http").ServerResponse,
+) => boolean;
+
+export type Stand = Hands & {
+  readonly host: HostUnderAttack;
+  readonly reins: Reins | undefined;
+  /** Runs the built command line with the administrator's kubeconfig; both streams. */
+  readonly rekindle: (...args: readonly string[]) => Promise<string>;
+  /** Keys and files that the host was given. */
+  readonly secrets: { readonly trigger: string; readonly updates: string };
+  /** The listener that the attack owns: where it is, and what it heard. */
+  readonly listener: Listener;
+  /** Milliseconds from the neighbour's POST to its driver pod; deletes it again. */
+  readonly neighbour: () => Promise<number>;
+};
+
+export type Listener = {
+  readonly url: string;
+  readonly heard: () => readonly { readonly path: string; readonly headers: string; readonly body: string }[];
+};
+
+/** The attacker's namespace; the neighbour lives in `default`. */
+export const attackers = "mallory";
+
+const spark = "/apis/sparkoperator.k8s.io/v1beta2";
+const batch = "/apis/batch.volcano.sh/v1alpha1";
+
+/** Collections by kind, in a namespace. */
+export const collections: Readonly<Record<string, (namespace: string) => string>> = {
+  SparkApplication: (namespace) => `${spark}/namespaces/${namespace}/sparkapplications`,
+  ScheduledSparkApplication: (namespace) => `${spark}/namespaces/${namespace}/scheduledsparkapplications`,
+  SparkConnect: (namespace) => `/apis/sparkoperator.k8s.io/v1alpha1/namespaces/${namespace}/sparkconnects`,
+  Job: (namespace) => `${batch}/namespaces/${namespace}/jobs`,
+  CronJob: (namespace) => `${batch}/namespaces/${namespace}/cronjobs`,
+  JobFlow: (namespace) => `/apis/flow.volcano.sh/v1alpha1/namespaces/${namespace}/jobflows`,
+  JobTemplate: (namespace) => `/apis/flow.volcano.sh/v1alpha1/namespaces/${namespace}/jobtemplates`,
+  Command: (namespace) => `/apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`,
+  Queue: () => "/apis/scheduling.volcano.sh/v1beta1/queues",
+  PodGroup: (namespace) => `/apis/scheduling.volcano.sh/v1beta1/namespaces/${namespace}/podgroups`,
+  Checkpoint: (namespace) => `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints`,
+  Pod: (namespace) => `/api/v1/namespaces/${namespace}/pods`,
+  Event: (namespace) => `/api/v1/namespaces/${namespace}/events`,
+  ConfigMap: (namespace) => `/api/v1/namespaces/${namespace}/configmaps`,
+  Secret: (namespace) => `/api/v1/namespaces/${namespace}/secrets`,
+  Namespace: () => "/api/v1/namespaces",
+  ServiceAccount: (namespace) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
+};
+
+export const pathOf = (kind: string, namespace = attackers): string => {
+  const path = collections[kind]?.(namespace);
+  if (path === undefined) throw new Error(`the stand knows no ${kind}`);
+  return path;
+};
+
+let counter = 0;
+
+/** A name that nobody else has. */
+export const fresh = (word: string): string => {
+  counter += 1;
+  return `${word}-${counter}`;
+};
+
+const neighbourMs = 60_000;
+
+/** One application of the neighbour's, from its POST until its driver pod is there. */
+export const timed = async ({ call }: Hands): Promise<number> => {
+  const name = fresh("neighbour");
+  const began = performance.now();
+  const made = await call("POST", pathOf("SparkApplication", "default"), sparkPi(name));
+  if (made.status !== 201) throw new Error(`the neighbour's application: ${made.status} ${JSON.stringify(made.body)}`);
+  try {
+    for (;;) {
+      const { status } = await call("GET", `${pathOf("Pod", "default")}/${name}-driver`);
+      const ms = performance.now() - began;
+      if (status === 200 || ms > neighbourMs) return ms;
+      await sleep(20);
+    }
+  } finally {
+    await call("DELETE", `${pathOf("SparkApplication", "default")}/${name}`);
+    await call("DELETE", `${pathOf("Pod", "default")}/${name}-driver`, { gracePeriodSeconds: 0 });
+  }
+};
+
+/** How long a neighbour's application may take beside an attack, ms, by what it takes alone. */
+export const allowedMs = (alone: readonly number[]): number => {
+  const sorted = alone.toSorted((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  return Math.max(2 * median, median + noiseMs);
+};
+
+const tries = 3;
+
+/** The least of a few neighbours' times, ms: the first that is soon enough ends the search. A busy machine delays one, a held-up host all. */
+export const leastOf = async ({ neighbour }: Pick<Stand, "neighbour">, soonMs: number): Promise<number> => {
+  let least = await neighbour();
+  for (let nth = 1; nth < tries && least > soonMs; nth += 1) least = Math.min(least, await neighbour());
+  return least;
+};
+
+/** Until a look says so; false when it never does. */
+export const waitFor = async (holds: () => Promise<boolean>, longestMs: number): Promise<boolean> => {
+  for (const end = performance.now() + longestMs; performance.now() < end; await sleep(50))
+    if (await holds()) return true;
+  return false;
+};

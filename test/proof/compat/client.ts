@@ -1,0 +1,56 @@
+/** The real `spark-submit` against our client: the same call must make the same objects in the same order, or be refused alike. */
+import { join } from "node:path";
+import { build } from "../../../shared/spark/submission/client.ts";
+import { identityOf } from "../../../shared/spark/submission/identity.ts";
+import { assembled } from "../../../shared/spark/submission/pods/pod.ts";
+import { prepare } from "../../../shared/spark/submission/prepare.ts";
+import type { Call, Input } from "./call.ts";
+import { callOf } from "./call.ts";
+import type { Difference, Json } from "./compare.ts";
+import { differences, isRecord } from "./compare.ts";
+import { normal } from "./normal.ts";
+import type { Outcome } from "./outcome.ts";
+import { outcomeOf } from "./outcome.ts";
+import { driverIn, ofDriver } from "./ownership.ts";
+import { inputIn, madeIn, refusedAlike, saidBy } from "./requests.ts";
+
+type Made = { readonly objects: readonly Json[] } | { readonly refused: string };
+
+/** In the real client's order, without its watch: what it makes first it applies once more when the pod is there. */
+export const clientObjects = (call: Call, sparkVersion: string): Made => {
+  const { line, ...rest } = call;
+  const prepared = prepare(line);
+  if ("refused" in prepared) return prepared;
+  const { conf, program } = prepared;
+  const identity = identityOf(line.name, "compat");
+  const built = build({ conf, program, sparkVersion, identity, ...rest });
+  if ("refused" in built) return built;
+  const pod = { apiVersion: "v1", kind: "Pod", ...assembled(built.pod) };
+  return { objects: [...built.first, pod, ...built.first, ...built.objects] };
+};
+
+const labelOf = (object: Json | undefined): string => {
+  const metadata = isRecord(object?.["metadata"]) ? object["metadata"] : {};
+  return object === undefined ? "nothing" : `${object["kind"]} ${metadata["name"]}`;
+};
+
+const compared = (input: Input, objects: readonly Json[], recorded: readonly Json[]): readonly Difference[] => {
+  if (input.exitCode !== 0 && recorded.length === 0) {
+    return [{ path: "refused", ours: "accepted", theirs: saidBy(input) }];
+  }
+  const driver = driverIn(recorded);
+  const length = Math.max(objects.length, recorded.length);
+  return Array.from({ length }).flatMap((_, at) => {
+    const theirs = recorded[at];
+    const label = labelOf(theirs ?? objects[at]);
+    return differences(objects[at], theirs && ofDriver(theirs, driver), label);
+  });
+};
+
+export const clientOutcome = (name: string, folder: string): Outcome => {
+  const input = inputIn(join(folder, "input.json"));
+  const result = clientObjects(callOf(input), input.sparkVersion);
+  if ("refused" in result) return outcomeOf(name, "client", refusedAlike(input, result.refused));
+  const objects = result.objects.map(normal);
+  return outcomeOf(name, "client", compared(input, objects, madeIn(join(folder, "normalized.json"))));
+};

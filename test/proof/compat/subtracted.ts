@@ -1,0 +1,40 @@
+/**
+ * What Rekindle adds to a submission, taken away before anything is compared: exactly what `additions.ts` says that it
+ * adds, where it says so. Anything else of ours stays, and shows as a difference.
+ */
+import { addedConfs, addedLabels, foundBy } from "../../../shared/spark/submission/additions.ts";
+import type { Json } from "./compare.ts";
+import { isRecord } from "./compare.ts";
+import { ofApplication } from "./ownership.ts";
+
+const without = (value: unknown, keys: readonly string[]): Json | undefined => {
+  const kept = Object.entries(isRecord(value) ? value : {}).filter(([key]) => !keys.includes(key));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+};
+
+const withoutLabels = (object: Json, keys: readonly string[]): Json => {
+  const { labels, ...metadata } = isRecord(object["metadata"]) ? object["metadata"] : {};
+  const kept = without(labels, keys);
+  return { ...object, metadata: { ...metadata, ...(kept === undefined ? {} : { labels: kept }) } };
+};
+
+type Data = { readonly [key: string]: unknown };
+
+const withoutConfs = (data: Data, told: ReadonlySet<string>): Data => {
+  const added = addedConfs.filter((key) => !told.has(key));
+  const confs = without(data["spark.properties"], added);
+  return data["spark.properties"] === undefined ? data : { ...data, "spark.properties": confs };
+};
+
+const withoutTemplateLabels = (data: Data): Data => {
+  const template = data["podspec-configmap-key"];
+  return isRecord(template) ? { ...data, "podspec-configmap-key": withoutLabels(template, addedLabels) } : data;
+};
+
+/** `told`: the confs that the application's own user set, which are none of ours. */
+export const subtracted = (object: Json, application: string, told: ReadonlySet<string>): Json => {
+  const labels = object["kind"] === "Pod" ? addedLabels : [...addedLabels, ...foundBy];
+  const plain = withoutLabels(ofApplication(object, application), labels);
+  const data = plain["data"];
+  return isRecord(data) ? { ...plain, data: withoutTemplateLabels(withoutConfs(data, told)) } : plain;
+};

@@ -1,0 +1,54 @@
+/** Objects as Go writes them and as we do, brought to one form: what is empty is absent, amounts are numbers, lots are renamed. */
+import { quantityOf } from "../../../../shared/kube/quantity.ts";
+import { isRecord, type Json } from "../compare.ts";
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  value === 0 ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0);
+
+/** Fields of which zero says something. */
+const telling = new Set(["index"]);
+
+const lot = /^(.+)-[a-z0-9]{12}$/;
+
+const amounts = new Set(["minResources", "requests", "limits"]);
+
+const amountText = (value: unknown): unknown => {
+  const quantity = quantityOf(value);
+  return quantity === undefined ? value : `${quantity.nano}n`;
+};
+
+const asAmounts = (value: Json): Json =>
+  Object.fromEntries(Object.entries(value).map(([name, amount]) => [name, amountText(amount)]));
+
+/** Names drawn by lot: claims that were made, and pods' volumes of claims. */
+const isDrawn = (value: Json): boolean => isRecord(value["persistentVolumeClaim"]);
+
+const drawnIn = (value: unknown): readonly string[] => {
+  if (Array.isArray(value)) return value.flatMap(drawnIn);
+  if (!isRecord(value)) return [];
+  const own = isDrawn(value) ? [`${value["name"]}`] : [];
+  return [...own, ...Object.values(value).flatMap(drawnIn)];
+};
+
+const plain = (value: unknown, key: string, drawn: ReadonlyMap<string, string>): unknown => {
+  if (typeof value === "string") return drawn.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((item) => plain(item, "", drawn));
+  if (!isRecord(value)) return value;
+  const there = Object.entries(amounts.has(key) ? asAmounts(value) : value)
+    .map(([name, item]): [string, unknown] => [name, plain(item, name, drawn)])
+    .filter(([name, item]) => telling.has(name) || !isEmpty(item));
+  return Object.fromEntries(there);
+};
+
+/** One form of an object; drawn names become the prefix and the order in which they first come. */
+export const plainOf = (value: unknown): unknown => {
+  const names = [...new Set(drawnIn(value))];
+  const drawn = new Map(names.map((name, at) => [name, `${lot.exec(name)?.[1] ?? name}-<${at}>`]));
+  return plain(value, "", drawn) ?? {};
+};

@@ -1,0 +1,99 @@
+/** Situations in which upstream's controller began anew, played by our decisions; and when a finished job is to go. */
+import { expiryOf } from "../../../../shared/volcano/job/expiry.ts";
+import { moveFor } from "../../../../shared/volcano/job/machine.ts";
+import { type Memory, shownPhase } from "../../../../shared/volcano/job/memory.ts";
+import { Loop, task } from "../../../unit/volcano/job/loop.ts";
+import { type Difference, differences, type Json } from "../compare.ts";
+import { specOf } from "./judged.ts";
+import { numberIn, recordIn, textIn } from "./rows.ts";
+
+const policied = (...policies: readonly object[]): Loop => new Loop({ tasks: [task("w", 2)], policies }).running();
+
+/** A job of a later version, as a restart leaves it. */
+const later = (loop: Loop): Loop => {
+  if (loop.memory !== undefined) loop.memory = { ...loop.memory, version: 1 };
+  for (const name of loop.names("pods"))
+    loop.change("pods", name, { metadata: { annotations: { "volcano.sh/job-version": "1" } } });
+  return loop;
+};
+
+const lost = (loop: Loop): Loop => {
+  loop.admit("Unknown");
+  return loop;
+};
+
+const stopped = (loop: Loop): Loop => {
+  if (loop.memory !== undefined) loop.memory = abortedOf(loop.memory);
+  return loop;
+};
+
+/** Where a command leads a restarting job: by the table. */
+const abortedOf = (memory: Memory): Memory => ({
+  ...memory,
+  phase: moveFor("Restarting", "AbortJob").into ?? memory.phase,
+});
+
+const situations: Readonly<Record<string, () => Loop>> = {
+  A: () => {
+    const policies = [{ event: "TaskCompleted", action: "CompleteJob" }];
+    const loop = new Loop({ minAvailable: 1, tasks: [task("m", 1, { policies }), task("w", 2)] }).running();
+    loop.pods("Succeeded", ["j-m-0"]);
+    return loop;
+  },
+  B: () => {
+    const loop = policied({ event: "PodFailed", action: "RestartJob" });
+    loop.fail("j-w-0", 1);
+    return loop;
+  },
+  C: () => {
+    const loop = policied({ event: "PodEvicted", action: "RestartJob" });
+    loop.remove("pods", "j-w-0");
+    return loop;
+  },
+  D: () => policied({ event: "PodPending", action: "RestartJob", timeout: "2s" }).turn(3_000),
+  E0: () => lost(policied({ event: "Unknown", action: "RestartJob" })),
+  E1: () => lost(later(policied({ event: "Unknown", action: "RestartJob" }))),
+  F: () => stopped(policied()),
+  G: () => {
+    const loop = policied({ exitCode: 42, action: "TerminateJob" });
+    loop.fail("j-w-0", 0, 42);
+    return loop;
+  },
+};
+
+const situationOf = (label: string): string => {
+  const [letter = ""] = label;
+  return letter === "E" ? `E${/version=(\d)/.exec(label)?.[1] ?? ""}` : letter;
+};
+
+/** Upstream was watched until its pods were to go; ours goes on as they do. */
+export const replayed = (row: Json): readonly Difference[] => {
+  const name = situationOf(textIn(row, "label"));
+  const loop = situations[name]?.();
+  if (loop === undefined) throw new Error(`no situation ${textIn(row, "label")}`);
+  loop.lingering = true;
+  loop.run();
+  const { memory } = loop;
+  return differences(
+    { phaseAfter: shownPhase(loop.job()), retryCount: memory?.retryCount, version: memory?.version },
+    { phaseAfter: row["phaseAfter"], retryCount: row["retryCount"], version: row["version"] },
+    name,
+  );
+};
+
+const nearly = (left: number, recorded: number): boolean => Math.abs(left - recorded) <= 1_000;
+
+/** Recorded moments are cut to whole seconds, so the time that is left is known to a second. */
+export const expiring = (row: Json): readonly Difference[] => {
+  const job = recordIn(row, "job");
+  const state = recordIn(recordIn(job, "status"), "state");
+  const phase = state["phase"] === undefined ? "Pending" : shownPhase({ ...bare, status: { state } });
+  const since = Date.parse(textIn(state, "lastTransitionTime"));
+  const due = phase === undefined ? undefined : expiryOf(specOf(job), { phase, since });
+  const left = due === undefined ? undefined : due - Date.parse(textIn(row, "since"));
+  if (left === undefined) return differences({ expires: false }, { expires: row["error"] === undefined });
+  const recorded = numberIn(row, "remainingMs");
+  return nearly(left, recorded) ? [] : [{ path: "remainingMs", ours: left, theirs: recorded }];
+};
+
+const bare = { apiVersion: "", kind: "Job", metadata: { name: "", uid: "", resourceVersion: "" } };

@@ -1,0 +1,40 @@
+/** Which time of a CronJob is due, against what upstream's own function was recorded to find. */
+import { readSchedule } from "../../../../shared/core/cron/schedule.ts";
+import { timeText } from "../../../../shared/core/time.ts";
+import { recentOf } from "../../../../shared/volcano/cron/due-time.ts";
+import { withoutNulls } from "../../../../shared/volcano/schema/absent.ts";
+import { cronSpecSchema } from "../../../../shared/volcano/schema/cron.ts";
+import { type Difference, differences, type Json } from "../compare.ts";
+import { recordIn, textIn } from "./rows.ts";
+
+/** Upstream's test of a schedule that never comes hands it to the function beside a CronJob with another one. */
+const hidden = { shown: "0 * * * ?", meant: "59 23 31 2 *" } as const;
+
+const scheduleOf = (row: Json, { schedule, timeZone }: { schedule: string; timeZone?: string | undefined }) => {
+  const isHidden = row["error"] !== undefined && schedule === hidden.shown;
+  const read = readSchedule(isHidden ? hidden.meant : schedule, timeZone);
+  if (!read.ok) throw new Error(read.error);
+  return read.schedule;
+};
+
+export const timed = (row: Json): readonly Difference[] => {
+  const cronJob = recordIn(row, "cronJob");
+  const spec = cronSpecSchema.parse(withoutNulls(cronJob["spec"]));
+  const created = textIn(recordIn(cronJob, "metadata"), "creationTimestamp");
+  const taken = textIn(recordIn(cronJob, "status"), "lastScheduleTime");
+  const { startingDeadlineSeconds } = spec;
+  const hasDeadline = row["includeStartingDeadlineSeconds"] === true && startingDeadlineSeconds !== undefined;
+  const { earliest, mostRecent, missed, error } = recentOf(scheduleOf(row, spec), {
+    after: Date.parse(taken === "" ? created : taken),
+    now: Date.parse(textIn(row, "now")),
+    ...(hasDeadline ? { deadlineMs: startingDeadlineSeconds * 1_000 } : {}),
+  });
+  const found = mostRecent === undefined ? {} : { mostRecent: timeText(mostRecent) };
+  const recorded = {
+    earliest: row["earliest"],
+    missed: row["missed"],
+    mostRecent: row["mostRecent"],
+    error: row["error"],
+  };
+  return differences({ earliest: timeText(earliest), missed, ...found, error }, recorded);
+};

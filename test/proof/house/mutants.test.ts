@@ -1,0 +1,26 @@
+/** What mutants replace stands in the sources, once: an edit elsewhere that moves it is seen here, and not by the long lane alone. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { mutants } from "../mutants/all.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+const timesIn = (file: string, text: string): number => {
+  const path = join(root, file);
+  return existsSync(path) ? readFileSync(path, "utf8").split(text).length - 1 : 0;
+};
+
+test("each mutant replaces what stands once in its file", () => {
+  const lost = mutants.filter(({ file, find }) => timesIn(file, find) !== 1);
+  assert.deepEqual(
+    lost.map(({ name, file }) => `${name}: ${file}`),
+    [],
+  );
+});
+
+test("no two mutants have one name", () => {
+  const names = mutants.map(({ name }) => name);
+  assert.deepEqual(names, [...new Set(names)]);
+});

@@ -1,0 +1,306 @@
+/** Promises of the engine, each removed by one edit, and where its absence must show. */
+
+type Edit = {
+  readonly name: string;
+  /** The promise that is gone. */
+  readonly promise: string;
+  readonly file: string;
+  /** Must stand in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+};
+
+/** What is to see it: a part of the sweep, by scenarios and faults (a regular expression). */
+export type Swept = Edit & { readonly scenarios: readonly string[]; readonly fault: string };
+
+/** What is to see it where the sweep looks at something else: files of tests, below `test/`. */
+export type Tested = Edit & { readonly tests: readonly string[] };
+
+export type Mutant = Swept | Tested;
+
+const step = "shared/engine/step.ts";
+const save = "shared/engine/save.ts";
+const apply = "shared/engine/apply.ts";
+const liveReads = "shared/engine/reads/live.ts";
+const comeBack = "shared/engine/requeue.ts";
+const cluster = "shared/adapters/kubernetes/cluster.ts";
+const submitting = "shared/spark/application/driver/submit.ts";
+const decide = "shared/spark/application/decide.ts";
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "acts-before-save",
+    promise: "R1: what cannot be observed again is saved before it is acted on",
+    file: step,
+    find: "const saved = await save(run, held, plan);",
+    replace:
+      "for (const stage of plan.stages) await applyStage({ cluster: world.cluster, clock: world.clock, until: Number.POSITIVE_INFINITY, now: run.observation.now }, stage, world.timing.parallel);\n  const saved = await save(run, held, plan);",
+    scenarios: ["completion"],
+    fault: "crash-.*",
+  },
+  {
+    name: "save-unconditional",
+    promise: "a save is refused unless it replaces what was loaded",
+    file: save,
+    find: "await world.checkpoints.save(message, next, held.version);",
+    replace: "await world.checkpoints.save(message, next, (await world.checkpoints.load(message))?.version);",
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "loser-goes-on",
+    promise: "the loser of a race touches nothing",
+    file: save,
+    find: 'if (version === "raced") return "raced";',
+    replace: 'if (version === "raced") return held;',
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "past-shown",
+    promise: "a status is shown by who goes by the newest record, whether or not a save was needed",
+    file: "shared/engine/status.ts",
+    find: 'if (await isOvertaken(run, held)) return "raced";',
+    replace: "",
+    tests: ["test/unit/engine/status.test.ts"],
+  },
+  {
+    name: "old-decision-replayed",
+    promise: "R2: after a race or a death, look and decide again; nothing is replayed",
+    file: save,
+    find: 'if (version === "raced") return "raced";',
+    replace:
+      'if (version === "raced") return await save(run, { ...held, version: (await world.checkpoints.load(message))?.version }, plan);',
+    scenarios: ["retry", "suspension"],
+    fault: "pause-.*|frozen|pair",
+  },
+  {
+    name: "acts-without-a-save",
+    promise: "who deletes must have won a save",
+    file: save,
+    find: "plan.fenced !== true && !acts(plan) &&",
+    replace: "plan.fenced !== true &&",
+    scenarios: ["retry"],
+    fault: "pause-.*|slow|frozen",
+  },
+  {
+    name: "no-fence",
+    promise: "R3: a paused winner starts nothing later than the fence",
+    file: apply,
+    find: "effect: Effect): Promise<Done> => {\n  if (hands.clock.monotonic() > hands.until) return late;",
+    replace: "effect: Effect): Promise<Done> => {",
+    scenarios: ["suspension", "stranger", "deletion"],
+    fault: "pause-.*",
+  },
+  {
+    name: "fence-from-the-save",
+    promise: "what is created begins within the fence of the look by which others count, however long that look took",
+    file: step,
+    find: "const until = creates(stage) ? Math.min(last, creationsEnd(run, plan)) : last;",
+    replace: "const until = last;",
+    tests: ["test/unit/engine/fence.test.ts"],
+  },
+  {
+    name: "busy-let-go",
+    promise: "who works is not ended because fewer executors are wanted",
+    file: "shared/spark/executors/scale-down.ts",
+    find: "return force ? 2 : never;",
+    replace: "return 2;",
+    scenarios: ["own-fewer-busy"],
+    fault: "crash-after",
+  },
+  {
+    name: "memory-lack-forgotten",
+    promise: "after a lack of memory the executors of a run have a single task until its driver ends",
+    file: "shared/spark/application/executors/allocator.ts",
+    find: 'return singleTask === true || lost > 0 || members.some(({ pod }) => endingOf(pod)?.reason === "memory");',
+    replace: "return singleTask === true && lost > 0 && members.length === 0;",
+    scenarios: ["own-memory"],
+    fault: "crash-after",
+  },
+  {
+    name: "end-forgotten",
+    promise: "how an executor ended is saved before its pod is cleaned away",
+    file: "shared/spark/application/executors/pending-ends.ts",
+    find: "{ ...bare, ...written(ends) }",
+    replace: "bare",
+    scenarios: ["assist-dynamic"],
+    fault: "crash-after",
+  },
+  {
+    name: "no-distance",
+    promise: "the next attempt begins only when nothing of the last one can arrive any more",
+    file: "shared/engine/settings.ts",
+    find: "timing.fenceMs + timing.requestTimeoutMs + 1_000;",
+    replace: "0 * timing.fenceMs;",
+    scenarios: ["change", "retry"],
+    fault: "pause-.*|slow|late.*",
+  },
+  {
+    name: "ended-driver-cleared-early",
+    promise: "an ended driver keeps its name until no creation of it can arrive any more",
+    file: decide,
+    find: "const due = Math.max(from, settledAt(scene));",
+    replace: "const due = from;",
+    scenarios: ["retry"],
+    fault: "pause-5s|slow",
+  },
+  {
+    name: "delete-by-name",
+    promise: "a delete hits only the UID that it was decided for",
+    file: cluster,
+    find: "preconditions: { uid: fence.uid, resourceVersion: fence.resourceVersion },",
+    replace: "preconditions: { resourceVersion: fence.resourceVersion },",
+    scenarios: ["change", "retry", "stranger"],
+    fault: "slow|late.*|frozen|pair|timeout.*",
+  },
+  {
+    name: "status-unconditional",
+    promise: "a status is refused unless it was decided from the newest object",
+    file: cluster,
+    find: "metadata: { resourceVersion }, status",
+    replace: "status",
+    scenarios: ["completion"],
+    fault: "slow|frozen|late|pair",
+  },
+  {
+    name: "strangers-adopted",
+    promise: "whose a name is decides the owner's UID",
+    file: apply,
+    find: "if (!ownedBy(there, effect.owner)) {",
+    replace: "if (there.kind === undefined) {",
+    scenarios: ["stranger"],
+    fault: "crash-.*",
+  },
+  {
+    name: "refused-at-once",
+    promise: "one odd refusal does not end an application",
+    file: apply,
+    find: "if (!(cause instanceof ApiError) || !isRefusal(cause)) throw cause;",
+    replace: "throw cause;",
+    scenarios: ["completion"],
+    fault: "422",
+  },
+  {
+    name: "trouble-is-failure",
+    promise: "the platform's trouble is not the application's",
+    file: "shared/engine/trouble.ts",
+    find: "(error.status === 422 ||",
+    replace: "(error.status >= 500 || error.status === 403 || error.status === 422 ||",
+    scenarios: ["completion"],
+    fault: "outage.*|read-only.*|quota.*",
+  },
+  {
+    name: "absence-believed-at-once",
+    promise: "an application counts as gone only when get and list agree",
+    file: liveReads,
+    find: "if (object === undefined) await confirmAbsence(world.cluster, key, operator);",
+    replace: "",
+    scenarios: ["completion"],
+    fault: "404-named|stale",
+  },
+  {
+    name: "attempt-not-counted",
+    promise: "an attempt's number is handed out once",
+    file: submitting,
+    find: "const attempt = memory.attempt + 1;",
+    replace: "const attempt = Math.max(1, memory.attempt);",
+    scenarios: ["retry"],
+    fault: "crash-.*",
+  },
+  {
+    name: "strays-left",
+    promise: "a body of a past attempt is ended on sight",
+    file: "shared/spark/application/context.ts",
+    find: "alive(found?.strays ?? []).map((pod) => removal(pod, pods));",
+    replace: "alive(found?.strays ?? []).slice(0, 0).map((pod) => removal(pod, pods));",
+    scenarios: ["suspension"],
+    fault: "pause-5s|slow",
+  },
+  {
+    name: "owned-by-label",
+    promise: "whose a pod is, its owner references say, and no label",
+    file: "shared/spark/application/driver/evidence.ts",
+    find: "pods.filter((pod) => owners.some((owner) => ownedBy(pod, owner)))",
+    replace: "pods.filter(() => owners.length > 0)",
+    scenarios: ["completion"],
+    fault: "crash-.*",
+  },
+  {
+    name: "again-dropped",
+    promise: "a plan with more to do asks for another step",
+    file: comeBack,
+    find: "if (plan.again === true || ",
+    replace: "if (",
+    scenarios: ["change"],
+    fault: "crash-.*",
+  },
+  {
+    name: "wake-not-armed",
+    promise: "who waits for a time is woken",
+    file: comeBack,
+    find: "if (delayMs > longestMs) return;",
+    replace: "if (delayMs > 0) return;",
+    scenarios: ["retry"],
+    fault: "crash-.*",
+  },
+  {
+    name: "race-not-followed",
+    promise: "the loser of a race comes back, for what it was called for may be newer than what the winner saw",
+    file: comeBack,
+    find: 'await world.queue.sendLater({ ...known(message), reason: "raced" }, id, 1_000);',
+    replace: "if (id === undefined) await world.queue.sendLater(message, id, 1_000);",
+    scenarios: ["executors-kept"],
+    fault: "overtaken.*",
+  },
+  {
+    name: "trouble-not-followed",
+    promise: "a step that met trouble sends itself a wake",
+    file: comeBack,
+    find: "await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);",
+    replace: "if (delayMs < 0) await world.queue.sendLater(again, dedupe.timer(message, id), delayMs);",
+    scenarios: ["completion"],
+    fault: "5.*|timeout.*|outage.*",
+  },
+  {
+    name: "replaced-once",
+    promise: "a run that is replaced is ended, whatever died or was not true in between",
+    file: "shared/spark/scheduled/decide.ts",
+    find: "const newest = starting ?? lastRun;",
+    replace: "const newest = starting ?? (lastRun?.replaces === true ? undefined : lastRun);",
+    scenarios: ["replacement"],
+    fault: "404-named",
+  },
+  {
+    name: "decision-reads-again",
+    promise: "within a step a query is answered once, also when there is more to decide",
+    file: "shared/engine/reads/queries.ts",
+    find: "if (before !== undefined) return before;",
+    replace: "",
+    tests: ["engine/more.test.ts"],
+  },
+  {
+    name: "decision-answers-mixed",
+    promise: "of reads side by side each is given its own answers",
+    file: "shared/core/decision.ts",
+    find: "next += own.length;",
+    replace: "",
+    tests: ["core/decision.test.ts"],
+  },
+  {
+    name: "decision-without-end",
+    promise: "a decision that never comes to a plan is a fault, and no loop",
+    file: "shared/engine/reads/queries.ts",
+    find: "for (let count = 0; count < mostReads; count++)",
+    replace: "for (let count = 0; count < mostReads * 1_000; count++)",
+    tests: ["engine/requeue.test.ts"],
+  },
+  {
+    name: "executors-after-reads",
+    promise: "executors that are short are made before anything else is read",
+    file: "shared/spark/application/driver/monitor.ts",
+    find: "if (first !== undefined) return { first };",
+    replace: "",
+    tests: ["spark/application/ahead.test.ts"],
+  },
+];

@@ -1,0 +1,215 @@
+/** `npm run mutants`: each promise of the engine removed from a copy of the sources; the sweep, or the tests named, must see it. */
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { conclude } from "../../../infra/tally.ts";
+import { mutants } from "./all.ts";
+import type { Mutant, Swept, Tested } from "./mutants.ts";
+
+const isTested = (mutant: Mutant): mutant is Tested => "tests" in mutant;
+
+const help = `npm run mutants [-- [NAME…] [--threads N] [--json FILE]]
+
+  NAME         only these
+  --threads N  as many at once (default: one per processor, at most 4)
+  --json FILE  writes the result as data, too
+
+${mutants.map(({ name, promise }) => `  ${name.padEnd(26)} ${promise}`).join("\n")}`;
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+type Result = {
+  readonly name: string;
+  readonly promise: string;
+  readonly seconds: number;
+  /** The case, or the test, that saw it, and what it saw. */
+  readonly killedBy?: string;
+  readonly violation?: string;
+  /** Why it proves nothing. */
+  readonly failure?: string;
+};
+
+const copied = ["shared", "infra", "functions", "test", "package.json"] as const;
+
+/** Where copies stand: always in the same place, so that what Node compiled of one run it finds in the next. */
+const copies = join(root, ".cache", "mutants");
+
+/** A copy of what ships, of the sweep and of the tests. */
+const copy = (index: number): string => {
+  const folder = join(copies, String(index));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const part of copied) cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return folder;
+};
+
+const occurrences = (text: string, part: string): number => text.split(part).length - 1;
+
+/** An edit of a copy: how it is taken back, or why it cannot be made. */
+type Edited = { readonly undo: () => void } | { readonly failure: string };
+
+/** Makes the one edit. */
+const mutate = (folder: string, { file, find, replace }: Mutant): Edited => {
+  const path = join(folder, file);
+  if (!existsSync(path)) return { failure: `there is no ${file} any more` };
+  const text = readFileSync(path, "utf8");
+  const found = occurrences(text, find);
+  if (found !== 1)
+    return { failure: `what it replaces stands ${found} times in ${file}: ${JSON.stringify(find.slice(0, 80))}` };
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+  return { undo: () => writeFileSync(path, text) };
+};
+
+/** What ran, and what it saw; undefined when it did not come to its end. */
+type Seen = { readonly said: string; readonly sights: readonly Sight[] | undefined };
+type Sight = { readonly by: string; readonly what: string };
+
+/** Runs a script of the copy to its end, and reads what it wrote. */
+const run = <Read>(
+  folder: string,
+  script: string,
+  args: readonly string[],
+): Promise<{ readonly result: Read | undefined; readonly said: string }> =>
+  new Promise((resolve) => {
+    const file = join(folder, "result.json");
+    rmSync(file, { force: true });
+    const command = ["--disable-warning=ExperimentalWarning", join(folder, script), "--json", file, ...args];
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node") };
+    const child = spawn(process.execPath, command, { cwd: folder, env });
+    let said = "";
+    const hear = (chunk: Buffer): void => {
+      said = (said + chunk.toString("utf8")).slice(-2_000);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("close", () =>
+      resolve({ result: existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Read) : undefined, said }),
+    );
+  });
+
+type Violated = { readonly violations: readonly { readonly id: string; readonly violations: readonly string[] }[] };
+
+/** By one thread unless `more` says otherwise; with a seed a part of it, as it draws. */
+const sweepIn = async (
+  folder: string,
+  scenarios: readonly string[],
+  fault: string,
+  more: readonly string[] = [],
+): Promise<Seen> => {
+  const chosen = scenarios.flatMap((name) => ["--scenario", name]);
+  const args = [
+    "--first",
+    ...(more.includes("--threads") ? [] : ["--threads", "1"]),
+    ...chosen,
+    "--fault",
+    fault,
+    ...more,
+  ];
+  const { result, said } = await run<Violated>(folder, "test/proof/sweep/run.ts", args);
+  return { said, sights: result?.violations.map(({ id, violations }) => ({ by: id, what: violations[0] ?? "" })) };
+};
+
+type Ran = { readonly failures: readonly { readonly file: string; readonly name: string; readonly message: string }[] };
+
+const testsIn = async (folder: string, tests: readonly string[]): Promise<Seen> => {
+  const { result, said } = await run<Ran>(folder, "test/run.ts", tests);
+  const sights = result?.failures.map(({ file, name, message }) => ({ by: `${file}: ${name}`, what: message }));
+  return { said, sights };
+};
+
+/** One mutant in a copy that is as it was before and after. */
+const tried = async (folder: string, mutant: Mutant): Promise<Omit<Result, "seconds">> => {
+  const { name, promise } = mutant;
+  const edited = mutate(folder, mutant);
+  if ("failure" in edited) return { name, promise, failure: edited.failure };
+  try {
+    const { sights, said } = isTested(mutant)
+      ? await testsIn(folder, mutant.tests)
+      : await sweepIn(folder, mutant.scenarios, mutant.fault);
+    const [first] = sights ?? [];
+    if (sights === undefined) return { name, promise, failure: `nothing ran to its end: ${said.trim().slice(-600)}` };
+    if (first === undefined) return { name, promise, failure: "survived: nothing that is named sees it" };
+    return { name, promise, killedBy: first.by, violation: first.what };
+  } finally {
+    edited.undo();
+  }
+};
+
+const tell = ({ name, promise, seconds, killedBy, violation, failure }: Result): void => {
+  const time = `${seconds.toFixed(1).padStart(5)} s`;
+  if (failure !== undefined) {
+    console.log(`✗ ${name.padEnd(26)} ${time}  ${promise}\n    ${failure}`);
+    return;
+  }
+  console.log(
+    `✓ ${name.padEnd(26)} ${time}  killed by ${killedBy}\n    ${(violation ?? "").split("\n").join(" ").slice(0, 150)}`,
+  );
+};
+
+const each = <Item>(lists: readonly (readonly Item[])[]): readonly Item[] => [...new Set(lists.flat())];
+
+/** Without an edit the copy must see nothing: else every mutant would seem killed. */
+const untouched = async (folder: string, chosen: readonly Mutant[], threads: number): Promise<Result> => {
+  const began = performance.now();
+  const isSwept = (mutant: Mutant): mutant is Swept => !isTested(mutant);
+  const scenarios = each(chosen.filter(isSwept).map((mutant) => mutant.scenarios));
+  const tests = each(chosen.filter(isTested).map((mutant) => mutant.tests));
+  const seeded = ["--seed", "1", "--threads", String(threads)];
+  const seen = [
+    ...(scenarios.length === 0 ? [] : [await sweepIn(folder, scenarios, "crash-after|422", seeded)]),
+    ...(tests.length === 0 ? [] : [await testsIn(folder, tests)]),
+  ];
+  const result = { name: "untouched", promise: "the copy without an edit has no violation" };
+  const seconds = (performance.now() - began) / 1000;
+  const troubled = seen.find(({ sights }) => sights === undefined || sights.length > 0);
+  return { ...result, seconds, ...(troubled === undefined ? {} : { failure: troubled.said.trim().slice(-600) }) };
+};
+
+type Trying = { readonly folders: readonly string[]; readonly chosen: readonly Mutant[] };
+
+/** All of them, as many at once as there are copies. */
+const tryAll = async ({ folders, chosen }: Trying): Promise<readonly Result[]> => {
+  const results: Result[] = [];
+  const [one = ""] = folders;
+  const first = await untouched(one, chosen, folders.length);
+  console.log(`${first.failure === undefined ? "✓" : "✗"} untouched: ${first.promise} (${first.seconds.toFixed(1)} s)`);
+  if (first.failure !== undefined) console.log(first.failure);
+  const waiting = [...chosen];
+  const work = async (folder: string): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const began = performance.now();
+      const result = { ...(await tried(folder, next)), seconds: (performance.now() - began) / 1000 };
+      results.push(result);
+      tell(result);
+    }
+  };
+  await Promise.all(folders.map(work));
+  return [first, ...results];
+};
+
+const main = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { threads: { type: "string" }, json: { type: "string" }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help) return console.log(help);
+  const chosen = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
+  const folders = Array.from({ length: threads }, (_, index) => copy(index));
+  const all = await tryAll({ folders, chosen });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  const failed = all.filter(({ failure }) => failure !== undefined).length;
+  const details = { mutants: all.slice(1) };
+  conclude(
+    { passed: all.length - failed, failed, skipped: 0 },
+    values.json === undefined ? undefined : { file: values.json, details },
+  );
+};
+
+await main();

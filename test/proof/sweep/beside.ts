@@ -1,0 +1,105 @@
+/** Another controller is at work for a while, without a lease: functions write nothing beside it, and go on when it has gone. */
+import type { Change } from "../../../shared/simulator/store.ts";
+import { type Act, appName, base, type ControllerAct, type ControllerSign, driverRuns, type Scenario } from "./plot.ts";
+import { fails, job, living, policy, runningIs, slowly } from "./volcano/jobs.ts";
+
+const minuteMs = 60_000;
+/** A controller at work writes a status now and then. */
+const writesEveryMs = 30_000;
+const lastsMs = 3 * minuteMs;
+
+const applied =
+  (table: string): Act["when"] =>
+  ({ type, table: of, object }: Change) =>
+    type === "ADDED" && of === table && object.metadata.name === appName;
+
+const does = (what: ControllerAct, when: Act["when"], afterMs: number): Act => ({
+  ...{ says: `another controller ${what}`, when, afterMs },
+  do: { act: "controller", does: what },
+});
+
+/** It is at work from this moment on, for three minutes. */
+const atWork = (by: ControllerSign, when: Act["when"], afterMs: number): readonly Act[] =>
+  by === "writes"
+    ? Array.from({ length: lastsMs / writesEveryMs }, (_, nth) => does("writes", when, afterMs + nth * writesEveryMs))
+    : [does("begins", when, afterMs), does("goes", when, afterMs + lastsMs)];
+
+/** It was at work when the application came. */
+const fromTheFirst = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
+  beside: { by, first: true },
+  acts: by === "writes" ? atWork(by, when, writesEveryMs) : [does("goes", when, lastsMs)],
+});
+
+/** It begins while the application runs, which fails when nobody but the other controller may do something about that. */
+const later = (by: ControllerSign, when: Act["when"]): Pick<Scenario, "beside" | "acts"> => ({
+  beside: { by },
+  acts: atWork(by, when, 5_000),
+});
+
+const failsLateMs = 150_000;
+
+/** What it leaves undone is found by a resync, so nothing is compared but ends. */
+const common = { also: ["crash-before", "host-crash-after"], breadth: "sparse" } as const;
+
+const spark = (told: Pick<Scenario, "name" | "what" | "beside" | "acts">, scripts: Scenario["scripts"]): Scenario => ({
+  ...common,
+  spec: { ...base, restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } },
+  scripts,
+  ends: "COMPLETED",
+  ...told,
+});
+
+const once = { [appName]: [{ jobMs: 2_000 }] };
+const twice = { [appName]: [{ jobMs: failsLateMs, exitCode: 1 }, { jobMs: 2_000 }] };
+const applications = applied("sparkapplications.sparkoperator.k8s.io");
+const jobs = applied("jobs.batch.volcano.sh");
+
+const restarted = {
+  spec: { policies: [policy("PodFailed", "RestartJob")] },
+  lives: living({ "worker-1": [{ ...fails, runMs: failsLateMs }, { runMs: 2_000 }], "*": [slowly, { runMs: 2_000 }] }),
+  ends: "Completed",
+};
+
+export const beside: readonly Scenario[] = [
+  spark(
+    {
+      name: "beside-deployment",
+      what: "an application comes beside an operator that shows by its Deployment alone: nothing is written until it has gone",
+      ...fromTheFirst("deployment", applications),
+    },
+    once,
+  ),
+  spark(
+    {
+      name: "beside-pod-begins",
+      what: "an operator that shows by a Ready pod alone begins while an application runs, which is tried again when it has gone",
+      ...later("pod", driverRuns),
+    },
+    twice,
+  ),
+  spark(
+    {
+      name: "beside-writes-begin",
+      what: "an operator that shows by its writes alone begins while an application runs, which is tried again when it has gone",
+      ...later("writes", driverRuns),
+    },
+    twice,
+  ),
+];
+
+export const besideOfVolcano: readonly Scenario[] = [
+  job({
+    ...common,
+    name: "job-beside-writes",
+    what: "a job comes beside a controller that shows by its writes alone: nothing is written until it has gone",
+    ...fromTheFirst("writes", jobs),
+    ends: "Completed",
+  }),
+  job({
+    ...common,
+    ...restarted,
+    name: "job-beside-deployment-begins",
+    what: "a controller that shows by its Deployment alone begins while a job runs, which is restarted when it has gone",
+    ...later("deployment", runningIs(3)),
+  }),
+];

@@ -1,0 +1,259 @@
+/**
+ * How a run ended: every object of the namespaces that matter, as text, without what differs from run to run. Nothing
+ * is left out but what `forgotten` names, each with its reason.
+ */
+
+import * as crypto from "node:crypto";
+import type { Change, Store } from "../../../shared/simulator/store.ts";
+import { derived, gone, type Identities, nameless, ofRun, plain, unnumbered } from "./drawn.ts";
+import { at, textAt } from "./fields.ts";
+
+type Item = Change["object"];
+
+/** id of an object → its text. */
+export type Ending = ReadonlyMap<string, string>;
+
+/** What differs between two runs with the same outcome. */
+export const forgotten: readonly { readonly what: string; readonly reason: string }[] = [
+  { what: "metadata.resourceVersion", reason: "counts the writes of the whole cluster" },
+  { what: "metadata.uid and references to it", reason: "drawn by the server; replaced by table and name" },
+  { what: "timestamps, epoch milliseconds", reason: "a fault costs time; that they are there and in order is checked" },
+  {
+    what: "a checkpoint's spec.saves and metadata.generation",
+    reason: "counts how often was saved, one more for every try",
+  },
+  { what: "a checkpoint's spec.recovered.was", reason: "holds the record that was given up, with what differs in it" },
+  { what: "a checkpoint's annotation rekindle.dev/seal", reason: "a digest of all that, with what differs in it" },
+  {
+    what: "a checkpoint's spec.memory.history, .histories, .untold and .conditions, a job's status.conditions, the histories in a JobFlow's status",
+    reason: "a late step finds a phase passed; that every phase which was saved is told shows in the events",
+  },
+  {
+    what: "a checkpoint's spec.outbox, spec.acknowledged and annotation rekindle.dev/updates, how far its memory says a stream came",
+    reason:
+      "a late step finds a state passed, and tells one less; that what was saved is told, and acknowledged, is judged by L1–L8",
+  },
+  { what: "the suffix of a pod's kube-api-access volume", reason: "drawn by the server" },
+  {
+    what: "ids and hashes of a schedule's run",
+    reason: "derived from its UID, which is drawn later when a fault costs draws; each run is judged by the invariants",
+  },
+  {
+    what: "the numbers of executors that Rekindle made, but for their order; a checkpoint's spec.memory.allotment",
+    reason: "a fault costs ids, for none is used twice: that none is shows in the names",
+  },
+  {
+    what: "the nodes of executors that Rekindle made, also where the next one is to be placed elsewhere",
+    reason:
+      "the scheduler places them in the order of their creations, and a fault holds one up or refuses it; that a loss is recorded with the node where its pod stood is judged by E3, and who is to be elsewhere than where by E6",
+  },
+  {
+    what: "a checkpoint's spec.memory.executors.marks, .untold and .ends",
+    reason:
+      "parts of pods' UIDs, which the server draws; what a next step tells again, if there is one; and ends that the status may not show yet: what it shows is compared",
+  },
+  {
+    what: "a checkpoint's spec.memory.held",
+    reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
+  },
+  { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
+  {
+    what: "the order of a job's tasks whose end was an event",
+    reason: "their pods end at one time, and who comes late sees both",
+  },
+  {
+    what: "a job's status.runningDuration, also where a JobFlow shows it, and the names of events of Volcano's kinds and of RekindleCleanedUp",
+    reason: "a fault costs time; both are made of it",
+  },
+  {
+    what: "which digest a job's record has of what its pods share, and which keys were drawn",
+    reason:
+      "made of the UID, which is drawn later when a fault costs draws; that keys stay is judged by the invariants",
+  },
+  { what: "pod IPs and container ids", reason: "the simulator draws them from the pod's UID" },
+];
+
+export const identityOf = (table: string, object: Item): string => `<uid of ${table}/${object.metadata.name}>`;
+
+/** Names made of half a UID: Spark's executors and their config map. */
+const partsOf = (identities: Identities): readonly (readonly [string, string])[] =>
+  [...identities]
+    .filter(([, name]) => name.startsWith("<uid of pods/"))
+    .flatMap(([uid, name]): (readonly [string, string])[] => {
+      const hex = uid.replaceAll("-", "");
+      return [
+        [hex.slice(0, 16), name],
+        [hex.slice(16), name],
+      ];
+    });
+
+const progress = "metadata.annotations.rekindle.dev/updates";
+const seal = "metadata.annotations.rekindle.dev/seal";
+
+/** Names of executors under ids from 1001 on, by their order: those that stand, and those that a status tells of. */
+const ownIn = (store: Store): readonly (readonly [string, string])[] => {
+  const told = store
+    .list("sparkapplications.sparkoperator.k8s.io")
+    .flatMap((object) => Object.keys(Object(at(object, "status", "executorState"))));
+  const names = new Set([...store.list("pods").map(({ metadata }) => metadata.name), ...told]);
+  const own = [...names].flatMap((name) => {
+    const [, start, id] = /^(.*-exec-)(1\d{3})$/.exec(name) ?? [];
+    return start === undefined ? [] : [{ start, id: Number(id), name }];
+  });
+  return own
+    .toSorted((a, b) => a.id - b.id)
+    .map(({ start, name }, index) => [name, `${start}own-${index + 1}`] as const);
+};
+
+const isOwn = ({ kind, metadata }: Item): boolean => kind === "Pod" && /-exec-1\d{3}$/.test(metadata.name);
+
+/** Fields that are forgotten, by the kind that they are forgotten of. */
+const counters: Readonly<Record<string, ReadonlySet<string>>> = {
+  Job: new Set(["status.runningDuration", "status.conditions"]),
+  JobFlow: new Set(["status.jobStatusList.*.runningHistories", "status.conditions.*.runningDuration"]),
+  Checkpoint: new Set([
+    "spec.saves",
+    "spec.recovered.was",
+    "spec.memory.executors.marks",
+    "spec.memory.executors.untold",
+    "spec.memory.executors.ends",
+    "metadata.generation",
+    "spec.memory.history",
+    "spec.memory.histories",
+    "spec.memory.conditions",
+    "spec.memory.commands",
+    "spec.memory.untold",
+    "spec.memory.held",
+    "spec.memory.allotment",
+    ...["spec.outbox", "spec.acknowledged", "spec.memory.stream", "spec.memory.acknowledged", progress],
+    seal,
+  ]),
+};
+const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
+/** Nobody decides by where it has been. */
+const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
+
+/** Events of Volcano's kinds and those of an order are named after times, or after what else differs from run to run. */
+const isNamedAfterTime = (event: Item): boolean =>
+  event["reason"] === "RekindleCleanedUp" ||
+  ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
+
+/** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */
+const sets: ReadonlySet<string> = new Set(["spec.memory.completed.", "spec.memory.exhausted."]);
+
+const version = "resourceVersion";
+
+/** Keys in order, and no version. */
+const plainly = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plainly);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const ordered: Record<string, unknown> = {};
+  for (const name of Object.keys(fields).sort()) if (name !== version) ordered[name] = plainly(fields[name]);
+  return ordered;
+};
+
+/** The same without what is dropped. In a path a star stands for an item of a list, or for any one name. */
+const without = (value: unknown, dropped: ReadonlySet<string>, path = ""): unknown => {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => without(item, dropped, `${path}*.`));
+    return sets.has(path) ? items.sort() : items;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const starred = path.replace(/[^.]+\.$/, "*.");
+  const isKept = ([name]: readonly [string, unknown]): boolean =>
+    name !== version && !dropped.has(`${path}${name}`) && !dropped.has(`${starred}${name}`);
+  const entries = Object.entries(value)
+    .filter(isKept)
+    .map(([name, item]): [string, unknown] => [name, without(item, dropped, `${path}${name}.`)]);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+};
+
+const canonical = (value: unknown, dropped: ReadonlySet<string> | undefined): unknown =>
+  dropped === undefined ? plainly(value) : without(value, dropped);
+
+const standing = new Set(["namespaces", "nodes", "customresourcedefinitions.apiextensions.k8s.io"]);
+
+export const everything = (store: Store): readonly { readonly table: string; readonly object: Item }[] =>
+  store
+    .tables()
+    .filter((table) => !standing.has(table))
+    .flatMap((table) => store.list(table).map((object) => ({ table, object })));
+
+/** An object is immutable, and shared by the forks that did not change it. */
+const texts = new WeakMap<Item, readonly [id: string, text: string]>();
+
+export const endingOf = (store: Store, identities: Identities): Ending => {
+  const parts = [...ownIn(store), ...partsOf(identities)];
+  const textOf = (table: string, object: Item): readonly [id: string, text: string] => {
+    const { namespace = "", name } = object.metadata;
+    const id = plain(`${table}/${namespace}/${name}`, identities, parts);
+    const dropped = isOwn(object) ? place : counters[object.kind];
+    const whole = nameless(unnumbered(JSON.stringify(canonical(object, dropped)), name));
+    const text = gone(plain(whole, identities, parts));
+    if (table === "events" && (text.includes("-exec-own-") || isNamedAfterTime(object)))
+      return [
+        `${table}/${namespace}/${textAt(object, "involvedObject", "name")}: ${gone(plain(nameless(String(object["message"])), identities, parts))}`,
+        text.replaceAll(name, "<event>"),
+      ];
+    if (!ofRun.test(text)) return [id, text];
+    return [`${derived(id)}${table === "events" ? ` ${String(object["reason"])}` : ""}`, derived(text)];
+  };
+  const entries = everything(store).map(({ table, object }) => {
+    const entry = texts.get(object) ?? textOf(table, object);
+    texts.set(object, entry);
+    return entry;
+  });
+  const sorted = entries.toSorted(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
+  const met = new Map<string, number>();
+  const named = sorted.map(([id, text]): [string, string] => {
+    const nth = (met.get(id) ?? 0) + 1;
+    met.set(id, nth);
+    return [nth === 1 ? id : `${id} #${nth}`, text];
+  });
+  return new Map(named);
+};
+
+/** What stands and is read by whoever steps, whole but for times, drawn names and counts of saves, as one digest. */
+export const gistOf = (store: Store, identities: Identities, ending: Ending): string => {
+  const parts = partsOf(identities);
+  const records = store
+    .list("checkpoints.rekindle.dev")
+    .map((record) => plain(JSON.stringify(canonical(record, unread)), identities, parts));
+  const rest = [...ending].filter(([id]) => !id.startsWith("events/"));
+  return crypto.hash("sha1", JSON.stringify([rest, records]));
+};
+
+const pathsOf = (value: unknown, path: string, into: Map<string, string>): void => {
+  if (typeof value !== "object" || value === null) {
+    into.set(path, JSON.stringify(value) ?? "");
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) pathsOf(item, `${path}.${key}`, into);
+};
+
+const flat = (text: string): ReadonlyMap<string, string> => {
+  const paths = new Map<string, string>();
+  pathsOf(JSON.parse(text), "", paths);
+  return paths;
+};
+
+/** One field, or a whole object, that is not as it should be. */
+export type Difference = { readonly id: string; readonly path: string; readonly want: string; readonly got: string };
+
+const differencesIn = (id: string, want: string, got: string): readonly Difference[] => {
+  const [a, b] = [flat(want), flat(got)];
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .filter((path) => a.get(path) !== b.get(path))
+    .map((path) => ({ id, path, want: a.get(path) ?? "absent", got: b.get(path) ?? "absent" }));
+};
+
+/** Where two endings differ, field by field. */
+export const differences = (want: Ending, got: Ending): readonly Difference[] =>
+  [...new Set([...want.keys(), ...got.keys()])].sort().flatMap((id): readonly Difference[] => {
+    const [a, b] = [want.get(id), got.get(id)];
+    if (a === b) return [];
+    if (a === undefined) return [{ id, path: "", want: "absent", got: b ?? "" }];
+    if (b === undefined) return [{ id, path: "", want: a, got: "absent" }];
+    return differencesIn(id, a, b);
+  });

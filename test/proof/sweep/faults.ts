@@ -1,0 +1,259 @@
+/** The catalogue: each fault by name, as a function of the point that it is to happen at. */
+import type { HttpRequest } from "../../../shared/core/http.ts";
+import { placeOf, type Refusing, refusal } from "./door.ts";
+import type { Call, Fate, Fault, Hearing, Posted, Verdict } from "./fault.ts";
+
+/** Happens once, at the n-th call. */
+export const atCall = (n: number, verdictFor: (call: Call) => Verdict): Fault => {
+  let fired = false;
+  return {
+    call: (call) => {
+      if (call.n !== n) return undefined;
+      fired = true;
+      return verdictFor(call);
+    },
+    fired: () => fired,
+  };
+};
+
+export const atMessage = (n: number, fate: Fate): Fault => {
+  let fired = false;
+  return {
+    message: (posted: Posted) => {
+      if (posted.n !== n) return undefined;
+      fired = true;
+      return fate;
+    },
+    fired: () => fired,
+  };
+};
+
+/** A watch that is broken off is begun again some time, whatever else happens. */
+const longestGapMs = 20_000;
+
+/** The events from the first to the last of these are not told; `relistMs` after the last, all is listed anew. */
+export const deafDuring = (first: number, last: number, relistMs: number | undefined): Fault => {
+  let since: number | undefined;
+  const miss = (): Hearing => (relistMs === undefined ? "missed" : "broken");
+  return {
+    event: (n, { relist, now }) => {
+      if (n < first || n > last || (since !== undefined && now() - since >= longestGapMs)) return "told";
+      if (relistMs !== undefined && since === undefined) relist(longestGapMs);
+      if (relistMs !== undefined && n === last) relist(relistMs);
+      since ??= now();
+      return miss();
+    },
+    fired: () => since !== undefined,
+  };
+};
+
+export type Named = {
+  readonly name: string;
+  readonly applies: (call: Call) => boolean;
+  readonly verdict: (call: Call) => Verdict;
+};
+
+const always = (): boolean => true;
+const isApi = ({ via }: Call): boolean => via === "api";
+const isWrite = (call: Call): boolean => isApi(call) && call.write;
+const requestOf = (call: Call): HttpRequest =>
+  call.request ?? { method: "GET", path: "/", headers: {}, timeoutMs: 5_000 };
+const isNamed = (call: Call): boolean => isApi(call) && placeOf(requestOf(call).path).name !== undefined;
+const isCreate = (call: Call): boolean => isApi(call) && requestOf(call).method === "POST";
+
+const answers =
+  (refusing: Refusing) =>
+  (call: Call): Verdict => ({
+    do: "answer",
+    response: (now) => refusal(requestOf(call), refusing, now),
+  });
+
+const breaks = (effect: boolean, afterMs: number, reason: string) => (): Verdict => ({
+  do: "break",
+  effect,
+  afterMs,
+  reason,
+});
+
+/** A. The invocation dies, alone or with its host. */
+export const deaths: readonly Named[] = [
+  { name: "crash-before", applies: always, verdict: () => ({ do: "die", effect: false, host: false }) },
+  { name: "crash-after", applies: always, verdict: () => ({ do: "die", effect: true, host: false }) },
+  { name: "host-crash-before", applies: always, verdict: () => ({ do: "die", effect: false, host: true }) },
+  { name: "host-crash-after", applies: always, verdict: () => ({ do: "die", effect: true, host: true }) },
+];
+
+const refusals: readonly (Named & { readonly applies: (call: Call) => boolean })[] = [
+  {
+    name: "409",
+    code: 409,
+    reason: "Conflict",
+    message: "the object has been modified; please apply your changes to the latest version and try again",
+  },
+  { name: "409-exists", code: 409, reason: "AlreadyExists", message: "already exists", applies: isCreate },
+  { name: "404", code: 404, reason: "NotFound", message: "the server could not find the requested resource" },
+  { name: "404-named", code: 404, reason: "NotFound", message: "not found", applies: isNamed },
+  { name: "410", code: 410, reason: "Expired", message: "The resourceVersion for the provided list is too old." },
+  { name: "422", code: 422, reason: "Invalid", message: "is invalid" },
+  { name: "403", code: 403, reason: "Forbidden", message: "forbidden: exceeded quota" },
+  { name: "429", code: 429, reason: "TooManyRequests", message: "please try again later", retryAfter: 7 },
+  { name: "500", code: 500, reason: "InternalError", message: "etcdserver: leader changed" },
+  { name: "503", code: 503, reason: "ServiceUnavailable", message: "apiserver is shutting down" },
+].map(({ name, applies = isApi, ...refusing }) => ({
+  name,
+  applies,
+  verdict: answers({ ...refusing, ...(name === "404" ? { anonymous: true } : {}) }),
+}));
+
+const unavailable: Refusing = { code: 503, reason: "ServiceUnavailable", message: "apiserver is shutting down" };
+
+/** B. The server refuses, or does not answer. */
+export const troubles: readonly Named[] = [
+  ...refusals,
+  { name: "timeout", applies: isApi, verdict: breaks(false, 5_000, "Timeout") },
+  { name: "timeout-applied", applies: isWrite, verdict: breaks(true, 5_000, "Timeout") },
+  { name: "reset", applies: isApi, verdict: breaks(false, 0, "Unreachable") },
+  { name: "reset-applied", applies: isWrite, verdict: breaks(true, 0, "Unreachable") },
+  { name: "queue-away", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(false, 0, "") },
+  { name: "queue-mute", applies: ({ what }) => what === "send" || what === "later", verdict: breaks(true, 0, "") },
+];
+
+const isTelling = ({ via }: Call): boolean => via === "listener";
+
+/** B, of whoever listens to updates: it says that it failed, or nothing; or it acknowledges, and nobody hears of it. */
+export const deafness: readonly Named[] = [
+  {
+    name: "listener-500",
+    applies: isTelling,
+    verdict: answers({ code: 500, reason: "InternalError", message: "it fails" }),
+  },
+  { name: "listener-away", applies: isTelling, verdict: breaks(false, 2_000, "") },
+  { name: "listener-mute", applies: isTelling, verdict: breaks(true, 2_000, "") },
+];
+
+type Outage = {
+  readonly name: string;
+  readonly lastsMs: number;
+  readonly hits: (call: Call) => boolean;
+  readonly refusing: Refusing;
+};
+
+/** B, for longer: from some call on, the same answer to all of its kind for a time. */
+export const outages: readonly Outage[] = [
+  { name: "outage-60s", lastsMs: 60_000, hits: isApi, refusing: unavailable },
+  { name: "outage-20m", lastsMs: 1_200_000, hits: isApi, refusing: unavailable },
+  {
+    name: "read-only-5m",
+    lastsMs: 300_000,
+    hits: isWrite,
+    refusing: { code: 500, reason: "InternalError", message: "etcdserver: no space" },
+  },
+  {
+    name: "quota-5m",
+    lastsMs: 300_000,
+    hits: ({ what }) => what === "POST pods",
+    refusing: { code: 403, reason: "Forbidden", message: "exceeded quota: compute" },
+  },
+];
+
+export const outage = (n: number, { lastsMs, hits, refusing }: Outage): Fault => {
+  let since: number | undefined;
+  return {
+    call: (call, { now }) => {
+      if (call.n === n) since = now();
+      if (since === undefined || now() - since > lastsMs || !hits(call)) return undefined;
+      return answers(refusing)(call);
+    },
+    fired: () => since !== undefined,
+  };
+};
+
+/** C. What becomes of a message. */
+export const fates: readonly { readonly name: string; readonly fate: Fate }[] = [
+  { name: "message-twice", fate: { do: "repeat", ms: 0 } },
+  { name: "message-again", fate: { do: "repeat", ms: 1_000 } },
+  { name: "message-again-late", fate: { do: "repeat", ms: 420_000 } },
+  { name: "message-late", fate: { do: "delay", ms: 60_000 } },
+  { name: "message-very-late", fate: { do: "delay", ms: 840_000 } },
+  { name: "message-lost", fate: { do: "lose" } },
+  { name: "message-swapped", fate: { do: "swap" } },
+];
+
+export const stale = (back: number) => (): Verdict => ({ do: "stale", back });
+
+/** D. The invocation stands still while others go on with its messages. */
+export const pauses: readonly Named[] = [
+  ...[5, 12, 600].map(
+    (seconds): Named => ({
+      name: `pause-${seconds}s`,
+      applies: always,
+      verdict: () => ({ do: "hold", when: "after", until: { afterMs: seconds * 1_000 }, freeMs: 0 }),
+    }),
+  ),
+  {
+    name: "slow",
+    applies: always,
+    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 4_900 }, freeMs: 0 }),
+  },
+  {
+    name: "frozen",
+    applies: (call) => !isCreate(call) && !isTelling(call),
+    verdict: () => ({ do: "hold", when: "before", until: { afterMs: 600_000 }, freeMs: 0 }),
+  },
+];
+
+/**
+ * The first waits at its i-th call; after `freeMs` the second runs to its j-th, waits till the first has ended, and
+ * goes on.
+ */
+export const pair = (i: number, j: number, freeMs = 0): Fault & { readonly met: () => boolean } => {
+  let first: number | undefined;
+  let by: Call["by"] | undefined;
+  let second: number | undefined;
+  let held: number | undefined;
+  let seen = 0;
+  return {
+    call: (call, levers) => {
+      if (call.n === i) {
+        ({ invocation: first, by } = call);
+        return { do: "hold", when: "before", until: "released", freeMs };
+      }
+      if (first === undefined || call.by !== by || call.invocation === first || held !== undefined) return undefined;
+      second ??= call.invocation;
+      if (call.invocation !== second) return undefined;
+      seen += 1;
+      if (seen !== j) return undefined;
+      held = call.n;
+      levers.release(i);
+      return { do: "hold", when: "before", until: "released" };
+    },
+    ended: (invocation, levers) => {
+      if (invocation === first && held !== undefined) levers.release(held);
+      if (invocation === second) levers.release(i);
+    },
+    fired: () => first !== undefined,
+    met: () => held !== undefined,
+  };
+};
+
+/** A write is under way while so many more calls are made, at most as long as its sender waits for it. */
+export const late = (n: number, calls: number): Fault => atCall(n, () => ({ do: "late", calls, free: true }));
+
+/** The winner of a save hears of it only just within its fence, and then its next write of this kind is late. */
+export const lateWinner = (save: number, what: string, calls: number): Fault & { readonly met: () => boolean } => {
+  let invocation: number | undefined;
+  let met = false;
+  return {
+    call: (call) => {
+      if (call.n === save) {
+        invocation = call.invocation;
+        return { do: "hold", when: "after", until: { afterMs: 9_500 }, freeMs: 0 };
+      }
+      if (met || call.invocation !== invocation || call.what !== what) return undefined;
+      met = true;
+      return { do: "late", calls, free: false };
+    },
+    fired: () => invocation !== undefined,
+    met: () => met,
+  };
+};

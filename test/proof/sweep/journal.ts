@@ -1,0 +1,104 @@
+/** The real embedded queue and the real coalescer with a journal: what was done to them is done again in a fork. */
+import { type Delivery, type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
+import { type Message, noticedKind, textOf } from "../../../shared/core/key.ts";
+import { type Coalescer, openCoalescer } from "../../../shared/forward/coalesce.ts";
+import type { Sending } from "../../../shared/forward/keys.ts";
+
+type Entry =
+  | { readonly at: number; readonly do: "send"; readonly message: Message; readonly id: string }
+  | { readonly at: number; readonly do: "later"; readonly message: Message; readonly id: string; readonly ms: number }
+  | { readonly at: number; readonly do: "receive" }
+  | { readonly at: number; readonly do: "acknowledge"; readonly delivery: Delivery }
+  | { readonly at: number; readonly do: "giveBack"; readonly delivery: Delivery; readonly ms: number }
+  | { readonly at: number; readonly do: "offer"; readonly sending: Sending }
+  | { readonly at: number; readonly do: "due" };
+
+export type Journal = readonly Entry[];
+
+/** The parts of a host that live in its memory alone. */
+export type Post = {
+  readonly send: (message: Message, id: string) => void;
+  readonly later: (message: Message, id: string, ms: number) => void;
+  readonly receive: () => Delivery | undefined;
+  readonly acknowledge: (delivery: Delivery) => void;
+  readonly giveBack: (delivery: Delivery, ms: number) => void;
+  /** The sending, if it is to go at once. */
+  readonly offer: (sending: Sending) => Sending | undefined;
+  readonly due: () => readonly Sending[];
+  readonly nextDue: () => number | undefined;
+  readonly nextWindow: () => number | undefined;
+  readonly waiting: () => number;
+  readonly journal: () => Journal;
+  /**
+   * How the next one begins when its host dies: nothing is left of it but notices that nobody has taken. Whoever told of
+   * one is answered when it is written down (see deployments/host/start.ts), and until then tells again.
+   */
+  readonly untaken: () => Journal;
+};
+
+type Insides = { readonly queue: EmbeddedQueue; readonly coalescer: Coalescer };
+
+/** Everything here resolves at once: the embedded queue is asynchronous in its type only. */
+const perform = ({ queue, coalescer }: Insides, entry: Entry): unknown => {
+  switch (entry.do) {
+    case "send":
+      return queue.send(entry.message, entry.id);
+    case "later":
+      return queue.sendLater(entry.message, entry.id, entry.ms);
+    case "receive":
+      return queue.receive(1)[0];
+    case "acknowledge":
+      return queue.acknowledge(entry.delivery);
+    case "giveBack":
+      return queue.giveBack(entry.delivery, entry.ms);
+    case "offer":
+      return coalescer.offer(entry.sending, entry.at);
+    case "due":
+      return coalescer.due(entry.at);
+  }
+};
+
+/** A notice is taken when as many messages of its key were acknowledged as were put: one that is held up puts another. */
+const untakenIn = (entries: Journal): Journal => {
+  const put = entries.filter((entry) => entry.do === "send" || entry.do === "later");
+  const taken = entries.flatMap((entry) => (entry.do === "acknowledge" ? entry.delivery.messages : []));
+  const sent = put.filter((entry) => entry.do === "send" && noticedKind(entry.message) !== undefined);
+  const first = new Map(sent.toReversed().map((entry) => [textOf(entry.message), entry]));
+  return [...first].flatMap(([key, entry]) => {
+    const isOpen =
+      put.filter(({ message }) => textOf(message) === key).length > taken.filter((one) => textOf(one) === key).length;
+    return isOpen ? [entry] : [];
+  });
+};
+
+/** Opened on a clock, as it was when the journal was written. */
+export const openPost = (now: () => number, visibilityMs: number, past: Journal = []): Post => {
+  let replaying: number | undefined;
+  const queue = openQueue({ now: () => replaying ?? now(), visibilityMs });
+  const insides: Insides = { queue, coalescer: openCoalescer() };
+  const entries: Entry[] = [];
+  for (const entry of past) {
+    replaying = entry.at;
+    perform(insides, entry);
+    entries.push(entry);
+  }
+  replaying = undefined;
+  const act = (entry: Entry): unknown => {
+    entries.push(entry);
+    return perform(insides, entry);
+  };
+  return {
+    send: (message, id) => void act({ at: now(), do: "send", message, id }),
+    later: (message, id, ms) => void act({ at: now(), do: "later", message, id, ms }),
+    receive: () => act({ at: now(), do: "receive" }) as Delivery | undefined,
+    acknowledge: (delivery) => void act({ at: now(), do: "acknowledge", delivery }),
+    giveBack: (delivery, ms) => void act({ at: now(), do: "giveBack", delivery, ms }),
+    offer: (sending) => act({ at: now(), do: "offer", sending }) as Sending | undefined,
+    due: () => act({ at: now(), do: "due" }) as readonly Sending[],
+    nextDue: queue.nextDue,
+    nextWindow: insides.coalescer.next,
+    waiting: () => queue.depth().ready + queue.depth().delayed,
+    journal: () => entries.slice(),
+    untaken: () => untakenIn(entries),
+  };
+};

@@ -1,0 +1,66 @@
+/**
+ * Who listens to status updates, in the time of the simulator: somebody who takes a request in the mood of the scenario, and
+ * may acknowledge it later by a message of his own, more than once, and what he was never told with it.
+ */
+import type { Key } from "../../../shared/core/key.ts";
+import type { Sent } from "../../../shared/core/sink.ts";
+import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
+import type { Told } from "./facts.ts";
+import type { Mood } from "./plot.ts";
+import type { Stage } from "./stage.ts";
+
+/** So long a sender waits for an answer. */
+export const longestPatienceMs = 2_000;
+
+export const unanswered: Sent = { did: "failed", error: "the listener did not acknowledge it" };
+
+type Request = Omit<Told, "acknowledgedAt"> & { readonly key: Key; readonly id: string };
+
+/** What comes of a request, and after how long the listener acknowledges it, if ever. */
+const moods: Readonly<Record<Mood, { readonly answer: Sent | "silence"; readonly acknowledgesAfterMs?: number }>> = {
+  acknowledges: { answer: { did: "acknowledged" }, acknowledgesAfterMs: 0 },
+  fails: { answer: { did: "failed", error: "the listener answered 500" } },
+  hangs: { answer: "silence" },
+  // It acknowledges, and its answer never arrives.
+  mute: { answer: "silence", acknowledgesAfterMs: 0 },
+  later: { answer: "silence", acknowledgesAfterMs: 4_000 },
+};
+
+/** Somebody forges, guesses, or mixes up; then comes the acknowledgement, and once more. */
+const lettersFor = (id: string, acknowledgesAfterMs: number): readonly (readonly [afterMs: number, id: string])[] => {
+  const [stream = "", sequence] = id.split("/");
+  const next = Number(sequence) + 1;
+  return [
+    [2_500, `${stream}/${next}`],
+    [3_000, `${"0".repeat(16)}/${sequence}`],
+    [3_500, `${stream}/${next + 1_000}`],
+    [acknowledgesAfterMs, id],
+    [acknowledgesAfterMs + 1_000, id],
+  ];
+};
+
+/** By HTTP to a host, which must be there to take it. */
+const write = (stage: Stage, key: Key, id: string): void => {
+  const message = acknowledgementOf(key, id);
+  if (message !== undefined && !stage.down) stage.send("listener", message, `${message.reason} ${stage.now()}`);
+};
+
+/** The request is with the listener: gives what comes back. */
+export const attend = (stage: Stage, { key, id, ...request }: Request): Sent | "silence" => {
+  const { listeners = {} } = stage.theatre.scenario;
+  const all = listeners[request.to] ?? [];
+  const mood = all[Math.min(stage.count.told, all.length - 1)] ?? "fails";
+  const { answer, acknowledgesAfterMs } = moods[mood];
+  stage.count.told += 1;
+  stage.writes += 1;
+  stage.changes += 1;
+  stage.log(`    ${request.to} ${mood}: ${id}`);
+  const now = stage.now();
+  const acknowledgedAt = acknowledgesAfterMs === undefined ? undefined : now + acknowledgesAfterMs;
+  stage.oracle.told?.({ ...request, acknowledgedAt }, now);
+  stage.oracle.said(request.body, "an update");
+  if (mood === "later")
+    for (const [afterMs, letter] of lettersFor(id, acknowledgesAfterMs ?? 0))
+      stage.later(afterMs, () => write(stage, key, letter));
+  return answer;
+};

@@ -1,0 +1,164 @@
+/** Other lives of an application than those that are swept whole: how it is born, interrupted, upgraded under, and ends. */
+import type { Change } from "../../../shared/simulator/store.ts";
+import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+
+const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
+const otherDigest = "0".repeat(64);
+
+const isDriverMade = ({ type, table, object }: Change): boolean =>
+  type === "ADDED" && table === "pods" && object.metadata.name === `${appName}-driver`;
+
+export const lives: readonly Scenario[] = [
+  {
+    name: "unplaced",
+    what: "nobody runs the scheduler that its driver names, a warning says so, and its user names another one",
+    spec: { ...base, driver: { ...base.driver, schedulerName: "gangs" } },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl patch: the scheduler that runs",
+        when: isDriverMade,
+        afterMs: 600_000,
+        do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "upgrade",
+    what: "a step's successor is of a newer version: the record's spec was normalised by the one before",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: [
+      {
+        says: "the record is one of version N-1",
+        when: executorRuns,
+        afterMs: 1_000,
+        do: { act: "record", spec: { memory: { normaliser: 0, spec: otherDigest } } },
+      },
+      {
+        says: "kubectl annotate",
+        when: executorRuns,
+        afterMs: 2_000,
+        do: { act: "annotate", annotations: { "example.com/upgraded": "yes" } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "rollback",
+    what: "a step's successor is of an older version: the record has fields and digests that it does not know",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: [
+      {
+        says: "the record is one of version N+1",
+        when: executorRuns,
+        afterMs: 1_000,
+        do: { act: "record", spec: { memory: { normaliser: 99, spec: otherDigest, invented: { later: true } } } },
+      },
+      {
+        says: "kubectl patch: a time to live, which is nothing that a run depends on",
+        when: executorRuns,
+        afterMs: 2_000,
+        do: { act: "patch", spec: { timeToLiveSeconds: 86_400 } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "executors-kept",
+    what: "its executors stay when they end: nothing but the event of the driver tells of the last change",
+    spec: { ...base, executor: { ...base.executor, deleteOnTermination: false } },
+    scripts: { [appName]: [{ jobMs: 70_000 }] },
+    acts: [],
+    ends: "COMPLETED",
+    breadth: "sparse",
+    also: ["overtaken-7000ms"],
+  },
+  {
+    name: "expiry",
+    what: "its time to live is over",
+    spec: { ...base, timeToLiveSeconds: 30 },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [],
+    ends: "gone",
+    breadth: "thin",
+  },
+  {
+    name: "asleep",
+    what: "born suspended, as Kueue's, and resumed",
+    spec: { ...base, suspend: true },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "resumed, with a node selector in the same patch",
+        when: stateIs("SUSPENDED"),
+        afterMs: 20_000,
+        do: { act: "patch", spec: { suspend: false, nodeSelector: { "kubernetes.io/os": "linux" } } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "always",
+    what: "runs again whenever it ends, until it is deleted",
+    spec: { ...base, restartPolicy: { type: "Always" } },
+    scripts: { [appName]: [{ jobMs: 2_000 }] },
+    acts: [{ says: "kubectl delete", when: driverRuns, afterMs: 28_000, do: { act: "delete" } }],
+    ends: "gone",
+    breadth: "thin",
+  },
+  {
+    name: "driver-deleted",
+    what: "a user deletes its driver's pod, and it is tried again",
+    spec: { ...base, restartPolicy: rerun },
+    scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl delete pod",
+        when: executorRuns,
+        afterMs: 1_000,
+        do: { act: "remove", pod: `${appName}-driver` },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "driver-evicted",
+    what: "its driver is evicted, and it is tried again",
+    spec: { ...base, restartPolicy: rerun },
+    scripts: { [appName]: [{ hangs: true }, { jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "an eviction",
+        when: executorRuns,
+        afterMs: 1_000,
+        do: { act: "evict", pod: new RegExp(`^${appName}-driver$`) },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "mended",
+    what: "its spec is mended while it waits for the next try",
+    spec: { ...base, restartPolicy: { ...rerun, onFailureRetryInterval: 7_200 } },
+    scripts: { [appName]: [{ jobMs: 1_000, exitCode: 1 }, { jobMs: 2_000 }] },
+    acts: [
+      {
+        says: "kubectl patch: other arguments",
+        when: stateIs("FAILING"),
+        afterMs: 20_000,
+        do: { act: "patch", spec: { arguments: ["2000"] } },
+      },
+    ],
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+];

@@ -1,0 +1,14 @@
+/** The kinds that run in a scenario. */
+import type { Operator } from "../../../shared/core/operator.ts";
+import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
+import { timing } from "../../../shared/engine/settings.ts";
+import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import type { Scenario } from "./plot.ts";
+
+/** Queues are nobody's business where Volcano's scheduler is meant to be, unless a scenario is about one. */
+export const operatorsOf = ({ gang, kind: about }: Pick<Scenario, "gang" | "kind">): readonly Operator<unknown>[] =>
+  operatorsFor(
+    timing,
+    { ...defaultOptions, driverPdb: true },
+    { gang: gang === undefined ? "scheduler" : "auto" },
+  ).filter(({ kind }) => kind !== "Queue" || gang !== undefined || about === "Queue");

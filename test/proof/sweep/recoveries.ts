@@ -1,0 +1,208 @@
+/** Records that cannot be gone on with, in the middle of a run: another cluster's, damaged, given up, and an order to end everything. */
+import type { Change } from "../../../shared/simulator/store.ts";
+import { at } from "./fields.ts";
+import { type Act, appName, base, executorRuns, namespace, type Scenario } from "./plot.ts";
+
+/** What happens to the record, and a moment later something that a host hears of. */
+const inTheMiddle = (says: string, what: Act["do"], when = executorRuns, afterMs = 1_000): readonly Act[] => [
+  { says, when, afterMs, do: what },
+  {
+    says: "kubectl annotate",
+    when,
+    afterMs: afterMs + 1_000,
+    do: { act: "annotate", annotations: { "example.com/looked": "yes" } },
+  },
+];
+
+/** The status tells of both executors: everything that it says of a run is known. */
+const executorsTold = ({ table, object }: Change): boolean =>
+  table === "sparkapplications.sparkoperator.k8s.io" &&
+  Object.values(Object(at(object, "status", "executorState"))).filter((state) => state === "RUNNING").length === 2;
+
+/** The status tells of a run of ours, whatever has become of it. */
+const isTold = ({ table, object }: Change): boolean =>
+  table === "sparkapplications.sparkoperator.k8s.io" && at(object, "status", "submissionID") !== undefined;
+
+const twice = { [appName]: [{ hangs: true }, { jobMs: 2_000 }] };
+const damage = { memory: { state: { phase: "NONSENSE" }, history: 7 }, runs: "none", trouble: 1 };
+
+const applications: readonly Scenario[] = [
+  {
+    name: "another-cluster",
+    what: "the cluster is another one: the run under way becomes the next attempt",
+    spec: base,
+    scripts: twice,
+    acts: inTheMiddle("restored into another cluster", { act: "record", spec: { cluster: "another" } }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "afresh",
+    what: "the cluster is another one, and the record of a newer schema: it starts afresh, by what the status tells",
+    spec: base,
+    scripts: twice,
+    // Without a record, and before a first status, nobody knows that there was a run.
+    acts: inTheMiddle(
+      "restored by a newer Rekindle",
+      { act: "record", spec: { cluster: "another", schema: 9 } },
+      executorsTold,
+    ),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "damaged",
+    what: "its record is damaged while it runs, and what can be read of it is kept",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    lenient: true,
+    acts: inTheMiddle("kubectl edit checkpoint", { act: "edit", spec: damage }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "emptied",
+    what: "its record is emptied while it runs, and its driver is adopted",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    lenient: true,
+    acts: inTheMiddle("somebody empties the memory", {
+      act: "edit",
+      spec: { memory: { driver: 7, state: 7, spec: 7 } },
+    }),
+    ends: "COMPLETED",
+    breadth: "thin",
+  },
+  {
+    name: "cleanup",
+    what: "everything is to be ended, and whoever was told so dies between any two deletions",
+    spec: base,
+    scripts: { [appName]: [{ hangs: true }] },
+    acts: inTheMiddle("rekindle recover --mode cleanup", { act: "cleanup", graceSeconds: 5 }, executorsTold),
+    ends: "FAILED",
+    breadth: "thin",
+  },
+  {
+    name: "reconfigured",
+    what: "its record was made under a shorter fence: it runs on, and the next write takes the longer one in",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: inTheMiddle("deployed with other settings", {
+      act: "record",
+      spec: { made: { fenceMs: 5_000, requestTimeoutMs: 5_000 } },
+    }),
+    ends: "COMPLETED",
+    breadth: "sparse",
+  },
+  {
+    name: "older-status",
+    what: "an older writer's status comes after ours: it is set right from the record",
+    spec: base,
+    scripts: { [appName]: [{ jobMs: 8_000 }] },
+    acts: inTheMiddle(
+      "counts from before",
+      {
+        act: "write",
+        method: "PATCH",
+        path: `/apis/sparkoperator.k8s.io/v1beta2/namespaces/${namespace}/sparkapplications/${appName}/status`,
+        body: { status: { driverInfo: {}, submissionAttempts: 7, executionAttempts: 7 } },
+      },
+      isTold,
+    ),
+    ends: "COMPLETED",
+    breadth: "sparse",
+  },
+];
+
+const restored = "restored into another cluster";
+const elsewhere: Act["do"] = { act: "record", spec: { cluster: "another" } };
+const edited = "kubectl edit checkpoint";
+const ordered = "rekindle recover --mode cleanup";
+const minuteMs = 60_000;
+
+const isApplied =
+  (table: string) =>
+  (change: Change): boolean =>
+    change.type === "ADDED" && change.table === table && change.object.metadata.name === appName;
+const scheduled = isApplied("scheduledsparkapplications.sparkoperator.k8s.io");
+
+/** Its times are 08:12 and 08:24; what happens to its record, happens between them. */
+export const schedule = (told: Pick<Scenario, "name" | "what" | "acts"> & Partial<Scenario>): Scenario => ({
+  kind: "ScheduledSparkApplication",
+  spec: { schedule: "*/12 * * * *", template: { ...base, executor: { instances: 1 } } },
+  scripts: { "*": [{ jobMs: 2_000 }] },
+  ends: "Scheduled",
+  // Of several times that pass meanwhile, one run makes up.
+  without: ["outage-20m"],
+  breadth: "sparse",
+  ...told,
+});
+
+export const suspended: Act = {
+  says: "suspend, between the second time and the third",
+  when: scheduled,
+  afterMs: 30 * minuteMs,
+  do: { act: "patch", spec: { suspend: true } },
+};
+
+const between = (says: string, what: Act["do"]): readonly Act[] => inTheMiddle(says, what, scheduled, 14 * minuteMs);
+
+const schedules: readonly Scenario[] = [
+  schedule({
+    name: "schedule-another-cluster",
+    what: "a schedule in another cluster takes no time twice, and its next one as before",
+    acts: [...between(restored, elsewhere), suspended],
+  }),
+  schedule({
+    name: "schedule-damaged",
+    what: "a schedule's record is damaged between two times: neither is taken twice, and none is missed",
+    lenient: true,
+    acts: [...between(edited, { act: "edit", spec: { memory: { lastRun: 7, nextRun: "x", timing: 7 } } }), suspended],
+  }),
+  schedule({
+    name: "schedule-cleanup",
+    what: "everything of a schedule is to be ended: its run goes, and no other comes, whatever time has come",
+    scripts: { "*": [{ hangs: true }] },
+    acts: between(ordered, { act: "cleanup", graceSeconds: 5 }),
+  }),
+];
+
+export const isReady = ({ table, object }: Change): boolean =>
+  table === "sparkconnects.sparkoperator.k8s.io" && at(object, "status", "state") === "Ready";
+
+export const connect = (told: Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Scenario>): Scenario => ({
+  kind: "SparkConnect",
+  spec: {
+    sparkVersion: "4.1.1",
+    image: "docker.io/apache/spark:4.1.1",
+    server: { cores: 1, memory: "512m", template: { spec: { serviceAccount: "spark" } } },
+    executor: { instances: 1 },
+  },
+  scripts: {},
+  breadth: "sparse",
+  ...told,
+});
+
+const connects: readonly Scenario[] = [
+  connect({
+    name: "connect-another-cluster",
+    what: "the record of a Connect server comes from another cluster: the server that is ready goes on",
+    acts: inTheMiddle(restored, elsewhere, isReady),
+    ends: "Ready",
+  }),
+  connect({
+    name: "connect-damaged",
+    what: "a Connect server's record is damaged: the server that is ready goes on",
+    lenient: true,
+    acts: inTheMiddle(edited, { act: "edit", spec: { memory: { ends: "many" }, trouble: 1 } }, isReady),
+    ends: "Ready",
+  }),
+  connect({
+    name: "connect-cleanup",
+    what: "everything of a Connect server is to be ended: its server goes, and no other comes",
+    acts: inTheMiddle(ordered, { act: "cleanup", graceSeconds: 5 }, isReady),
+    ends: "NotReady",
+  }),
+];
+
+export const recoveries: readonly Scenario[] = [...applications, ...schedules, ...connects];

@@ -1,0 +1,282 @@
+/** `npm run sweep`: a death, a fault or a race at every point of every scenario, and the same outcome. */
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { conclude } from "../../../infra/tally.ts";
+import type { Kind } from "./case.ts";
+import { isPutTo } from "./cases.ts";
+import { openDrawing } from "./drawing.ts";
+import { forgotten } from "./ending.ts";
+import { play } from "./player.ts";
+import { openPool } from "./pool.ts";
+import { families, scenarios } from "./scenarios.ts";
+import { openScore, type Score, spread } from "./score.ts";
+import { type Choice, caseOf, type Outcome, prepare, scenarioNamed, type Unit, unitsOf } from "./units.ts";
+import { versions, violationsOf } from "./upgrade.ts";
+
+const help = `npm run sweep [-- [--singles | --pairs] [--seed N | --all] [--family NAME] [--scenario NAME…] [--fault REGEX]
+                     [--case ID] [--first] [--threads N] [--json FILE]]
+
+  --singles        only single faults
+  --pairs          only two invocations against each other, and two faults in one run
+  --seed N         what is drawn where not everything is played (default 1); --all plays every single fault instead
+  --family NAME    only the scenarios of this family: spark, volcano
+  --scenario NAME  only this one, every single fault of it; may be given again
+  --fault REGEX    only faults whose whole name matches, e.g. 'crash-.*|late'
+  --case ID        replays one case and prints all that happens in it
+  --first          stops at the first violation
+  --threads N      as many at once (default: one per processor, at most 4)
+  --json FILE      writes the result as data, too
+
+Scenarios:
+${scenarios.map(({ name, what, upstream }) => `  ${name.padEnd(20)} ${what}${upstream === undefined ? "" : ` (${upstream})`}`).join("\n")}`;
+
+type Values = {
+  readonly choice: Choice;
+  readonly scenario: readonly string[];
+  readonly family: string | undefined;
+  readonly first: boolean;
+  readonly threads: number;
+  readonly json: string | undefined;
+};
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`;
+
+/** Prints a case from its beginning to its end. */
+const replay = async (id: string, json: string | undefined): Promise<void> => {
+  const played = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(played, id);
+  if (one === undefined) throw new Error(`no case ${id}`);
+  const verdict = await play(played.theatre, played.rehearsal, one, true);
+  console.log(verdict.lines.join("\n"));
+  for (const { name, difference } of verdict.allowed)
+    console.log(`allowed: ${name}: ${difference.id}${difference.path}`);
+  for (const violation of verdict.violations) console.log(`✗ ${id}: ${violation}`);
+  const failed = verdict.violations.length > 0 ? 1 : 0;
+  conclude(
+    { passed: 1 - failed, failed, skipped: 0 },
+    json === undefined ? undefined : { file: json, details: verdict },
+  );
+};
+
+const short = 160;
+const traceLines = 30;
+
+/** A violation with the end of its story: reads left out. */
+const explain = async (id: string, violations: readonly string[]): Promise<void> => {
+  console.log(`\n✗ ${id}`);
+  for (const violation of violations.slice(0, 4)) console.log(`    ${violation.slice(0, 400)}`);
+  const played = await prepare(id.split("/")[0] ?? "");
+  const one = caseOf(played, id);
+  if (one === undefined) return;
+  const { lines } = await play(played.theatre, played.rehearsal, one, true);
+  const telling = lines.filter((line) => !/call \d+: (GET|LIST)[^—]*$/.test(line));
+  const strike = telling.findIndex((line) => line.includes("—"));
+  const from = Math.max(0, strike - 3);
+  for (const line of telling.slice(from, from + traceLines)) console.log(`    ${line.slice(0, short)}`);
+  console.log(`    … npm run sweep -- --case ${id}`);
+};
+
+const ofScenario = (score: Score, name: string, began: number): string => {
+  const { of, violations, invocations } = score.of(name);
+  const { median, worst } = spread(invocations);
+  const cases = `${String(of.singles).padStart(6)} singles ${String(of.pairs).padStart(6)} pairs`;
+  const many = `${cases} ${String(violations).padStart(4)} violations`;
+  return `${violations > 0 ? "✗" : "✓"} ${name.padEnd(20)} ${many}   ${median} invocations to converge, at worst ${worst}  ${seconds(began)}`;
+};
+
+const summary = (score: Score): void => {
+  console.log("\nforgotten when two endings are compared:");
+  for (const { what, reason } of forgotten) console.log(`  ${what}: ${reason}`);
+  const permitted = score.permitted();
+  if (permitted.length > 0) console.log("\nintended differences, counted as passed:");
+  for (const { name, reason, times, id, difference } of permitted) {
+    console.log(`  ${name} (${times} times): ${reason}`);
+    const { want, got } = difference;
+    console.log(`    ${id}: ${difference.id}${difference.path}: ${got.slice(0, 60)} instead of ${want.slice(0, 60)}`);
+  }
+  const { sites, wanted, hit, missed } = score.coverage();
+  console.log(`\ncoverage: ${sites} call sites (who, what, phase); ${hit} of ${wanted} pairs of site and fault hit`);
+  for (const one of missed.slice(0, 10)) console.log(`  missed: ${one}`);
+};
+
+/** A line every so often, so that nobody wonders. */
+const openProgress = () => {
+  let last = performance.now();
+  return (done: number, all: number, began: number): void => {
+    if (performance.now() - last < 15_000) return;
+    last = performance.now();
+    console.log(`  … ${Math.round((100 * done) / all)} % ${seconds(began)}`);
+  };
+};
+
+const namesIn = ({ scenario, family }: Pick<Values, "scenario" | "family">): readonly string[] => {
+  if (scenario.length > 0) return scenario;
+  const chosen = family === undefined ? scenarios : families[family];
+  if (chosen === undefined) throw new Error(`no family ${family}; there are ${Object.keys(families).join(", ")}`);
+  return chosen.map(({ name }) => name);
+};
+
+type Hearing = {
+  readonly values: Values;
+  readonly score: Score;
+  /** Takes the pieces of a scenario. */
+  readonly add: (units: readonly Unit[]) => void;
+};
+
+/** Plays every scenario once without a fault, and cuts the rest into pieces. */
+const plan = async ({ values, score, add }: Hearing): Promise<void> => {
+  const { families: faults, kind, seed } = values.choice;
+  const isWanted = new RegExp(`^(${faults ?? ".*"})$`);
+  const drawing = openDrawing(seed);
+  for (const name of namesIn(values)) {
+    const played = await prepare(name, values.choice);
+    const { violations, calls } = played.rehearsal;
+    const none: Omit<Outcome, "invocations"> = {
+      id: `${name}/none`,
+      kind: "singles",
+      family: "none",
+      site: undefined,
+      violations,
+      allowed: [],
+      lines: [],
+      last: false,
+    };
+    score.add(name, { ...none, invocations: calls.at(-1)?.invocation ?? 0 });
+    const scenario = scenarioNamed(name);
+    score.expect(name, played, (family) => kind !== "pairs" && isPutTo(scenario, family) && isWanted.test(family));
+    add(unitsOf(played, drawing));
+  }
+};
+
+const sweep = async (values: Values): Promise<void> => {
+  const began = performance.now();
+  const score = openScore();
+  const left = new Map<string, number>();
+  const progress = openProgress();
+  let planned = 0;
+  let played = 0;
+  const told = (unit: Unit, outcomes: readonly Outcome[]): boolean => {
+    for (const outcome of outcomes) score.add(unit.scenario, outcome);
+    const open = (left.get(unit.scenario) ?? 1) - 1;
+    left.set(unit.scenario, open);
+    if (open === 0) console.log(ofScenario(score, unit.scenario, began));
+    played += 1;
+    progress(played, planned, began);
+    return !(values.first && score.violations().length > 0);
+  };
+  const pool = openPool({ threads: values.threads, choice: values.choice, told });
+  const add = (units: readonly Unit[]): void => {
+    for (const { scenario } of units) left.set(scenario, (left.get(scenario) ?? 0) + 1);
+    planned += units.length;
+    pool.add(units);
+  };
+  await plan({ values, score, add });
+  await pool.end();
+  for (const { id, violations } of score.violations().slice(0, values.first ? 1 : 8)) await explain(id, violations);
+  summary(score);
+  finish(score, values, { began, changes: await changes(values) });
+};
+
+type Change = { readonly name: string; readonly violations: readonly string[] };
+
+/** A crowd of running applications under the records of other versions; part of a whole sweep. */
+const changes = async ({ scenario, choice }: Values): Promise<readonly Change[]> => {
+  if (scenario.length > 0 || choice.families !== undefined) return [];
+  const found: Change[] = [];
+  for (const { name, memory } of versions) {
+    const violations = await violationsOf(memory);
+    found.push({ name, violations });
+    console.log(`${violations.length > 0 ? "✗" : "✓"} 100 running applications, ${name}: ${violations.length} acts`);
+    for (const violation of violations.slice(0, 4)) console.log(`    ${violation}`);
+  }
+  return found;
+};
+
+const kinds: readonly Kind[] = ["singles", "pairs"];
+
+type Rest = { readonly began: number; readonly changes: readonly Change[] };
+
+const finish = (score: Score, values: Values, { began, changes: versioned }: Rest): void => {
+  const { json } = values;
+  const names = namesIn(values);
+  const totals = names.map((name) => score.of(name));
+  const cases = totals.reduce((sum, tally) => sum + tally.cases, 0);
+  const [singles, pairs] = kinds.map((kind) => totals.reduce((sum, { of }) => sum + of[kind], 0));
+  const failed = totals.reduce((sum, tally) => sum + tally.violations, 0);
+  const converging = spread(totals.flatMap(({ invocations }) => invocations));
+  const { sites, wanted, hit, missed } = score.coverage();
+  console.log(
+    `${singles} single faults and ${pairs} pairs and interleavings over ${names.length} scenarios, ${failed} violations; ${converging.median} invocations to converge, at worst ${converging.worst};${seconds(began)}`,
+  );
+  const restarted = versioned.filter(({ violations }) => violations.length > 0).length;
+  const uncovered = missed.length > 0 && failed === 0 ? missed.length : 0;
+  const details = {
+    seed: values.choice.seed,
+    singles,
+    pairs,
+    scenarios: Object.fromEntries(
+      names.map((name, index) => [
+        name,
+        {
+          ...totals[index]?.of,
+          violations: totals[index]?.violations,
+          ...spread(totals[index]?.invocations ?? []),
+        },
+      ]),
+    ),
+    faults: Object.fromEntries(score.families()),
+    coverage: { sites, wanted, hit, missed },
+    violations: score.violations(),
+    versions: versioned,
+    allowed: score.permitted(),
+    seconds: (performance.now() - began) / 1000,
+  };
+  conclude(
+    { passed: cases - failed + versioned.length - restarted, failed: failed + uncovered + restarted, skipped: 0 },
+    json === undefined ? undefined : { file: json, details },
+  );
+};
+
+/** Not everything is played in a sweep of all: what is, a seed draws. Who looks at a part sees all of it. */
+const seedOf = (values: { all?: boolean; seed?: string; scenario?: unknown; fault?: unknown }): number | undefined => {
+  if (values.all) return undefined;
+  if (values.seed !== undefined) return Number(values.seed);
+  return values.scenario === undefined && values.fault === undefined ? 1 : undefined;
+};
+
+const kindOf = ({ singles, pairs }: { singles?: boolean; pairs?: boolean }): Kind | undefined => {
+  if (singles) return "singles";
+  return pairs ? "pairs" : undefined;
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      scenario: { type: "string", multiple: true },
+      family: { type: "string" },
+      fault: { type: "string" },
+      singles: { type: "boolean" },
+      pairs: { type: "boolean" },
+      seed: { type: "string" },
+      all: { type: "boolean" },
+      case: { type: "string" },
+      first: { type: "boolean" },
+      threads: { type: "string" },
+      json: { type: "string" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) return console.log(help);
+  if (values.case !== undefined) return replay(values.case, values.json);
+  const threads = Number(values.threads ?? Math.min(4, availableParallelism()));
+  await sweep({
+    choice: { families: values.fault, kind: kindOf(values), seed: seedOf(values) },
+    scenario: values.scenario ?? [],
+    family: values.family,
+    first: values.first ?? false,
+    threads,
+    json: values.json,
+  });
+};
+
+await main();

@@ -1,0 +1,31 @@
+/** A moment of a run from which others fork: plain data that is shared, never written. */
+
+import type { CacheState } from "../../../shared/deployments/host/cache.ts";
+import type { SimulatorState } from "../../../shared/simulator/open.ts";
+import type { Journal } from "./journal.ts";
+import type { Oracle } from "./oracle.ts";
+
+/** How many there were before this moment. */
+export type Count = { calls: number; messages: number; events: number; invocations: number; told: number };
+
+export const copyOf = ({ kept, made, firm, latest }: CacheState): CacheState => ({
+  kept: new Map(kept),
+  made: new Map(made),
+  firm: new Map(firm),
+  latest,
+});
+
+export type Scene = {
+  readonly simulator: SimulatorState;
+  readonly journal: Journal;
+  readonly oracle: Oracle;
+  readonly count: Readonly<Count>;
+  readonly nextSweep: number;
+  readonly nextLook: number;
+  /** What the host remembers of its own steps. */
+  readonly mind: CacheState;
+  readonly identities: ReadonlyMap<string, string>;
+  /** Acts of the scenario that were set off, and those that are still to come of them. */
+  readonly met: ReadonlySet<number>;
+  readonly armed: readonly { readonly at: number; readonly index: number }[];
+};

@@ -1,0 +1,335 @@
+/**
+ * The world of a run: the simulator under its clock, and around it the real queue, forwarder, resync and steps. One
+ * thread and no chance: the same fault, the same run. What an invocation does to the world passes `calls.ts`.
+ */
+import type { Delivery } from "../../../shared/adapters/embedded/queue.ts";
+import type { HttpRequest, HttpResponse } from "../../../shared/core/http.ts";
+import { type Message, subjectOf } from "../../../shared/core/key.ts";
+import type { Operator } from "../../../shared/core/operator.ts";
+import { type CacheState, openCacheState } from "../../../shared/deployments/host/cache.ts";
+import { resync } from "../../../shared/deployments/resync/sweep.ts";
+import { take } from "../../../shared/engine/batch.ts";
+import type { Sending } from "../../../shared/forward/keys.ts";
+import type { Writers } from "../../../shared/forward/writers.ts";
+import type { Change } from "../../../shared/simulator/store.ts";
+import { carry, type Flight, passing, worldFor } from "./calls.ts";
+import { identityOf } from "./ending.ts";
+import type { Call, Fault, Levers, Posted } from "./fault.ts";
+import { openPost, type Post } from "./journal.ts";
+import { openMail } from "./mail.ts";
+import { operatorsOf } from "./operators.ts";
+import type { Actor } from "./oracle.ts";
+import { type Count, copyOf, type Scene } from "./scene.ts";
+import { forwarderLooks, isSighting, lookMs, resyncBeside, writersIn } from "./standing.ts";
+import type { Theatre } from "./theatre.ts";
+import { openWatching, storedOf, type Watching } from "./watching.ts";
+
+export const cluster = "sweep";
+const visibilityMs = 90_000;
+const sweepMs = 300_000;
+const restartMs = 1_000;
+export type Appointment = { readonly at: number; readonly order: number; readonly keep: () => void };
+
+/** Lets everything that waits on nothing but promises go on until nothing moves any more. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class Stage {
+  readonly cluster = cluster;
+  readonly theatre: Theatre;
+  fault: Fault;
+  readonly levers: Levers;
+  readonly operators: readonly Operator<unknown>[];
+  oracle: Scene["oracle"];
+  post: Post;
+  watching: Watching;
+  actor: Actor = "cluster";
+  readonly flights = new Set<Flight>();
+  readonly held = new Map<number, () => void>();
+  agenda: Appointment[] = [];
+  armed: Scene["armed"];
+  met: ReadonlySet<number>;
+  identities: Map<string, string>;
+  readonly count: Count;
+  nextSweep: number;
+  /** When a forwarder looks for other controllers; never, in a scenario without one. */
+  nextLook: number;
+  writers: Writers | undefined;
+  mind: CacheState;
+  readonly began: number;
+  down = false;
+  watchingIs: "on" | "off" = "on";
+  order = 0;
+  /** What was reported as an error; and pods that somebody was to act on, and that were not there. */
+  readonly errors: string[] = [];
+  readonly missed: string[] = [];
+  /** Requests that were to change something, by whoever steps; those that did; of these, steps' that only a resync asked for. */
+  writes = 0;
+  changes = 0;
+  lateChanges = 0;
+  arrivedByClock = false;
+  swept = false; // The latest resync came through.
+  /** What happens between two calls of a step. */
+  meanwhile: () => void = () => {};
+  readonly mail = openMail();
+  readonly late: { readonly by: number; readonly arrive: () => void }[] = [];
+  readonly calls: Call[] = [];
+  readonly messages: Posted[] = [];
+  readonly lines: string[] | undefined;
+  readonly onScene: ((scene: Scene) => void) | undefined;
+
+  constructor(
+    theatre: Theatre,
+    scene: Scene,
+    fault: Fault,
+    options: { trace?: boolean; onScene?: (scene: Scene) => void } = {},
+  ) {
+    const { simulator } = theatre;
+    this.theatre = theatre;
+    this.operators = operatorsOf(theatre.scenario);
+    this.fault = fault;
+    theatre.audience = (change) => this.hear(change);
+    simulator.restore(scene.simulator);
+    this.oracle = scene.oracle.copy();
+    this.post = openPost(() => simulator.clock.now(), visibilityMs, scene.journal);
+    this.watching = this.listed();
+    this.armed = scene.armed;
+    this.met = scene.met;
+    this.identities = new Map(scene.identities);
+    this.count = { ...scene.count };
+    this.nextSweep = scene.nextSweep;
+    this.nextLook = scene.nextLook;
+    this.writers = this.sees();
+    this.mind = copyOf(scene.mind);
+    this.began = scene.count.invocations;
+    this.lines = options.trace === true ? [] : undefined;
+    this.onScene = options.onScene;
+    this.levers = {
+      now: () => this.now(),
+      release: (n) => {
+        this.held.get(n)?.();
+        this.held.delete(n);
+      },
+      relist: (afterMs) => this.later(afterMs, () => this.relist()),
+    };
+  }
+
+  now(): number {
+    return this.theatre.simulator.clock.now();
+  }
+
+  listed(): Watching {
+    const watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    watching.relist();
+    return watching;
+  }
+
+  /** In a scenario about another controller: who is seen to write by the watches, as they begin. */
+  sees(): Writers | undefined {
+    return this.theatre.scenario.beside === undefined ? undefined : writersIn(this);
+  }
+
+  later(ms: number, keep: () => void): void {
+    this.order += 1;
+    this.agenda.push({ at: this.now() + ms, order: this.order, keep });
+  }
+
+  log(text: string | (() => string)): void {
+    const line = typeof text === "function" && this.lines !== undefined ? text() : text;
+    this.lines?.push(`${((this.now() - this.theatre.start) / 1000).toFixed(3).padStart(9)} s  ${line}`);
+  }
+
+  /** Every change of the store, at once. */
+  hear(change: Change): void {
+    const { table, object, type } = change;
+    this.identities.set(object.metadata.uid, identityOf(table, object));
+    this.oracle.hear(change, this.actor, this.now());
+    if (this.lines !== undefined && table !== "events")
+      this.log(`    ${this.actor}: ${type} ${table}/${object.metadata.name}`);
+    for (const [index, act] of this.theatre.scenario.acts.entries()) {
+      if (this.met.has(index) || !act.when(change)) continue;
+      this.met = new Set([...this.met, index]);
+      this.armed = [...this.armed, { at: this.now() + act.afterMs, index }];
+    }
+    this.watch(change);
+  }
+
+  watch(change: Change): void {
+    if (!this.watching.tells(change)) return;
+    this.count.events += 1;
+    const hearing = this.fault.event?.(this.count.events, this.levers) ?? "told";
+    if (hearing === "broken") this.watchingIs = "off";
+    if (hearing !== "told" || this.watchingIs !== "on") return;
+    this.writers?.see(storedOf(change));
+    this.offer(this.watching.hear(change));
+  }
+
+  /** What happened while nobody listened is found by comparing. */
+  relist(): void {
+    this.watchingIs = "on";
+    this.log("the watch begins again with a list");
+    this.writers = this.sees();
+    this.offer(this.watching.relist());
+  }
+
+  offer(sendings: readonly Sending[]): void {
+    for (const sending of sendings) {
+      const first = this.post.offer(sending);
+      if (first !== undefined) this.send("forwarder", first.message, first.dedupeId);
+    }
+  }
+
+  /** A message on its way into the queue. */
+  send(from: Flight | "forwarder" | "listener", message: Message, id: string, ms?: number): void {
+    const by = typeof from === "string" ? from : from.by;
+    this.count.messages += 1;
+    const posted: Posted = { n: this.count.messages, by, message, id, ms };
+    this.messages.push(posted);
+    this.oracle.said(JSON.stringify(message), "a message");
+    const when = ms === undefined ? "" : ` in ${ms} ms`;
+    this.log(() => `message ${posted.n} by ${by}: ${message.name}: ${message.reason}${when}`);
+    this.mail.put(typeof from === "string" ? this.post : from.post, posted, this.fault.message?.(posted));
+  }
+
+  /** The invocation is no more. With its host goes all that the host held in memory. */
+  kill(flight: Flight, host: boolean): void {
+    this.log(`  invocation ${flight.id} dies${host ? ", and its host" : ""}`);
+    flight.dead = true;
+    this.flights.delete(flight);
+    this.fault.ended?.(flight.id, this.levers);
+    if (host) this.crash();
+  }
+
+  /** Whoever steps dies, and with them all that they held in memory; after a while they begin again. */
+  crash(): void {
+    for (const flight of this.flights) {
+      flight.dead = true;
+      this.fault.ended?.(flight.id, this.levers);
+    }
+    this.flights.clear();
+    this.down = true;
+    this.watchingIs = "off";
+    this.mind = openCacheState();
+    this.post = openPost(() => this.now(), visibilityMs, this.post.untaken());
+    this.later(restartMs, () => this.restart());
+  }
+
+  restart(): void {
+    this.down = false;
+    this.nextSweep = this.now();
+    if (this.writers !== undefined) this.nextLook = this.now();
+    this.watching = openWatching(cluster, this.operators, this.theatre.simulator.store);
+    this.relist();
+  }
+
+  flight(by: Flight["by"], delivery: Delivery | undefined): Flight {
+    this.count.invocations += 1;
+    const flight = { id: this.count.invocations, by, delivery, post: this.post, dead: false, lookedAt: this.now() };
+    this.flights.add(flight);
+    return flight;
+  }
+
+  async deliver(delivery: Delivery): Promise<void> {
+    const messages = delivery.messages.filter((message) => message.cluster === cluster);
+    if (messages.length === 0) return this.post.acknowledge(delivery);
+    const flight = this.flight(messages.some(subjectOf) ? "delivery" : "step", delivery);
+    this.log(() => `invocation ${flight.id}: ${messages.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`);
+    const { takes = take } = this.theatre;
+    takes(worldFor(this, flight), messages).then(
+      (ending) => this.finish(flight, ending !== undefined, ending),
+      (cause) => this.finish(flight, false, String(cause)),
+    );
+    await settle();
+  }
+
+  async sweep(): Promise<void> {
+    const flight = this.flight("resync", undefined);
+    this.nextSweep = this.now() + sweepMs;
+    this.swept = false;
+    this.log(`invocation ${flight.id}: resync`);
+    const scope = {
+      ...{ ...passing(this, flight), cluster, namespaces: [], selector: undefined },
+      ...{ operators: this.operators, now: () => this.now(), updates: this.theatre.scenario.listeners !== undefined },
+    };
+    const hands = { transport: scope.transport, report: () => {} };
+    const swept = this.writers === undefined ? resync(scope, String(this.now())) : resyncBeside(this, hands, scope);
+    swept.then(
+      (sent) => this.finish(flight, true, { sent }),
+      (cause) => this.finish(flight, false, String(cause)),
+    );
+    await settle();
+  }
+
+  /** A forwarder looks for other controllers. */
+  async look(): Promise<void> {
+    const flight = this.flight("look", undefined);
+    this.nextLook = this.now() + lookMs;
+    this.log(`invocation ${flight.id}: a forwarder looks for other controllers`);
+    const hands = { transport: passing(this, flight).transport, report: () => {} };
+    forwarderLooks(this, hands, this.writers ?? writersIn(this)).then(
+      () => this.finish(flight, true, {}),
+      (cause) => this.finish(flight, false, String(cause)),
+    );
+    await settle();
+  }
+
+  /** The invocation came to its end: its messages are done, or come back. */
+  finish(flight: Flight, done: boolean, how: object | string | undefined): void {
+    if (flight.dead) return;
+    this.log(() => `  invocation ${flight.id} ends: ${typeof how === "string" ? how : JSON.stringify(how)}`);
+    const close = (): void => {
+      this.flights.delete(flight);
+      this.fault.ended?.(flight.id, this.levers);
+      if (flight.by === "resync") this.swept = done;
+      if (flight.delivery === undefined) return;
+      if (done) flight.post.acknowledge(flight.delivery);
+      else flight.post.giveBack(flight.delivery, 1_000);
+    };
+    if (flight.delivery === undefined) {
+      close();
+      return;
+    }
+    const verdict = this.register(flight, { via: "queue", what: done ? "acknowledge" : "give back", write: false });
+    const lost = (): Error => new Error("never acknowledged");
+    void carry(verdict, { stage: this, flight, n: this.count.calls, effect: close, lost });
+  }
+
+  /** Numbers a call and asks the fault about it. */
+  register(flight: Flight, about: Pick<Call, "via" | "what" | "write"> & { readonly request?: HttpRequest }) {
+    this.count.calls += 1;
+    const n = this.count.calls;
+    for (const late of this.late) if (late.by <= n) late.arrive();
+    const key = flight.delivery?.messages[0]?.name;
+    const call: Call = { n, invocation: flight.id, by: flight.by, key, phase: this.oracle.phase(), ...about };
+    this.calls.push(call);
+    const verdict = this.fault.call?.(call, this.levers) ?? ({ do: "pass" } as const);
+    const struck = (): string => (verdict.do === "pass" ? "" : ` — ${JSON.stringify(verdict).slice(0, 160)}`);
+    this.log(() => `  ${flight.id} call ${n}: ${call.what}${struck()}`);
+    return verdict;
+  }
+
+  /** The request takes effect. */
+  perform(request: HttpRequest): HttpResponse {
+    const isWrite = request.method !== "GET" && !isSighting(request);
+    if (isWrite) this.writes += 1;
+    this.actor = "engine";
+    const answer = this.theatre.simulator.handle(request);
+    if (isWrite && answer.status < 400) this.changes += 1;
+    this.actor = "cluster";
+    return answer;
+  }
+
+  scene(): Scene {
+    return {
+      simulator: this.theatre.simulator.snapshot(),
+      journal: this.post.journal(),
+      oracle: this.oracle.copy(),
+      count: { ...this.count },
+      nextSweep: this.nextSweep,
+      nextLook: this.nextLook,
+      mind: copyOf(this.mind),
+      identities: new Map(this.identities),
+      armed: this.armed,
+      met: this.met,
+    };
+  }
+}

@@ -1,0 +1,73 @@
+/** How functions look for other controllers in a scenario about one: a forwarder every 30 s, resyncs, and each step by their record. */
+import { kubernetesCheckpoints } from "../../../shared/adapters/checkpoints/kubernetes.ts";
+import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
+import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import { openSighter, sightingKey, sightOnce } from "../../../shared/deployments/common/controller-sightings.ts";
+import { type FunctionStanding, openStanding } from "../../../shared/deployments/common/function-standby.ts";
+import { type SweepParts, sweepOnce } from "../../../shared/deployments/resync/function.ts";
+import type { Report } from "../../../shared/engine/ports.ts";
+import { timing } from "../../../shared/engine/settings.ts";
+import { openCursors } from "../../../shared/forward/cursors.ts";
+import { openWriters, type Writers } from "../../../shared/forward/writers.ts";
+import { sweptOf } from "./kinds.ts";
+import type { Stage } from "./stage.ts";
+
+/** How often a forwarder looks. */
+export const lookMs = 30_000;
+
+const record = "cursor.controllers";
+
+/** True for a write of what was seen of other controllers: it is of the looks, and not of the kinds that are run. */
+export const isSighting = ({ path, body }: Pick<HttpRequest, "path" | "body">): boolean =>
+  path.endsWith(`/checkpoints/${record}`) || (body?.includes(`"name":"${record}"`) ?? false);
+
+/** The ports of an invocation: a transport that a fault may strike. */
+type Hands = { readonly transport: Transport; readonly report: Report };
+
+const partsOf = (stage: Stage, { transport, report }: Hands) => {
+  const { clusterUid, scenario } = stage.theatre;
+  const { group } = sweptOf(scenario);
+  const opened = { timeoutMs: timing.requestTimeoutMs, now: () => stage.now() };
+  const cluster = openCluster(transport, opened);
+  const cursors = openCursors({ checkpoints: kubernetesCheckpoints(transport, opened), clusterUid, report });
+  const sighter = openSighter({
+    ...{ cluster, transport, cursors, report, selector: undefined, namespaces: [] },
+    ...{ key: sightingKey(stage.cluster, []), groups: [group] },
+  });
+  return {
+    cluster,
+    cursors,
+    sighter,
+    groups: [group],
+    operators: stage.operators.filter((one) => one.resource.group === group),
+  };
+};
+
+/** As in a function's fresh environment: nothing is known but the shared record. */
+export const standingOf = (stage: Stage, hands: Hands, looks: boolean): FunctionStanding => {
+  const { cluster, sighter, operators } = partsOf(stage, hands);
+  const leases = ["spark-operator-lock", "spark-operator-controller-lock"];
+  return openStanding({ cluster, leases, operators, sighter, looks, report: hands.report, now: () => stage.now() });
+};
+
+/** One look of a forwarder, by what its watches showed and by workloads. */
+export const forwarderLooks = async (stage: Stage, hands: Hands, writers: Writers): Promise<void> => {
+  const { cluster, sighter, groups } = partsOf(stage, hands);
+  await sightOnce({ cluster, groups, report: hands.report, sightings: sighter.sightings, writers });
+};
+
+/** A resync that leaves out the kinds of another controller. */
+export const resyncBeside = async (stage: Stage, hands: Hands, scope: SweepParts["scope"]): Promise<number> => {
+  const { cursors } = partsOf(stage, hands);
+  const parts = { scope, cursors, report: hands.report, standing: standingOf(stage, hands, true) };
+  return (await sweepOnce(parts, String(stage.now()), () => false)).sent;
+};
+
+/** What the watches of a forwarder that begins show of writers. */
+export const writersIn = (stage: Stage): Writers => {
+  const writers = openWriters();
+  const { table } = sweptOf(stage.theatre.scenario);
+  for (const object of stage.theatre.simulator.store.list(table)) writers.see(object as unknown as Stored);
+  return writers;
+};

@@ -1,0 +1,232 @@
+/** Where the runs of one scenario are played: one simulator, set back for each, and what stands in it from the beginning. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { Message } from "../../../shared/core/key.ts";
+import { openCacheState } from "../../../shared/deployments/host/cache.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import type { Change } from "../../../shared/simulator/store.ts";
+import { apart } from "./controllers.ts";
+import { identityOf } from "./ending.ts";
+import { attended } from "./hearing.ts";
+import { type Swept, sweptOf } from "./kinds.ts";
+import { appName, canaries, namespace, type Scenario } from "./plot.ts";
+import type { Scene } from "./scene.ts";
+import { lookMs } from "./standing.ts";
+import { guestsFor } from "./volcano/players.ts";
+import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
+
+/** Takes the step of a key's messages; undefined when they must be delivered again. */
+export type Takes = (world: World, messages: readonly Message[]) => Promise<object | undefined>;
+
+export type Theatre = {
+  readonly scenario: Scenario;
+  readonly simulator: Simulator;
+  readonly clusterUid: string;
+  /** Virtual time at which the first message may come. */
+  readonly start: number;
+  /** Everything stands, nobody has acted yet. */
+  readonly opening: Scene;
+  /** Whoever takes the steps; absent: the engine. */
+  readonly takes?: Takes;
+  audience: ((change: Change) => void) | undefined;
+};
+
+const folder = join(import.meta.dirname, "../../../infra/crds");
+export const crds = readdirSync(folder).map((file): unknown => parse(readFileSync(join(folder, file), "utf8")));
+
+export const manifest = (
+  { kind, group, version, plural, everywhere }: Swept,
+  name: string,
+  spec: unknown,
+  annotations: Readonly<Record<string, string>> = {},
+): readonly [path: string, body: object] => [
+  `/apis/${group}/${version}${everywhere ? "" : `/namespaces/${namespace}`}/${plural}`,
+  {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: { name, annotations, ...(everywhere ? {} : { namespace }) },
+    spec,
+  },
+];
+
+export const pods = `/api/v1/namespaces/${namespace}/pods`;
+
+/** A pod that no scheduler takes. */
+const gatedPod = (name: string, labels: Readonly<Record<string, string>>): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace, labels },
+  spec: {
+    containers: [{ name: "spark-kubernetes-driver", image: "busybox" }],
+    schedulingGates: [{ name: "example.com/held" }],
+  },
+});
+
+/** As the Spark operator submits it, and its webhook leaves it: no confs to be read, and nothing of ours. */
+export const driverLeft = (name: string, uid: string): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    name,
+    namespace,
+    labels: {
+      "sparkoperator.k8s.io/app-name": appName,
+      "sparkoperator.k8s.io/launched-by-spark-operator": "true",
+      "sparkoperator.k8s.io/submission-id": "2c5c8a39-submitted-by-upstream",
+      "spark-role": "driver",
+      "spark-app-selector": "spark-0123456789abcdef0123456789abcdef",
+    },
+    ownerReferences: [
+      { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: appName, uid, controller: true },
+    ],
+  },
+  spec: {
+    restartPolicy: "Never",
+    containers: [{ name: "spark-kubernetes-driver", image: "docker.io/apache/spark:4.1.1" }],
+  },
+});
+
+const stranger = `${appName}-other`;
+
+/** Whose rights drivers have. */
+export const account = [
+  `/api/v1/namespaces/${namespace}/serviceaccounts`,
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "spark", namespace } },
+] as const;
+
+/** Objects of others that carry names and labels like ours, and owners that are not ours. */
+const ofSpark = (scenario: Scenario): readonly (readonly [path: string, body: object])[] => {
+  const labels = {
+    "sparkoperator.k8s.io/app-name": appName,
+    "sparkoperator.k8s.io/launched-by-spark-operator": "true",
+  };
+  const core = `/api/v1/namespaces/${namespace}`;
+  return [
+    account,
+    manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }),
+    [
+      pods,
+      gatedPod(`${appName}-impostor`, {
+        ...labels,
+        "spark-role": "executor",
+        "sparkoperator.k8s.io/submission-id": "stolen",
+      }),
+    ],
+    [
+      `${core}/configmaps`,
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: `${appName}-conf-map`, namespace, labels },
+        data: { a: "b" },
+      },
+    ],
+    [
+      `${core}/services`,
+      {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: `${appName}-driver-svc`, namespace, labels },
+        spec: { clusterIP: "None", selector: labels },
+      },
+    ],
+  ];
+};
+
+const isOfVolcano = ({ group }: Swept): boolean => group.endsWith(".volcano.sh");
+
+const bystanders = (scenario: Scenario): readonly (readonly [path: string, body: object])[] =>
+  isOfVolcano(sweptOf(scenario))
+    ? [manifest(sweptOf(scenario), stranger, scenario.spec, { "rekindle.dev/paused": "true" }), ...ofJobs]
+    : [...ofSpark(scenario), ...(scenario.beside === undefined ? [] : [homeNamespace])];
+
+const write = (simulator: Simulator, method: string, path: string, body: object): void => {
+  const answer = simulator.handle({
+    method,
+    path,
+    headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.body}`);
+};
+
+/** Puts an object into it; throws what the server has against it. */
+export const post = (simulator: Simulator, path: string, body: object): void => write(simulator, "POST", path, body);
+
+/** A cluster before anybody acts: what runs in it begins there, and hears of every change. */
+export type House = Pick<Theatre, "simulator" | "clusterUid" | "start" | "audience"> & {
+  readonly state: ReturnType<Simulator["snapshot"]>;
+  readonly identities: ReadonlyMap<string, string>;
+};
+
+/** Lets what was put into it come to rest. */
+export const houseOf = (simulator: Simulator): House => {
+  const { store, clock } = simulator;
+  clock.advanceTo(clock.now() + 10_000);
+  const identities = new Map<string, string>();
+  for (const table of store.tables())
+    for (const object of store.list(table)) identities.set(object.metadata.uid, identityOf(table, object));
+  const house: House = {
+    simulator,
+    clusterUid: store.get("namespaces", "kube-system")?.metadata.uid ?? "",
+    start: clock.now(),
+    state: simulator.snapshot(),
+    identities,
+    audience: undefined,
+  };
+  simulator.subscribe((change) => house.audience?.(change));
+  return house;
+};
+
+type Cast = Pick<Theatre, "scenario" | "takes"> & Pick<Scene, "oracle" | "armed">;
+
+/** The house opened for a play, for whose audience all happens from now on. */
+export const theatreIn = (house: House, { oracle, armed, ...cast }: Cast): Theatre => {
+  const { simulator, clusterUid, start, state, identities } = house;
+  const theatre: Theatre = {
+    ...cast,
+    ...{ simulator, clusterUid, start },
+    opening: {
+      simulator: state,
+      journal: [],
+      oracle,
+      count: { calls: 0, messages: 0, events: 0, invocations: 0, told: 0 },
+      nextSweep: start + 300_000,
+      nextLook: cast.scenario.beside === undefined ? Number.POSITIVE_INFINITY : start + lookMs,
+      mind: openCacheState(),
+      identities,
+      met: new Set(),
+      armed,
+    },
+    audience: undefined,
+  };
+  house.audience = (change) => theatre.audience?.(change);
+  return theatre;
+};
+
+/** So long every executor works from its start on, ms; 0 where its user lets those who work be ended. */
+const busyMsOf = ({ scripts, annotations }: Scenario): number =>
+  annotations?.["rekindle.dev/executor-scale-down"] === "force"
+    ? 0
+    : (scripts[appName]?.[0]?.executors?.["*"]?.busyMs ?? 0);
+
+/** Opens the simulator of a scenario with its bystanders, lets them come to rest, and applies the application. */
+export const openTheatre = (scenario: Scenario): Theatre => {
+  const nodes = (scenario.machines ?? ["node-1"]).map((name) => ({ name }));
+  const simulator = openSimulator({
+    ...{ crds, nodes, scripts: scenario.scripts },
+    schedulers: ["default-scheduler", "volcano"],
+    guests: guestsFor(scenario),
+  });
+  for (const [path, body] of bystanders(scenario)) post(simulator, path, body);
+  for (const queue of scenario.kind === "Queue" ? [] : ["root", "default"])
+    for (const [method, path, body] of queueAt(queue, "Open", simulator.store)) write(simulator, method, path, body);
+  for (const name of scenario.strangers ?? []) post(simulator, pods, gatedPod(name, {}));
+  const house = houseOf(simulator);
+  const judge = sweptOf(scenario).judge({ namespace, name: appName, canaries, busyMs: busyMsOf(scenario) });
+  const heard = scenario.listeners === undefined ? judge : attended(judge, sweptOf(scenario));
+  const oracle = scenario.beside === undefined ? heard : apart(heard, sweptOf(scenario));
+  return theatreIn(house, { scenario, oracle, armed: [{ at: house.start + 100, index: -1 }] });
+};

@@ -1,0 +1,83 @@
+/**
+ * Upgrade and rollback: a crowd of running applications whose records another version has written. Whatever is stepped
+ * and resynced then, nothing is deleted, nothing is created, and all of them run on in their first attempt.
+ */
+import { take } from "../../../shared/engine/batch.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { numberAt, textAt } from "./fields.ts";
+import { sweptOf } from "./kinds.ts";
+import { base, namespace } from "./plot.ts";
+import { account, crds, manifest } from "./theatre.ts";
+import { type Visit, visit } from "./visit.ts";
+
+const crowd = 100;
+const cluster = "upgrade";
+const otherDigest = "0".repeat(64);
+
+/** What another version's records differ in. */
+export const versions = [
+  { name: "upgrade: records of the normaliser before (N-1)", memory: { normaliser: 0, spec: otherDigest } },
+  {
+    name: "rollback: records of the next normaliser (N+1), with fields that nobody knows here",
+    memory: { normaliser: 99, spec: otherDigest, invented: { later: true } },
+  },
+] as const;
+
+type Scene = Visit & { readonly simulator: Simulator; readonly world: World };
+
+const nodes = Array.from({ length: 12 }, (_, index) => ({ name: `node-${index}` }));
+
+const open = async (): Promise<Scene> => {
+  const simulator = openSimulator({ crds, nodes, scripts: { "*": [{ hangs: true }] } });
+  const visiting = visit(simulator, cluster);
+  return { ...visiting, simulator, world: await visiting.anybody() };
+};
+
+const names = Array.from({ length: crowd }, (_, index) => `app-${index}`);
+
+const stepAll = async (scene: Scene): Promise<void> => {
+  for (const name of names)
+    await take(scene.world, [{ cluster, kind: "SparkApplication", namespace, name, reason: "test" }]);
+};
+
+/** What a resync finds is stepped, until it finds nothing to send for. */
+const resyncAll = async ({ found, world }: Scene): Promise<void> => {
+  const { messages } = await found("1");
+  for (const message of messages) await take(world, [message]);
+};
+
+const running = async (scene: Scene): Promise<void> => {
+  scene.ask("POST", ...account);
+  const spec = { ...base, executor: { ...base.executor, instances: 1 } };
+  for (const name of names) scene.ask("POST", ...manifest(sweptOf({}), name, spec));
+  for (let round = 0; round < 2; round++) {
+    await stepAll(scene);
+    scene.simulator.clock.advanceTo(scene.simulator.clock.now() + 20_000);
+  }
+  await stepAll(scene);
+};
+
+const acting = /^(DELETE|POST (pods|services|configmaps))/;
+
+/** What was done that should not have been; nothing, if all is well. */
+export const violationsOf = async (memory: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
+  const scene = await open();
+  await running(scene);
+  const records = `/apis/rekindle.dev/v1alpha1/namespaces/${namespace}/checkpoints`;
+  for (const name of names) scene.ask("PATCH", `${records}/sparkapplication.${name}`, { spec: { memory } });
+  scene.requests.length = 0;
+  await stepAll(scene);
+  await resyncAll(scene);
+  scene.simulator.clock.advanceTo(scene.simulator.clock.now() + 3_600_000);
+  await resyncAll(scene);
+  const acts = scene.requests.filter((request) => acting.test(request));
+  const apps = scene.simulator.store.list("sparkapplications.sparkoperator.k8s.io");
+  const others = apps.filter(
+    (app) =>
+      textAt(app, "status", "applicationState", "state") !== "RUNNING" ||
+      numberAt(app, "status", "submissionAttempts") !== 1,
+  );
+  const found = apps.length === crowd ? [] : [`${apps.length} applications instead of ${crowd}`];
+  return [...found, ...acts, ...others.map(({ metadata }) => `${metadata.name} does not run in its first attempt`)];
+};

@@ -1,0 +1,57 @@
+/** A visit to a cluster without a stage: steps and resyncs of nobody in particular, and the requests that they make. */
+import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
+import type { Message } from "../../../shared/core/key.ts";
+import { operatorsFor } from "../../../shared/deployments/common/operators.ts";
+import { openWorld } from "../../../shared/deployments/common/step-dependencies.ts";
+import { resync } from "../../../shared/deployments/resync/sweep.ts";
+import type { Queue } from "../../../shared/engine/ports.ts";
+import { timing } from "../../../shared/engine/settings.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import type { Simulator } from "../../../shared/simulator/open.ts";
+import { wordsFor } from "./door.ts";
+
+export type Visit = {
+  /** Requests in words, as they come: `POST pods`. */
+  readonly requests: string[];
+  readonly transport: Transport;
+  /** Somebody new, with nothing in its hands but what is outside. */
+  anybody(): Promise<World>;
+  /** What a resync finds: how many it sent for, and for whom. */
+  found(id: string): Promise<{ readonly sent: number; readonly messages: readonly Message[] }>;
+  /** As a user would; throws what the server has against it. */
+  ask(method: string, path: string, body?: object): void;
+};
+
+export const visit = (simulator: Simulator, cluster: string): Visit => {
+  const requests: string[] = [];
+  const transport: Transport = {
+    send: async (request: HttpRequest) => {
+      requests.push(wordsFor(request));
+      return simulator.handle(request);
+    },
+    stream: () => Promise.reject(new Error("nobody watches")),
+  };
+  const operators = operatorsFor(timing);
+  const nowhere: Queue = { send: async () => {}, sendLater: async () => {} };
+  return {
+    requests,
+    transport,
+    anybody: () => openWorld({ transport, queue: nowhere, report: () => {}, timing, operators }),
+    found: async (id) => {
+      const messages: Message[] = [];
+      const queue: Queue = { ...nowhere, send: async (message) => void messages.push(message) };
+      const sent = await resync({ transport, queue, cluster, namespaces: [], selector: undefined, operators }, id);
+      return { sent, messages };
+    },
+    ask: (method, path, body) => {
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const answer = simulator.handle({
+        method,
+        path,
+        headers: { "content-type": type },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.body}`);
+    },
+  };
+};

@@ -1,0 +1,177 @@
+/**
+ * What must hold of a job's pods, judged from objects alone.
+ *
+ * V1. One body per job, version, retry, task and ordinal, unless somebody else than a step took the first, or none is
+ *     wanted any more, for the version is past, the job is over, or what it was for is done: who saved it and was slow may
+ *     still make one within fence and timeout, and it is a stray.
+ * V2. No body comes before its version was saved, before its group was let in, or before what its task comes after.
+ * V3. No step ends a pod that is of the newest version, within its task's size, and that nothing has doomed.
+ * V4. What has finished is kept where the record says that it is kept.
+ * V13. A stray comes no later than 16 s after it was wanted no more, and is ended within 3 s.
+ * V14. Where a restart waits, no body of its version comes before the wait is over.
+ */
+import type { Change } from "../../../../shared/simulator/store.ts";
+import { at, numberAt, ownersOf, textAt } from "../fields.ts";
+import type { Actor } from "../oracle.ts";
+import type { Body, Facts } from "./facts.ts";
+import { keepsPods } from "./phases.ts";
+
+type Item = Change["object"];
+type Blame = (what: string) => void;
+
+const told = (pod: Item, word: string): string => pod.metadata.annotations?.[`volcano.sh/${word}`] ?? "";
+
+const longestStrayMs = 3_000;
+/** Fence, request timeout, and a second for clocks that are cut to seconds. */
+export const longestArrivalMs = 16_000;
+
+const bodyOf = (pod: Item, job: string): Omit<Body, "strayAt"> => ({
+  name: pod.metadata.name,
+  job,
+  task: told(pod, "task-spec"),
+  index: Number(told(pod, "task-index")),
+  version: Number(told(pod, "job-version")),
+  retry: Number(told(pod, "job-retry-count")),
+  live: true,
+  phase: "Pending",
+  ending: false,
+});
+
+const idOf = ({ job, version, retry, task, index }: Omit<Body, "strayAt">): string =>
+  `${job} ${version} ${retry} ${task} ${index}`;
+
+const listAt = (value: unknown, ...path: readonly string[]): readonly unknown[] => {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+};
+
+const tasksIn = (job: Item | undefined): readonly unknown[] => listAt(job, "spec", "tasks");
+
+const readyKey = (job: string, version: number, task: string): string => `${job} ${version} ${task}`;
+
+/** V2, of what the task comes after: once that was there, it was. */
+const followsOthers = (facts: Facts, job: Item | undefined, body: Omit<Body, "strayAt">): boolean => {
+  const task = tasksIn(job).find((one) => textAt(one, "name") === body.task);
+  const names = listAt(task, "dependsOn", "name").map(String);
+  const isReady = (name: string): boolean => facts.ready.has(readyKey(body.job, body.version, name));
+  return textAt(task, "dependsOn", "iteration") === "any" && names.length > 1
+    ? names.some(isReady)
+    : names.every(isReady);
+};
+
+/** Since when a body is wanted no more; undefined while it is. */
+const pastSince = (facts: Facts, body: Omit<Body, "strayAt">): number | undefined => {
+  const { record, movedAt, overAt, gone, uid, earlier, done } = facts;
+  if (gone) return earlier.get(uid ?? "");
+  return (record !== undefined && body.version < record.version ? movedAt : overAt) ?? done.get(idOf(body));
+};
+
+/** V14. */
+const isEarly = ({ record }: Facts, pod: Item, { version }: Pick<Body, "version">): boolean =>
+  record?.phase === "Restarting" &&
+  version >= record.version &&
+  Date.parse(`${at(pod, "metadata", "creationTimestamp")}`) < record.waits;
+
+const checkBirth = (facts: Facts, pod: Item, { job, blame, now }: Hearing): void => {
+  const body = bodyOf(pod, facts.uid ?? "");
+  const { record } = facts;
+  const isKnown = record !== undefined && record.job === body.job && body.version <= record.version;
+  if (!isKnown && !facts.gone) blame(`V2: ${body.name} is of version ${body.version}, which no record knows`);
+  const name = pod.metadata.annotations?.["scheduling.k8s.io/group-name"];
+  const group = [...facts.groups.values()].find((one) => one.name === name);
+  const pastAt = pastSince(facts, body);
+  const isOld = pastAt !== undefined;
+  if (!isOld && ["", "Pending"].includes(group?.phase ?? ""))
+    blame(`V2: ${body.name} comes before its group is let in`);
+  if (isEarly(facts, pod, body)) blame(`V14: ${body.name} comes before the wait of its restart is over`);
+  if (!followsOthers(facts, job, body)) blame(`V2: ${body.name} comes before what its task depends on`);
+  const id = idOf(body);
+  if (facts.born.has(id) && !facts.freed.has(id) && !isOld) blame(`V1: a second body of ${body.name} (${id})`);
+  if (isOld && now - pastAt > longestArrivalMs)
+    blame(`V13: ${body.name} comes ${now - pastAt} ms after it was wanted no more`);
+  facts.freed.delete(id);
+  facts.born.add(id);
+  facts.pods.set(pod.metadata.uid, { ...body, strayAt: isOld ? now : undefined });
+};
+
+/** V13. */
+export const checkStrays = ({ pods }: Facts, now: number, blame: Blame): void => {
+  for (const { name, live, ending, strayAt } of pods.values())
+    if (live && !ending && strayAt !== undefined && now - strayAt > longestStrayMs)
+      blame(`V13: ${name}, which is wanted no more, is let run`);
+};
+
+const isExcess = ({ replicas }: Facts, { task, index }: Body): boolean => index >= (replicas.get(task) ?? 0);
+
+/** V3, V4: why a step may end this pod; undefined when nothing speaks for it. */
+const reasonFor = (facts: Facts, uid: string, body: Body): string | undefined => {
+  const { record } = facts;
+  if (facts.gone || record === undefined || body.job !== facts.uid) return "its job is gone";
+  if (record.ordered) return "ordered";
+  if (record.doomed.includes(uid)) return "doomed";
+  if (isExcess(facts, body)) return "too many";
+  if (body.strayAt !== undefined && facts.done.has(idOf(body))) return "done before";
+  if (!body.live) return body.version < record.version && !record.keeps ? "of an earlier version" : undefined;
+  if (body.version < record.version) return "of an earlier version";
+  return keepsPods(record.phase) ? undefined : "nothing goes on";
+};
+
+const checkEnd = (facts: Facts, uid: string, body: Body, blame: Blame): void => {
+  const reason = reasonFor(facts, uid, body);
+  if (reason === undefined) blame(`V3: ${body.name} of version ${body.version} is ended by a step without a reason`);
+  const again = reason === "doomed" && facts.record?.retry === body.retry;
+  if (reason === "too many" || again) facts.freed.add(idOf(body));
+};
+
+/** Somebody asks for the end of a pod, or takes it at once. */
+const hearEnd = (facts: Facts, { object }: Change, { actor, blame, now }: Hearing, body: Body): void => {
+  if (body.ending) return;
+  body.ending = true;
+  if (actor === "engine") checkEnd(facts, object.metadata.uid, body, blame);
+  else facts.freed.add(idOf(body));
+  if (actor !== "user" || body.phase !== "Succeeded") return;
+  facts.removed += 1;
+  facts.done.set(idOf(body), now);
+};
+
+export type Hearing = {
+  readonly actor: Actor;
+  readonly blame: Blame;
+  readonly job: Item | undefined;
+  /** Virtual time, epoch ms. */
+  readonly now: number;
+};
+
+export const hearPod = (facts: Facts, change: Change, hearing: Hearing): void => {
+  const { type, object } = change;
+  const { actor, job } = hearing;
+  const known = facts.pods.get(object.metadata.uid);
+  const isOurs = facts.uid !== undefined && ownersOf(object).includes(facts.uid);
+  if (known === undefined) {
+    if (type === "ADDED" && actor === "engine" && isOurs) checkBirth(facts, object, hearing);
+    return;
+  }
+  if (type === "DELETED" || object.metadata.deletionTimestamp !== undefined) hearEnd(facts, change, hearing, known);
+  known.phase = textAt(object, "status", "phase") ?? "Pending";
+  known.live = type !== "DELETED" && !["Succeeded", "Failed"].includes(known.phase);
+  if (type === "DELETED") facts.pods.delete(object.metadata.uid);
+  noteReady(facts, job, known);
+};
+
+/** A task is there when as many of its pods run, or are done, as it needs. */
+const noteReady = ({ pods, ready }: Facts, job: Item | undefined, { job: uid, version, task }: Body): void => {
+  const one = tasksIn(job).find((each) => textAt(each, "name") === task);
+  const least = numberAt(one, "minAvailable") ?? numberAt(one, "replicas") ?? 0;
+  const there = [...pods.values()].filter(
+    (body) =>
+      body.job === uid &&
+      body.task === task &&
+      body.version === version &&
+      ["Running", "Succeeded"].includes(body.phase),
+  );
+  if (there.length >= least) ready.add(readyKey(uid, version, task));
+};
+
+/** What the job asks for, by task. */
+export const replicasIn = (job: Item): Facts["replicas"] =>
+  new Map(tasksIn(job).map((task) => [textAt(task, "name") ?? "", numberAt(task, "replicas") ?? 0]));

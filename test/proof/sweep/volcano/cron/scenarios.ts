@@ -1,0 +1,90 @@
+/** Jobs on time: each time once, whoever dies when. The simulator's clock begins at eight. */
+import type { Change } from "../../../../../shared/simulator/store.ts";
+import { type Act, appName, type Scenario } from "../../plot.ts";
+import { fails, long, task } from "../jobs.ts";
+import type { Lives } from "../players.ts";
+import { everyMinutes } from "./judge.ts";
+
+export const minuteMs = 60_000;
+
+const applied: Act["when"] = ({ type, table, object }: Change) =>
+  type === "ADDED" && table === "cronjobs.batch.volcano.sh" && object.metadata.name === appName;
+
+const changed = (says: string, minute: number, suspend: boolean): Act => ({
+  says,
+  when: applied,
+  afterMs: minute * minuteMs,
+  do: { act: "patch", spec: { suspend } },
+});
+
+/** Nothing begins from this minute after eight on. */
+const until = (minute: number): Act => changed("suspend", minute, true);
+
+/** The pod of the job of so many minutes after eight. */
+const podAt = (minute: number): string => `${appName}-${Date.UTC(2026, 10, 2, 8, minute) / minuteMs}-main-0`;
+
+type Told = Pick<Scenario, "name" | "what"> & { readonly spec?: object } & Partial<Omit<Scenario, "spec">>;
+
+/** A scenario about a CronJob, which is played sparsely unless it says otherwise. */
+export const cron = ({ spec, ...told }: Told): Scenario => ({
+  kind: "CronJob",
+  spec: {
+    schedule: `*/${everyMinutes} * * * *`,
+    jobTemplate: { spec: { maxRetry: 3, tasks: [task("main")] } },
+    ...spec,
+  },
+  scripts: {},
+  lives: { "*": [{ runMs: 2_000 }] },
+  acts: [until(30)],
+  ends: "idle",
+  // Of several times that pass meanwhile one job makes up.
+  without: ["outage-20m"],
+  breadth: "sparse",
+  ...told,
+});
+
+/** Longer than from one time to the next. */
+const overlong = { runMs: 15 * minuteMs };
+const ends: Lives = { [podAt(12)]: [fails], [podAt(24)]: [{ runMs: 2_000 }], [podAt(36)]: [fails] };
+
+export const crons: readonly Scenario[] = [
+  cron({ name: "cron-times", what: "two times of a CronJob come, and then it is suspended", breadth: "thin" }),
+  cron({
+    name: "cron-forbid",
+    what: "a CronJob whose job outlasts its next time: Forbid makes that one wait",
+    spec: { concurrencyPolicy: "Forbid" },
+    lives: { "*": [overlong] },
+  }),
+  cron({
+    name: "cron-replace",
+    what: "a CronJob whose jobs never end: each takes the place of the one before",
+    spec: { concurrencyPolicy: "Replace" },
+    lives: { "*": [long] },
+    ends: "active",
+  }),
+  cron({
+    name: "cron-history",
+    what: "a CronJob that keeps one completed job and no failed one",
+    spec: { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 },
+    lives: { ...ends, "*": [{ runMs: 2_000 }] },
+    acts: [until(52)],
+  }),
+  cron({
+    name: "cron-catch-up",
+    what: "a CronJob that is suspended while three times pass: one job makes up for them",
+    acts: [until(2), changed("resume", 40, false), until(47)],
+  }),
+  cron({
+    name: "cron-deadline",
+    what: "a CronJob that is resumed later than its jobs may begin: the next time is the first",
+    spec: { startingDeadlineSeconds: 120 },
+    acts: [until(2), changed("resume", 16, false), until(30)],
+  }),
+  cron({
+    name: "cron-deletion",
+    what: "a CronJob is deleted while its job runs",
+    lives: { "*": [long] },
+    acts: [{ says: "kubectl delete", when: applied, afterMs: 14 * minuteMs, do: { act: "delete" } }],
+    ends: "gone",
+  }),
+];

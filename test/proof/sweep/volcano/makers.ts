@@ -1,0 +1,189 @@
+/**
+ * What must hold of those that make jobs, flows and CronJobs, judged from objects alone; each job that they make is judged
+ * besides as any job is.
+ *
+ * M1. A job of a name comes once, and its maker owns it; one that a user took away before it was complete may come again.
+ * M2. Nothing is made for a maker that is gone, but for what was under way.
+ * M3. Nothing is touched but what the maker owns, and what its jobs own. A job is ended for a reason of its maker's.
+ */
+import type { Change } from "../../../../shared/simulator/store.ts";
+import { at, ownersOf, textAt } from "../fields.ts";
+import { forked } from "../forked.ts";
+import type { Oracle, Subject } from "../oracle.ts";
+import { openJobOracle } from "./judge.ts";
+
+export type Item = Change["object"];
+type Blame = (what: string) => void;
+
+export const jobs = "jobs.batch.volcano.sh";
+
+/** A job, and what became of it. */
+export type Child = { readonly name: string; readonly uid: string; object: Item; gone: boolean };
+
+export type Facts = {
+  violations: string[];
+  object: Item | undefined;
+  uid: string | undefined;
+  phase: string;
+  /** Since when nothing is to be made: it is gone, or told to wait. */
+  stoppedAt: number | undefined;
+  /** By their UIDs, in the order of their coming. */
+  children: Map<string, Child>;
+  /** What was ever seen of its jobs; each maker has words of its own. */
+  signs: Set<string>;
+  /** Names of jobs that a user took away before they were complete. */
+  freed: Set<string>;
+  /** Somebody has ordered the end of everything. */
+  ordered: boolean;
+};
+
+/** What a kind of makers promises. Each says what is wrong, or nothing. */
+export type Rules = {
+  readonly kind: string;
+  readonly table: string;
+  /** Beside the objects of jobs: what else a step of such a maker may change. */
+  readonly touches?: readonly string[];
+  readonly phaseOf: (maker: Item) => string;
+  readonly isStopped: (maker: Item) => boolean;
+  readonly moves: (before: string, after: string) => boolean;
+  readonly born: (facts: Facts, child: Child, now: number) => readonly string[];
+  /** Why a step may end this job; undefined when nothing speaks for it. */
+  readonly mayEnd: (facts: Facts, child: Child) => boolean;
+  /** What a job shows now that may be asked for later. */
+  readonly signs: (job: Item) => readonly string[];
+  readonly rest: (facts: Facts) => readonly string[];
+};
+
+/** A sign of a maker that waited for a while. */
+export const resumed = "resumed";
+
+const longestArrivalMs = 16_000;
+
+export const jobPhase = (job: Item): string => textAt(job, "status", "state", "phase") ?? "";
+
+export const isOver = (job: Item): boolean => ["Completed", "Failed", "Terminated"].includes(jobPhase(job));
+
+export const fresh = (): Facts => ({
+  violations: [],
+  object: undefined,
+  uid: undefined,
+  phase: "",
+  stoppedAt: undefined,
+  children: new Map(),
+  signs: new Set(),
+  freed: new Set(),
+  ordered: false,
+});
+
+type Runs = Map<string, Oracle>;
+
+type Court = {
+  readonly rules: Rules;
+  readonly subject: Subject;
+  readonly facts: Facts;
+  readonly runs: Runs;
+  readonly blame: Blame;
+};
+
+const isSubject = ({ rules, subject }: Court, { table, object }: Change): boolean =>
+  table === rules.table && object.metadata.name === subject.name;
+
+const isOwned = ({ facts }: Court, object: Item): boolean =>
+  facts.uid !== undefined && ownersOf(object).includes(facts.uid);
+
+const hearMaker = ({ rules, facts, blame }: Court, { type, object }: Change, now: number): void => {
+  const phase = rules.phaseOf(object);
+  if (!rules.moves(facts.phase, phase)) blame(`M: ${facts.phase || "nothing"} became ${phase || "nothing"}`);
+  const stopped = facts.ordered || type === "DELETED" || rules.isStopped(object);
+  const stoppedAt = stopped ? (facts.stoppedAt ?? now) : undefined;
+  if (facts.stoppedAt !== undefined && !stopped) facts.signs.add(resumed);
+  Object.assign(facts, { object, uid: object.metadata.uid, phase, stoppedAt });
+};
+
+/** M1, M2. */
+const hearBirth = ({ rules, facts, runs, subject, blame }: Court, { object }: Change, now: number): void => {
+  const { name, uid } = object.metadata;
+  const same = [...facts.children.values()].some((child) => child.name === name);
+  if (same && !facts.freed.has(name)) blame(`M1: job ${name} comes a second time`);
+  facts.freed.delete(name);
+  if (facts.stoppedAt !== undefined && now - facts.stoppedAt > longestArrivalMs)
+    blame(`M2: job ${name} comes ${now - facts.stoppedAt} ms after its maker was stopped`);
+  const child: Child = { name, uid, object, gone: false };
+  for (const wrong of rules.born(facts, child, now)) blame(wrong);
+  facts.children.set(uid, child);
+  runs.set(uid, openJobOracle({ ...subject, name, together: true }));
+};
+
+const hearJob = (court: Court, change: Change, actor: string, now: number): void => {
+  const { facts, rules, blame } = court;
+  const { type, object } = change;
+  if (type === "ADDED" && isOwned(court, object)) hearBirth(court, change, now);
+  const child = facts.children.get(object.metadata.uid);
+  if (child === undefined) return;
+  if (type === "DELETED") {
+    if (actor === "engine" && !facts.ordered && !rules.mayEnd(facts, child))
+      blame(`M3: job ${child.name} is ended without a reason`);
+    if (actor === "user" && jobPhase(child.object) !== "Completed") facts.freed.add(child.name);
+    child.gone = true;
+    return;
+  }
+  child.object = object;
+  for (const sign of rules.signs(object)) facts.signs.add(sign);
+};
+
+/** From an order to end everything on nothing is to be made. */
+const hearRecord = ({ facts }: Court, { object }: Change, now: number): void => {
+  if (at(object, "spec", "cleanup") === undefined) return;
+  facts.ordered = true;
+  facts.stoppedAt ??= now;
+};
+
+/** Templates that a flow is made from have their own records. */
+const isOfTemplate = ({ metadata }: Item): boolean => metadata.name.startsWith("jobtemplate.");
+
+/** M3. */
+const permitted = (court: Court, change: Change): boolean => {
+  const { rules, subject, facts, runs } = court;
+  const { type, table, object } = change;
+  if (table === jobs && type !== "MODIFIED") return isOwned(court, object);
+  if (isSubject(court, change) || rules.touches?.includes(table) === true) return type === "MODIFIED";
+  const ownRecord = `${rules.kind.toLowerCase()}.${subject.name}`;
+  const isKept = [ownRecord, `updates.${ownRecord}`].includes(object.metadata.name) || isOfTemplate(object);
+  if (table === "checkpoints.rekindle.dev" && isKept) return true;
+  if (table === "events" && textAt(object, "involvedObject", "uid") === facts.uid) return true;
+  return [...runs.values()].some((run) => run.permits(change));
+};
+
+const openWith = (rules: Rules, subject: Subject, facts: Facts, runs: Runs): Oracle => {
+  const blame = (what: string): void => {
+    if (!facts.violations.includes(what)) facts.violations.push(what);
+  };
+  const court: Court = { rules, subject, facts, runs, blame };
+  return {
+    hear: (change, actor, now) => {
+      if (isSubject(court, change)) hearMaker(court, change, now);
+      if (change.table === jobs) hearJob(court, change, actor, now);
+      if (change.object.metadata.name === `${rules.kind.toLowerCase()}.${subject.name}`) hearRecord(court, change, now);
+      for (const run of runs.values()) run.hear(change, actor, now);
+      if (actor === "engine" && !permitted(court, change))
+        blame(`M3: ${change.type} ${change.table}/${change.object.metadata.name} was not ours to do`);
+    },
+    permits: (change) => permitted(court, change),
+    said: (text, where) => {
+      if (subject.canaries.some((canary) => text.includes(canary))) blame(`I8: a secret stands in ${where}`);
+    },
+    end: (objects, now) => {
+      for (const wrong of rules.rest(facts)) blame(wrong);
+      for (const run of runs.values()) run.end(objects, now);
+    },
+    violations: () => [
+      ...facts.violations,
+      ...[...runs].flatMap(([uid, run]) => run.violations().map((what) => `${facts.children.get(uid)?.name}: ${what}`)),
+    ],
+    phase: () => facts.phase,
+    uid: () => facts.uid,
+    copy: () => openWith(rules, subject, forked(facts), new Map([...runs].map(([uid, run]) => [uid, run.copy()]))),
+  };
+};
+
+export const openMakerOracle = (rules: Rules, subject: Subject): Oracle => openWith(rules, subject, fresh(), new Map());

@@ -1,0 +1,109 @@
+/**
+ * Who plays along with a Volcano job: a stand-in for Volcano's scheduler, which lets groups in, and the processes of the
+ * job's pods, which end as a scenario says. Both are parts of the simulator, so that a fork goes on where it was.
+ */
+import type { Task } from "../../../../shared/simulator/clock.ts";
+import { exitTask } from "../../../../shared/simulator/kubelet.ts";
+import { ended, isUp } from "../../../../shared/simulator/lifecycle.ts";
+import type { Item } from "../../../../shared/simulator/metadata.ts";
+import { about, later, type Part, rewrite, subject } from "../../../../shared/simulator/part.ts";
+import type { Server } from "../../../../shared/simulator/server.ts";
+import { type Change, keyOf } from "../../../../shared/simulator/store.ts";
+import { at, numberAt, textAt } from "../fields.ts";
+
+/** How one pod lives: until it is told to end, or for so long; with `codes`, its containers end with different codes. */
+export type Life = {
+  readonly runMs?: number;
+  readonly exitCode?: number;
+  readonly codes?: Readonly<Record<string, number>>;
+};
+
+export type Lives = Readonly<Record<string, readonly Life[]>>;
+
+const groups = "podgroups.scheduling.volcano.sh";
+const admitMs = 50;
+
+const phaseOf = (group: Item): string => textAt(group, "status", "phase") ?? "";
+
+const set = (server: Server, group: Item, phase: string): void => {
+  rewrite(server, groups, group, { ...group, status: { ...Object(group["status"]), phase } });
+};
+
+/** The group that a pod says it is of. */
+const groupOf = ({ store }: Server, pod: Item): Item | undefined => {
+  const name = textAt(pod, "metadata", "annotations", "scheduling.k8s.io/group-name");
+  return name === undefined ? undefined : store.get(groups, keyOf(pod.metadata.namespace, name));
+};
+
+/** A group runs when enough of its pods do. */
+const count = (server: Server, pod: Item): void => {
+  const group = groupOf(server, pod);
+  if (group === undefined || phaseOf(group) !== "Inqueue") return;
+  const running = server.store
+    .list("pods")
+    .filter((one) => isUp(one) && groupOf(server, one)?.metadata.uid === group.metadata.uid);
+  if (running.length >= (numberAt(group, "spec", "minMember") ?? 1)) set(server, group, "Running");
+};
+
+/** Lets every group in as soon as it has seen it. */
+const scheduler = (server: Server): Part => ({
+  onChange: ({ type, table, object }) => {
+    if (table === groups && type === "ADDED") later(server, admitMs, about("groups.admit", object, { table: groups }));
+    if (table === "pods" && type === "MODIFIED") count(server, object);
+  },
+  tasks: {
+    "groups.admit": (task) => {
+      const group = subject(server, task);
+      if (group !== undefined && ["", "Pending"].includes(phaseOf(group))) set(server, group, "Inqueue");
+    },
+  },
+});
+
+const startsUp = ({ type, table, object, before }: Change): boolean =>
+  table === "pods" && type === "MODIFIED" && isUp(object) && before !== undefined && !isUp(before);
+
+const lifeOf = (lives: Lives, pod: Item): Life | undefined => {
+  const list = lives[pod.metadata.name] ?? lives["*"] ?? [];
+  const retry = Number(pod.metadata.annotations?.["volcano.sh/job-retry-count"] ?? 0);
+  return list[retry] ?? list.at(-1);
+};
+
+/** Each container with a code of its own. */
+const apart = (server: Server, task: Task): void => {
+  const pod = subject(server, task);
+  if (pod === undefined || !isUp(pod)) return;
+  const codes = Object(at(task, "codes"));
+  const worst = Math.max(...Object.values(codes).map(Number));
+  const over = ended(pod, server.clock.now(), { code: worst }, true);
+  const statuses = at(over, "status", "containerStatuses");
+  const containerStatuses = (Array.isArray(statuses) ? statuses : []).map((one) => ({
+    ...one,
+    state: {
+      terminated: { ...Object(at(one, "state", "terminated")), exitCode: codes[textAt(one, "name") ?? ""] ?? 0 },
+    },
+  }));
+  rewrite(server, "pods", pod, { ...over, status: { ...Object(over["status"]), containerStatuses } });
+};
+
+/** Processes end when their time has come. */
+const processes =
+  (lives: Lives) =>
+  (server: Server): Part => ({
+    onChange: (change) => {
+      const life = startsUp(change) ? lifeOf(lives, change.object) : undefined;
+      const { runMs, exitCode = 0, codes } = life ?? {};
+      if (runMs === undefined) return;
+      const task =
+        codes === undefined
+          ? exitTask(change.object, { code: exitCode })
+          : about("processes.end", change.object, { codes });
+      later(server, runMs, task);
+    },
+    tasks: { "processes.end": (task) => apart(server, task) },
+  });
+
+type Playing = { readonly lives?: Lives; readonly gang?: "here" };
+
+/** Those who play along in a scenario. */
+export const guestsFor = ({ lives, gang }: Playing): readonly ((server: Server) => Part)[] =>
+  lives === undefined ? [] : [...(gang === "here" ? [] : [scheduler]), processes(lives)];

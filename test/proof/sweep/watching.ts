@@ -1,0 +1,70 @@
+/** The forwarder under virtual time: its real pure parts, told of changes by the store instead of by a stream. */
+import type { Stored } from "../../../shared/core/object.ts";
+import type { Forwarder } from "../../../shared/forward/forwarder.ts";
+import type { Change as Known, Sending } from "../../../shared/forward/keys.ts";
+import { type Subject, sendingsOf, shows, subjectsOf, type Watcher } from "../../../shared/forward/keys.ts";
+import { openObjectCache } from "../../../shared/forward/object-cache.ts";
+import { selectorOf } from "../../../shared/kube/selector.ts";
+import { fieldSelector } from "../../../shared/simulator/selectors.ts";
+import type { Change, Store } from "../../../shared/simulator/store.ts";
+
+export type Watching = {
+  /** Sendings of one change of the store. */
+  readonly hear: (change: Change) => readonly Sending[];
+  /** Whether any watch would tell of it. */
+  readonly tells: (change: Change) => boolean;
+  /** What a host knows without asking. */
+  readonly known: Forwarder["known"];
+  /** Everything is listed anew; only differences are news. */
+  readonly relist: () => readonly Sending[];
+};
+
+const tableOf = ({ resource }: Subject): string =>
+  resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
+
+const stored = (object: Change["object"]): Stored => object as unknown as Stored;
+
+/** The object of a change, as its server gives it. */
+export const storedOf = ({ object }: Change): Stored => stored(object);
+
+/** Nothing is known yet; `cluster` is the alias in keys. */
+export const openWatching = (cluster: string, watchers: readonly Watcher[], store: Store): Watching => {
+  const loops = subjectsOf(watchers).map((subject) => ({
+    subject,
+    table: tableOf(subject),
+    selects: selectorOf(subject.selector ?? "") ?? (() => false),
+    shows: fieldSelector(tableOf(subject), subject.field ?? ""),
+    known: openObjectCache(subject.trim),
+    /** The greatest version that it has heard of, as its server's store counts them. */
+    at: { version: 0 },
+  }));
+  type Loop = (typeof loops)[number];
+  const sendings = ({ subject }: Loop, changes: readonly Known[]): readonly Sending[] =>
+    changes.flatMap((change) => sendingsOf(cluster, subject, change));
+  const selected = ({ selects, shows }: Loop, object: Change["object"] | undefined): boolean =>
+    object !== undefined && selects(object.metadata.labels ?? {}) && shows(object);
+  /** An object that a selector no longer selects is gone for its watch. */
+  const told = (loop: Loop, { type, object, before }: Change): readonly Known[] => {
+    loop.at.version = Math.max(loop.at.version, Number(object.metadata.resourceVersion));
+    if (type !== "DELETED" && selected(loop, object)) return loop.known.seen(stored(object));
+    return selected(loop, before) ? loop.known.gone(stored(object)) : [];
+  };
+  return {
+    tells: ({ table, object, before }) =>
+      loops.some((loop) => loop.table === table && (selected(loop, object) || selected(loop, before))),
+    hear: (change) =>
+      loops.filter(({ table }) => table === change.table).flatMap((loop) => sendings(loop, told(loop, change))),
+    known: ({ kind, resource }) => {
+      const loop = loops.find(({ subject }) => shows(subject, { kind, resource }));
+      return loop === undefined ? undefined : { ...loop.known, reached: () => String(loop.at.version) };
+    },
+    relist: () =>
+      loops.flatMap((loop) => {
+        const listing = loop.known.begin();
+        const objects = store.list(loop.table).filter((object) => selected(loop, object));
+        loop.at.version = store.revision();
+        const changes = objects.flatMap((object) => listing.see(stored(object)));
+        return sendings(loop, [...changes, ...listing.end()]);
+      }),
+  };
+};

@@ -1,0 +1,142 @@
+/** The template worked out as CloudFormation and Lambda would: what is wrong in it is found here, before it is deployed. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { parametersOf } from "../../../infra/aws/parameters.ts";
+import { readTemplate } from "../../../infra/aws/template.ts";
+import openApi from "../../../shared/api/openapi.json" with { type: "json" };
+import { routeOf } from "./door.ts";
+import { grants } from "./guard.ts";
+import { stackOf } from "./stack.ts";
+
+const text = readFileSync(new URL("../../../infra/aws/template.yaml", import.meta.url), "utf8");
+const record = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/e2e-AbCdEf";
+
+const stackWith = (more: Readonly<Record<string, string>>, changed = text) => {
+  const template = readTemplate(changed);
+  const { values, problems } = parametersOf(template, { Alias: "e2e", ClusterRecord: record, ...more });
+  assert.deepEqual(problems, []);
+  return stackOf(template, values, (name) => `https://queue/${name}`);
+};
+
+const namesIn = (stack: ReturnType<typeof stackWith>): readonly string[] => stack.functions.map(({ id }) => id);
+
+const sourcesOf = (stack: ReturnType<typeof stackWith>, name: string) =>
+  stack.functions.find(({ id }) => id === name)?.sources ?? [];
+
+describe("the template, deployed", () => {
+  test("tells functions where queues and records are", () => {
+    const { functions } = stackWith({ KeepDays: "7" });
+    const { environment } = functions.find(({ id }) => id === "reconcile") ?? {};
+    assert.equal(environment?.["REKINDLE_FIFO_URL"], "https://queue/rekindle-e2e-keys.fifo");
+    assert.equal(environment["REKINDLE_CLUSTER"], "e2e");
+    assert.equal(environment["REKINDLE_CHECKPOINTS"], "dynamodb://rekindle-e2e?keepDays=7");
+  });
+
+  test("has a table and admission only where somebody asks for them", () => {
+    const [without, all] = [stackWith({ Checkpoints: "kubernetes" }), stackWith({ AdmissionPath: "0123456789abcdef" })];
+    assert.deepEqual([without.table, namesIn(without).includes("admission")], [undefined, false]);
+    assert.deepEqual([all.table?.TableName, namesIn(all).includes("admission")], ["rekindle-e2e", true]);
+    const granted = without.functions.flatMap(({ statements }) => statements).flatMap(({ Action }) => Action);
+    assert.equal(
+      granted.some((action) => action.startsWith("dynamodb:")),
+      false,
+    );
+  });
+
+  test("takes batches of ten with partial answers, and gives up after ten receives", () => {
+    const stack = stackWith({ Concurrency: "7" });
+    assert.deepEqual(sourcesOf(stack, "reconcile"), [
+      {
+        ...{ from: "queue", arn: "arn:aws:sqs:eu-west-1:000000000000:rekindle-e2e-keys.fifo", batchSize: 10 },
+        ...{ enabled: true, partial: true, concurrency: 7 },
+      },
+    ]);
+    const { RedrivePolicy, VisibilityTimeout } = stack.queues.get("Keys") ?? {};
+    assert.deepEqual([RedrivePolicy?.maxReceiveCount, VisibilityTimeout], [10, 90]);
+  });
+
+  test("begins nothing where it is not to work", () => {
+    const { functions } = stackWith({ Working: "DISABLED" });
+    const sources = functions.flatMap((one) => one.sources).filter(({ from }) => from !== "route");
+    assert.ok(sources.length > 4);
+    assert.deepEqual(
+      sources.filter((source) => "enabled" in source && source.enabled),
+      [],
+    );
+  });
+
+  test("has a route to api for everything that its document describes, and for the document", () => {
+    const lambda = { definition: Object(undefined), invoke: Object(undefined), stop: async () => {} };
+    const routes = sourcesOf(stackWith({}), "api").flatMap((one) => (one.from === "route" ? [{ ...one, lambda }] : []));
+    const asked = Object.entries({ ...openApi.paths, "/openapi.json": { get: {} } }).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "a")] as const),
+    );
+    assert.ok(asked.length > 9);
+    assert.deepEqual(
+      asked.filter(([method, path]) => routeOf(routes, method, path) === undefined),
+      [],
+    );
+  });
+
+  test("lets api read the cluster by a record of its own, where there is one", () => {
+    const reader = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/reader-AbCdEf";
+    const recordIn = (more: Readonly<Record<string, string>>) => {
+      const { environment, statements = [] } = stackWith(more).functions.find(({ id }) => id === "api") ?? {};
+      const granted = statements.filter(({ Action }) => Action.includes("secretsmanager:GetSecretValue"));
+      return [environment?.["REKINDLE_CLUSTER_RECORD"], granted.flatMap(({ Resource }) => Resource)];
+    };
+    assert.deepEqual(recordIn({}), [record, [record]]);
+    assert.deepEqual(recordIn({ ReaderRecord: reader }), [reader, [reader]]);
+  });
+
+  const mistakes: readonly (readonly [from: string, to: string, expected: RegExp])[] = [
+    ["REKINDLE_FIFO_URL: !Ref Keys", "REKINDLE_FIFO_URL: !Ref Kyes", /no resource or parameter Kyes/],
+    ["Type: AWS::Logs::LogGroup", "Type: AWS::SNS::Topic", /nobody here knows ReconcileLog, AWS::SNS::Topic/],
+    ["Handler: wake.handler", "Handler: wake.main", /Handler/],
+    ["BatchSize: 10", "BatchSizes: 10", /BatchSizes/],
+    ["ReportBatchItemFailures", "ReportBatchFailures", /ReportBatchItemFailures/],
+    ["Schedule: !Ref ResyncEvery", "Schedule: every five minutes", /is no rate/],
+    ["VisibilityTimeout: 90", "VisibilitySeconds: 90", /VisibilitySeconds/],
+  ];
+  for (const [from, to, expected] of mistakes) {
+    test(`with ${to} is none`, () => {
+      assert.ok(text.includes(from));
+      assert.throws(() => stackWith({}, text.replaceAll(from, to)), expected);
+    });
+  }
+});
+
+describe("a role's statements", () => {
+  const keys = "arn:aws:sqs:eu-west-1:000000000000:keys.fifo";
+  const statements = [{ Effect: "Allow" as const, Action: ["sqs:Send*"], Resource: [keys] }];
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ["sqs:SendMessage", keys, true],
+    ["sqs:ReceiveMessage", keys, false],
+    ["sqs:SendMessage", `${keys}x`, false],
+    ["sqs:SendMessage", keys.replace(".fifo", "xfifo"), false],
+  ];
+  for (const [action, resource, expected] of rows) {
+    test(`${expected ? "grant" : "do not grant"} ${action} on ${resource}`, () => {
+      assert.equal(grants(statements, action, resource), expected);
+    });
+  }
+});
+
+describe("a route", () => {
+  const lambda = { definition: Object(undefined), invoke: Object(undefined), stop: async () => {} };
+  const route = (method: string, path: string) => ({ from: "route" as const, method, path, lambda });
+  const routes = [route("POST", "/{secret}/{proxy+}"), route("POST", "/reconcile/{proxy+}"), route("GET", "/healthz")];
+  const rows: readonly (readonly [string, string, string | undefined])[] = [
+    ["POST", "/reconcile/Job/ns/a", "/reconcile/{proxy+}"],
+    ["POST", "/something/validate", "/{secret}/{proxy+}"],
+    ["GET", "/healthz", "/healthz"],
+    ["GET", "/reconcile/Job/ns/a", undefined],
+    ["POST", "/alone", undefined],
+  ];
+  for (const [method, path, expected] of rows) {
+    test(`of ${method} ${path} is ${expected}`, () => {
+      assert.equal(routeOf(routes, method, path)?.path, expected);
+    });
+  }
+});

@@ -1,0 +1,236 @@
+/** What must hold of a deployment by the template, in the order in which it happens to it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { detail, page } from "../../../../shared/api/read-schemas.ts";
+import { signature } from "../../../../shared/core/signature.ts";
+import { account } from "../../cloud/account.ts";
+import { depthOf } from "../../lambda/queues.ts";
+import { driverFaults, stormFaults } from "../lambda/judgements.ts";
+import { checkedAnswer } from "../recovery/job.ts";
+import { must } from "../scene.ts";
+import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
+import { moved } from "./moves.ts";
+import { admissionPath, type Stage, triggerSecret } from "./stage.ts";
+import {
+  applicationOf,
+  applicationsPath,
+  both,
+  created,
+  early,
+  type Job,
+  jobOf,
+  jobStatus,
+  jobsPath,
+  openGate,
+  podsWith,
+} from "./works.ts";
+
+/** Throws what is wrong; gives lines worth knowing. */
+export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
+
+const patienceMs = 120_000;
+
+const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
+
+export const awaitApplication = ({ home }: Stage, name: string, state: string): Promise<Application> =>
+  awaitState(home().cluster.api, name, [state, "FAILED"], patienceMs).then((app) => {
+    must(stateOf(app) === state, `${name} is ${stateOf(app)}, not ${state}: ${JSON.stringify(app.status)}`);
+    return app;
+  });
+
+export const awaitJob = async ({ home }: Stage, name: string, phase: string): Promise<Job> => {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const job = await jobStatus(home().cluster.api, name);
+    if (job.state.phase === phase) return job;
+    must(performance.now() < until, `${name} is ${JSON.stringify(job)}, not ${phase}`);
+    await sleep(300);
+  }
+};
+
+const begins: Case = {
+  name: "two SparkApplications and two Volcano Jobs come to run, in the storm",
+  run: async (stage) => {
+    const { api } = stage.home().cluster;
+    for (const { application, job } of both) {
+      await created(api, applicationsPath, applicationOf(application, stage.gates));
+      await created(api, jobsPath, jobOf(job, stage.gates));
+    }
+    await Promise.all(
+      both.flatMap(({ application, job }) => [
+        awaitApplication(stage, application, "RUNNING"),
+        awaitJob(stage, job, "Running"),
+      ]),
+    );
+    return [];
+  },
+};
+
+const intoKubernetes: Case = {
+  name: "records from the table into Kubernetes in mid-run, killed in the middle, and typed again",
+  run: (stage) => moved(stage, "dynamodb", "kubernetes"),
+};
+
+const intoTable: Case = {
+  name: "and back into the table, killed in the middle again",
+  run: (stage) => moved(stage, "kubernetes", "dynamodb"),
+};
+
+const finishes: Case = {
+  name: "one application and one job to the end, each run once, whatever was killed and moved meanwhile",
+  run: async (stage) => {
+    const { cluster, witness } = stage.home();
+    await Promise.all([openGate(stage.gates, early.application), openGate(stage.gates, early.job)]);
+    const [app, job] = await Promise.all([
+      awaitApplication(stage, early.application, "COMPLETED"),
+      awaitJob(stage, early.job, "Completed"),
+    ]);
+    const answer = checkedAnswer(await driverLog(cluster.api, app.status?.driverInfo?.podName ?? ""));
+    for (const { application } of both) mustBeFine(driverFaults(witness.of(application), 1));
+    must(job.retryCount === 0 && app.status?.executionAttempts === 1, `run again: ${JSON.stringify([app, job])}`);
+    return [answer, `${early.job}: ${JSON.stringify(job)}`];
+  },
+};
+
+/** A function that was killed over a request is asked again, as who calls it does. */
+const answered = async (url: string, request: RequestInit): Promise<Response> => {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await fetch(url, request);
+    if (answer.status !== 502 || tries === 9) return answer;
+  }
+};
+
+/** Headers of a request that whoever knows the secret sends now. */
+const proof = (method: string, path: string): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const mac = signature(triggerSecret, { timestamp, method, path, body: "" });
+  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${mac}` };
+};
+
+/** As the API server asks of an application that is to be created. */
+const reviewOf = (object: object): string => {
+  const [group, version] = ["sparkoperator.k8s.io", "v1beta2"];
+  const request = {
+    ...{ uid: "of-this-lane", name: "asked", namespace: "default", operation: "CREATE", userInfo: {}, object },
+    kind: { group, version, kind: "SparkApplication" },
+    resource: { group, version, resource: "sparkapplications" },
+  };
+  return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
+};
+
+const doors: Case = {
+  name: "the door: signed triggers and admission under its secret path, 401 and 404 for everything else",
+  run: async (stage) => {
+    const { url } = stage.deployed().door;
+    const path = `/reconcile/SparkApplication/default/${early.application}`;
+    const signed = proof("POST", path);
+    const review = reviewOf(applicationOf("asked", stage.gates));
+    const asked: readonly (readonly [string, RequestInit, number])[] = [
+      [path, { method: "POST" }, 401],
+      [path, { method: "POST", headers: signed }, 202],
+      ["/healthz", {}, 200],
+      ["/applications", {}, 401],
+      ["/openapi.json", {}, 200],
+      ["/elsewhere", {}, 404],
+      [`/${admissionPath}/validate`, { method: "POST", body: review }, 200],
+      ["/not-the-path-of-admission/validate", { method: "POST", body: review }, 404],
+    ];
+    const said: string[] = [];
+    for (const [where, request, wanted] of asked) {
+      const { status } = await answered(`${url}${where}`, request);
+      said.push(`${where.replace(admissionPath, "…")} ${status}`);
+      must(status === wanted, `${request.method ?? "GET"} ${where} is answered ${status}, expected ${wanted}`);
+    }
+    return said;
+  },
+};
+
+const readFrom = async (stage: Stage, path: string): Promise<unknown> => {
+  const answer = await answered(`${stage.deployed().door.url}${path}`, { headers: proof("GET", path) });
+  const body: unknown = await answer.json();
+  must(answer.status === 200, `GET ${path} is answered ${answer.status}: ${JSON.stringify(body)}`);
+  return body;
+};
+
+const reads: Case = {
+  name: "the door is read from: the application that completed with its record, and a list page by page",
+  run: async (stage) => {
+    const path = `/applications/SparkApplication/default/${early.application}`;
+    const { state, do: todo } = detail.parse(await readFrom(stage, path));
+    must(state === "COMPLETED", `${path} says ${state}`);
+    const names: string[] = [];
+    let next: string | undefined = "";
+    while (next !== undefined) {
+      const more = next === "" ? "" : `&continue=${next}`;
+      const one = page.parse(await readFrom(stage, `/applications?namespace=default&limit=1${more}`));
+      names.push(...one.items.map(({ name }) => name));
+      next = one.continue;
+    }
+    const wanted = both.map(({ application }) => application).toSorted();
+    must(names.join() === wanted.join(), `pages show ${names.join(", ")}, not ${wanted.join(", ")}`);
+    const count = stage.guard.asked.get("api dynamodb:GetItem") ?? 0;
+    must(count > 0, "the record was not read from the table");
+    return [`${early.application} ${state}: ${todo}`, `pages: ${names.join(", ")}; ${count} records read`];
+  },
+};
+
+const update = z.object({ subject: z.string(), data: z.looseObject({ state: z.string() }) });
+
+/** Jobs tell of nothing. */
+const listens: Case = {
+  name: "the listener was told of the application's end",
+  run: async ({ queue, sqs }) => {
+    const QueueUrl = `${sqs}/${account}/listeners.fifo`;
+    const wanted = [`SparkApplication/default/${early.application} COMPLETED`];
+    const told = new Set<string>();
+    const until = performance.now() + 60_000;
+    while (wanted.some((one) => !told.has(one))) {
+      must(performance.now() < until, `the listener was told only of ${[...told].join(", ")}`);
+      const { Messages = [] } = await queue.send(
+        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2 }),
+      );
+      for (const { Body = "", ReceiptHandle } of Messages) {
+        // Copies of old ones come again and again: what is read makes room.
+        await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+        const { subject, data } = update.parse(JSON.parse(Body));
+        told.add(`${subject} ${data.state}`);
+      }
+    }
+    return [[...told].join(", ")];
+  },
+};
+
+const tallied = (values: readonly string[]): string =>
+  [...Map.groupBy(values, (value) => value)].map(([value, all]) => `${value} ${all.length}`).join(", ");
+
+/** It must have been a storm; nobody was refused a right, and no message was given up. */
+export const stormy = (least: number): Case => ({
+  name: `the storm: ≥ ${least} environments killed, messages twice and late; no right was missing, no letter is dead`,
+  run: async (stage) => {
+    const { ledger, meddler, guard, queue, sqs } = stage;
+    const names = [...stage.stack().queues.values()].map(({ QueueName }) => QueueName);
+    const depths = names
+      .filter((name) => name.includes("-dead-"))
+      .map((name) => depthOf(queue, `${sqs}/${account}/${name}`));
+    const dead = (await Promise.all(depths)).reduce((sum, depth) => sum + depth, 0);
+    const { twice, late } = meddler.done();
+    mustBeFine(stormFaults({ kills: ledger.kills, stalls: ledger.stalls, twice, late, dead }, least));
+    mustBeFine([...new Set(guard.refused)]);
+    const idle = stage
+      .stack()
+      .functions.filter(({ id }) => !ledger.entries.some(({ name, ended }) => name === id && ended === "answered"));
+    mustBeFine(idle.map(({ id }) => `${id} never answered`));
+    return [
+      `${ledger.kills.length} kills: ${tallied(ledger.kills.map(({ name }) => name))}; ${twice} messages twice, ${late} late`,
+      `${ledger.entries.length} invocations: ${tallied(ledger.entries.map(({ name }) => name))}`,
+      `asked for: ${[...guard.asked].map(([what, count]) => `${what} ${count}`).join(", ")}`,
+    ];
+  },
+});
+
+export const beforeLoss: readonly Case[] = [begins, intoKubernetes, intoTable, finishes, doors, reads, listens];
+
+/** Names of pods of a job. */
+export const podsOfJob = ({ home }: Stage, name: string): Promise<readonly string[]> =>
+  podsWith(home().cluster.api, `volcano.sh/job-name=${name}`);

@@ -1,0 +1,45 @@
+/** `npm run e2e -- --cloud`: infra/aws/template.yaml deployed into an account of emulators, on real clusters, in a storm. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { attempt, type Result } from "../../../support/attempt.ts";
+import type { LaneOptions } from "../lambda/lane.ts";
+import { beforeLoss, stormy } from "./cases.ts";
+import { survives } from "./restored.ts";
+import { type Stage, setStage } from "./stage.ts";
+
+const echoMs = 500;
+
+/** Old messages come again and again, also to applications that are done. */
+const echoing = async ({ meddler, storm }: Stage): Promise<void> => {
+  while (storm.blows) {
+    meddler.echo();
+    await sleep(echoMs);
+  }
+};
+
+/** One after the other, each on what the one before has left; after a failure nothing further would mean anything. */
+export const cloudLane = async ({ seed, kills }: LaneOptions): Promise<readonly Result[]> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-cloud-"));
+  console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
+  const stage = await setStage(dir, seed);
+  const results: Result[] = [];
+  try {
+    await stage.settle();
+    await stage.update({});
+    const echoes = echoing(stage);
+    for (const one of [...beforeLoss, survives, stormy(kills)]) {
+      const result = await attempt(one.name, () => one.run(stage));
+      results.push(result);
+      if (!result.ok) break;
+    }
+    stage.storm.blows = false;
+    await echoes;
+  } finally {
+    stage.storm.blows = false;
+    await stage.stop();
+  }
+  if (results.every(({ ok }) => ok)) await rm(dir, { recursive: true, force: true });
+  return results;
+};

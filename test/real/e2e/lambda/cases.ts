@@ -1,0 +1,186 @@
+/** What must hold of applications that functions run in a storm, and of the quiet after it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupOf } from "../../../../shared/core/key.ts";
+import { isWrite, tableOf } from "../../cluster/audit.ts";
+import { depthOf, sendAll } from "../../lambda/queues.ts";
+import { type Application, awaitState, driverLog, stateOf } from "../witness.ts";
+import { completing, deleted, failing, manifestOf, type Wanted } from "./applications.ts";
+import { driverFaults, forwardFaults, quietFaults, stormFaults } from "./judgements.ts";
+import { resyncEveryMs, type Stage } from "./stage.ts";
+import { collection } from "./witness.ts";
+
+/** Throws what is wrong; gives lines worth knowing. */
+export type Case = { readonly name: string; readonly run: (stage: Stage) => Promise<readonly string[]> };
+
+const patienceMs = 360_000;
+
+const must = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message);
+};
+
+const apply = async ({ cluster }: Stage, wanted: Wanted): Promise<void> => {
+  const { status, body } = await cluster.api.call("POST", collection, manifestOf(wanted));
+  must(status === 201, `create ${wanted.name}: ${JSON.stringify(body)}`);
+};
+
+const mustBeFine = (faults: readonly string[]): void => must(faults.length === 0, faults.join("; "));
+
+const oneDriverPerAttempt = ({ witness }: Stage, name: string, attempts: number): void =>
+  mustBeFine(driverFaults(witness.of(name), attempts));
+
+const counted = ({ status }: Application, attempts: number): void => {
+  const { executionAttempts, submissionAttempts } = status ?? {};
+  must(executionAttempts === attempts, `executionAttempts is ${executionAttempts}, expected ${attempts}`);
+  must(submissionAttempts === attempts, `submissionAttempts is ${submissionAttempts}, expected ${attempts}`);
+};
+
+/** The witness looks a moment later than whoever asked. */
+const story = async ({ witness }: Stage, name: string): Promise<string> => {
+  await sleep(1_000);
+  return witness.of(name).states.join(" → ");
+};
+
+const completes = (wanted: Wanted, index: number): Case => ({
+  name: `${wanted.name} runs to COMPLETED, with one driver`,
+  run: async (stage) => {
+    const { api } = stage.cluster;
+    await sleep(index * 15_000);
+    await apply(stage, wanted);
+    const app = await awaitState(api, wanted.name, ["COMPLETED", "FAILED"], patienceMs);
+    must(stateOf(app) === "COMPLETED", `ended ${stateOf(app)}: ${JSON.stringify(app.status)}`);
+    const said = /Pi is roughly 3\.\d+/.exec(await driverLog(api, app.status?.driverInfo?.podName ?? ""))?.[0];
+    must(said !== undefined, "the driver's log does not say Pi");
+    counted(app, 1);
+    oneDriverPerAttempt(stage, wanted.name, 1);
+    return [`${await story(stage, wanted.name)}; "${said}"`];
+  },
+});
+
+const fails: Case = {
+  name: `${failing.name} is tried twice as its policy says, then FAILED`,
+  run: async (stage) => {
+    await sleep(5_000);
+    await apply(stage, failing);
+    const app = await awaitState(stage.cluster.api, failing.name, ["COMPLETED", "FAILED"], patienceMs);
+    must(stateOf(app) === "FAILED", `ended ${stateOf(app)}`);
+    counted(app, 2);
+    oneDriverPerAttempt(stage, failing.name, 2);
+    return [`${await story(stage, failing.name)}; ${app.status?.applicationState?.errorMessage ?? ""}`];
+  },
+};
+
+const kinds = "pods,services,configmaps,checkpoints.rekindle.dev";
+
+const leftOf = async ({ cluster }: Stage, name: string): Promise<string> => {
+  const { stdout } = await cluster.kubectl(["get", kinds, "-n", "default", "-o", "name"]);
+  return stdout
+    .split("\n")
+    .filter((line) => line.includes(name))
+    .join(" ");
+};
+
+const isDeleted: Case = {
+  name: `${deleted.name} is deleted while it runs: nothing is left`,
+  run: async (stage) => {
+    await apply(stage, deleted);
+    await awaitState(stage.cluster.api, deleted.name, ["RUNNING"], patienceMs);
+    await sleep(3_000);
+    await stage.cluster.api.call("DELETE", `${collection}/${deleted.name}`);
+    const until = performance.now() + 120_000;
+    for (let left = "all"; left !== ""; left = await leftOf(stage, deleted.name)) {
+      must(performance.now() < until, `left behind: ${left}`);
+      await sleep(1_000);
+    }
+    oneDriverPerAttempt(stage, deleted.name, 1);
+    return [await story(stage, deleted.name)];
+  },
+};
+
+/** They run side by side. */
+export const lives: readonly Case[] = [...completing.map(completes), fails, isDeleted];
+
+const tallied = (values: readonly string[]): string => {
+  const counts = Map.groupBy(values, (value) => value);
+  return [...counts].map(([value, all]) => `${value} ${all.length}`).join(", ");
+};
+
+/** The storm itself: it must have been one. */
+export const stormy = (least: number): Case => ({
+  name: `the storm: ≥ ${least} environments killed, others frozen, messages twice and late`,
+  run: async ({ cloud }) => {
+    const { kills, stalls, entries } = cloud.ledger;
+    const { twice, late } = cloud.meddler.done();
+    const dead = await depthOf(cloud.queue, cloud.queues.dead);
+    mustBeFine(stormFaults({ kills, stalls, twice, late, dead }, least));
+    return [
+      `${kills.length} kills: ${tallied(kills.map(({ when }) => when))}; ${tallied(kills.map(({ name }) => name))}`,
+      `${stalls.length} stopped in the middle for up to 13 s, ${twice} messages twice, ${late} late`,
+      `${entries.length} invocations: ${tallied(entries.map(({ ended }) => ended))}`,
+    ];
+  },
+});
+
+export const missesNothing: Case = {
+  name: "the windowed forwarder, stopped and resumed between every two windows, misses nothing",
+  run: async ({ witness, sent, forwarding, cloud }) => {
+    const changes = witness.changes();
+    const windows = cloud.ledger.entries.filter(({ name }) => name === "forward");
+    mustBeFine(forwardFaults({ changes, sent, windows }));
+    return [
+      `${changes.length} changes; ${forwarding.fired()} windows due, ${windows.length} begun, each in a new environment: ` +
+        tallied(windows.map(({ ended }) => ended)),
+    ];
+  },
+};
+
+const keyOf = (name: string) => ({ cluster: "default", kind: "SparkApplication", namespace: "default", name });
+
+/** One message for every application, the deleted one too. */
+const deliverAll = ({ cloud }: Stage, occasion: string): Promise<void> =>
+  sendAll(
+    cloud.queue,
+    cloud.queues.fifo,
+    [...completing, failing, deleted].map(({ name }) => ({
+      MessageBody: JSON.stringify({ ...keyOf(name), reason: "the lane asks" }),
+      MessageGroupId: groupOf(keyOf(name)),
+      MessageDeduplicationId: `${occasion} ${name}`.replaceAll(" ", "-"),
+    })),
+  );
+
+const restMs = resyncEveryMs + 5_000;
+
+/** Until no message is under way, and a whole resync has come by without a write. */
+const settled = async ({ cloud, audit }: Stage): Promise<void> => {
+  const until = performance.now() + 180_000;
+  for (;;) {
+    await sleep(1_000);
+    const waiting = (await depthOf(cloud.queue, cloud.queues.fifo)) + cloud.meddler.held();
+    const newest = (await audit.read()).filter(isWrite).at(-1)?.at ?? 0;
+    if (waiting === 0 && !cloud.mappings.keys.isBusy() && Date.now() - newest > restMs) return;
+    must(performance.now() < until, "it does not come to rest");
+  }
+};
+
+export const quiet: Case = {
+  name: "then quiet: a minute of deliveries, resyncs and windows, and 0 writes",
+  run: async (stage) => {
+    const { cloud, audit } = stage;
+    await settled(stage);
+    const begun = Date.now();
+    const before = cloud.ledger.entries.length;
+    for (let round = 0; round < 12; round++) {
+      await deliverAll(stage, `quiet ${round}`);
+      if (round % 3 === 0) {
+        const { ended, body } = await cloud.functions.resync.invoke({ id: `quiet-${round}`, source: "aws.events" });
+        must(ended === "answered", `resync ${ended}: ${body}`);
+      }
+      await sleep(Math.max(0, begun + (round + 1) * 5_000 - Date.now()));
+    }
+    const asked = (await audit.read()).filter(({ at }) => at >= begun);
+    const entries = cloud.ledger.entries.slice(before);
+    const ended = entries.map((entry) => entry.ended);
+    mustBeFine(quietFaults(asked.filter(isWrite), ended));
+    const reads = tableOf(asked).map(([what, count]) => `${count} ${what}`);
+    return [`${entries.length} invocations: ${tallied(entries.map(({ name }) => name))}`, `reads: ${reads.join(", ")}`];
+  },
+};

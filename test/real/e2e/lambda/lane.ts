@@ -1,0 +1,53 @@
+/** `npm run e2e -- --lambda`: real Spark on a real cluster, run by the built bundles as functions behind a real queue, in a storm. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { attempt, type Result } from "../../../support/attempt.ts";
+import { type Case, lives, missesNothing, quiet, stormy } from "./cases.ts";
+import { doors } from "./doors.ts";
+import { type Stage, setStage } from "./stage.ts";
+
+const echoMs = 500;
+
+/** While the storm blows, old messages come again and again, also to applications that are done. */
+const echoing = async ({ cloud, storm }: Stage): Promise<void> => {
+  while (storm.blows) {
+    cloud.meddler.echo();
+    await sleep(echoMs);
+  }
+};
+
+const longestMs = 240_000;
+
+/** Goes on after the last application has ended until there were as many kills as asked for. */
+const blowUntil = async ({ cloud }: Stage, kills: number): Promise<void> => {
+  const until = performance.now() + longestMs;
+  while (cloud.ledger.kills.length < kills && performance.now() < until) await sleep(500);
+  // What changed last may wait for the window after a killed one.
+  await sleep(20_000);
+};
+
+export type LaneOptions = { readonly seed: number; readonly kills: number; readonly only: string | undefined };
+
+/** Everything in one cluster, in the order in which it is told. */
+export const lambdaLane = async ({ seed, kills, only }: LaneOptions): Promise<readonly Result[]> => {
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-e2e-lambda-"));
+  console.log(`logs, kept if something fails: ${join(dir, "logs")}`);
+  const chosen = (all: readonly Case[]): readonly Case[] => all.filter(({ name }) => name.includes(only ?? ""));
+  const stage = await setStage(dir, seed, only);
+  const results: Result[] = [];
+  try {
+    const echoes = echoing(stage);
+    results.push(...(await Promise.all(chosen(lives).map((one) => attempt(one.name, () => one.run(stage))))));
+    await blowUntil(stage, kills);
+    stage.storm.blows = false;
+    await echoes;
+    for (const one of chosen([stormy(kills), missesNothing, doors, quiet]))
+      results.push(await attempt(one.name, () => one.run(stage)));
+  } finally {
+    await stage.stop();
+  }
+  if (results.every(({ ok }) => ok)) await rm(dir, { recursive: true, force: true });
+  return results;
+};

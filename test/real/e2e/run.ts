@@ -1,0 +1,204 @@
+/** `npm run e2e`: a real control plane, real Spark, the built bundle under the shipped service account, killed at random. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { conclude, proving } from "../../../infra/tally.ts";
+import { dataDir } from "../../support/data.ts";
+import { openAudit, withFlags } from "../cluster/audit.ts";
+import { startCluster } from "../cluster/cluster.ts";
+import { enterNamespace, isInside } from "../cluster/netns.ts";
+import { randomFrom } from "../lambda/random.ts";
+import { ensure } from "../setup/ensure.ts";
+import { cloudLane } from "./cloud/lane.ts";
+import { type Family, families, familyNames, type Which } from "./families.ts";
+import { build, install } from "./installed.ts";
+import { lambdaLane } from "./lambda/lane.ts";
+import { migrateLane } from "./migrate/lane.ts";
+import { volcanoMigrateLane } from "./migrate/volcano-lane.ts";
+import { leaveRights } from "./rights.ts";
+import type { Case, Scene } from "./scene.ts";
+
+const help = `npm run e2e [-- [--family NAME | --lambda | --cloud | --migrate | --triggers] [--crds ours|upstream] [--case TEXT] [--kills N] [--seed N] [--json FILE]]
+
+  --family NAME ${Object.entries(families)
+    .map(([name, { about }]) => `${name}: ${about}`)
+    .join(`\n${" ".repeat(16)}`)}
+  --lambda      functions behind a queue instead of a host: the built bundles in environments of the real runtime
+                client, killed, frozen, their messages doubled and delayed
+  --cloud       infra/aws/template.yaml as it is deployed: its functions, queues, table, mappings, schedules, routes and
+                rights; records moved in mid-run, the cluster lost and restored into another one
+  --migrate     kubeflow's operator, and then Volcano's controllers, are left, what they ran adopted, and given back;
+                with their CRDs and webhooks; --family spark or volcano is one of them
+  --triggers    the family of this name
+  --crds WHICH  only with these CRDs installed; without it the main family runs once with each, others with ours
+  --case TEXT   only cases whose name contains it
+  --kills N     at least so many SIGKILLs of the host (20), of environments (200, in --cloud 40)
+  --seed N      moments of the kills; printed, so that a run can be repeated
+  --json FILE   the outcome as data
+
+Starts a real Kubernetes control plane and a node that runs pods as processes, in a network namespace of its own (root).`;
+
+const upstreamCrds = (): string | undefined =>
+  dataDir === undefined ? undefined : join(dataDir, "spark-operator", "crds");
+
+type Result = {
+  readonly name: string;
+  readonly ok: boolean;
+  /** It could not be tried. */
+  readonly missing?: true;
+  readonly seconds: number;
+  readonly lines: readonly string[];
+};
+
+const attempt = async (one: Case, scene: Scene, label: string): Promise<Result> => {
+  const began = performance.now();
+  console.log(`▶ ${label}`);
+  const ended = (ok: boolean, lines: readonly string[], missing = false): Result => {
+    const seconds = Math.round((performance.now() - began) / 100) / 10;
+    for (const line of lines) console.log(`    ${line}`);
+    console.log(`${missing ? "– missing:" : ok ? "✔" : "✖"} ${label} (${seconds} s)`);
+    return { name: label, ok, seconds, lines, ...(missing ? { missing } : {}) };
+  };
+  try {
+    const outcome = await one.run(scene);
+    return "missing" in outcome ? ended(true, [outcome.missing], true) : ended(true, outcome);
+  } catch (error) {
+    return ended(false, [error instanceof Error ? error.message : String(error), `host log: ${scene.hostLog}`]);
+  }
+};
+
+type Chosen = Omit<ReturnType<Family["cases"]>, "skipped">;
+
+/** One after the other, or beside each other with something around them. */
+const played = async ({ cases, around }: Chosen, scene: Scene, which: Which): Promise<readonly Result[]> => {
+  const tried = (one: Case): Promise<Result> => attempt(one, scene, `${one.name} (${which} CRDs)`);
+  if (around !== undefined) return await around(scene, () => Promise.all(cases.map(tried)));
+  const results: Result[] = [];
+  for (const one of cases) results.push(await tried(one));
+  return results;
+};
+
+/** Every case on a cluster of its own with the CRDs of `which`. */
+const round = async (
+  family: Family,
+  which: Which,
+  chosen: Chosen,
+  { seed, only }: Pick<Wanted, "seed" | "only">,
+): Promise<readonly Result[]> => {
+  const dir = await mkdtemp(join(tmpdir(), `rekindle-e2e-${which}-`));
+  const audit = await openAudit(join(dir, "audit"), "rekindle");
+  const extra = withFlags(family.cluster?.extra, audit.flags);
+  const cluster = await startCluster({ nodes: 1, ...family.cluster, extra, dir });
+  try {
+    const kubeconfig = await install(cluster, which === "ours" ? undefined : upstreamCrds());
+    const say = (line: string): void => console.log(`    ${line}`);
+    const scene = { cluster, kubeconfig, hostLog: join(dir, "host.log"), say, random: randomFrom(seed) };
+    const results = await played(chosen, scene, which);
+    await leaveRights({ lane: `${nameOf(family)}-${which}`, only }, audit);
+    return results;
+  } finally {
+    await cluster.stop();
+  }
+};
+
+const nameOf = (family: Family): string => familyNames.find((name) => families[name] === family) ?? "";
+
+type Outcome = { readonly results: readonly Result[]; readonly skipped: number };
+
+type Wanted = {
+  readonly seed: number;
+  readonly kills: number;
+  readonly only: string | undefined;
+  readonly crds: string | undefined;
+};
+
+/** All cases of a family, once with each of its CRDs. */
+const hostLane = async (family: Family, { seed, kills, only, crds }: Wanted): Promise<Outcome> => {
+  const recorded = dataDir === undefined ? undefined : join(dataDir, "spark-operator");
+  const volcano = dataDir === undefined ? undefined : join(dataDir, "volcano");
+  const { skipped, ...all } = family.cases({ recorded, volcano, kills });
+  const chosen = { ...all, cases: all.cases.filter((one) => only === undefined || one.name.includes(only)) };
+  const rounds = family.crds.filter((which) => which === "ours" || recorded !== undefined);
+  const results: Result[] = [];
+  for (const which of rounds) {
+    if (crds === undefined || crds === which) results.push(...(await round(family, which, chosen, { seed, only })));
+  }
+  const left = skipped + family.crds.length - rounds.length;
+  if (left > 0) console.log("skipped: recorded data is not beside the project, so upstream's examples and CRDs");
+  return { results, skipped: left };
+};
+
+const lambdaOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
+  results: await lambdaLane(wanted),
+  skipped: 0,
+});
+
+const cloudOutcome = async (_: Family, wanted: Wanted): Promise<Outcome> => ({
+  results: await cloudLane(wanted),
+  skipped: 0,
+});
+
+/** Each on a cluster of its own; `--family spark` or `volcano` is only one of them. */
+const migrateOutcome = async (family: Family): Promise<Outcome> => {
+  if (dataDir === undefined) {
+    console.log("skipped: recorded data is not beside the project, so upstream's CRDs and roles");
+    return { results: [], skipped: 2 };
+  }
+  const ofSpark = family === families["volcano"] ? [] : await migrateLane(join(dataDir, "spark-operator"));
+  const ofVolcano = family === families["spark"] ? [] : await volcanoMigrateLane(join(dataDir, "volcano"));
+  return { results: [...ofSpark, ...ofVolcano], skipped: 0 };
+};
+
+type Lanes = { readonly lambda: boolean; readonly cloud: boolean; readonly migrate: boolean };
+
+const needsOf = ({ lambda, cloud }: Lanes): readonly string[] => [
+  ...(lambda || cloud ? ["lambda", "queue"] : []),
+  ...(cloud ? ["store"] : []),
+];
+
+const killsOf = ({ lambda, cloud }: Lanes): number => (lambda ? 200 : cloud ? 40 : 20);
+
+const laneOf = ({ lambda, cloud, migrate }: Lanes) => {
+  if (lambda) return lambdaOutcome;
+  if (cloud) return cloudOutcome;
+  return migrate ? migrateOutcome : hostLane;
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      help: { type: "boolean", short: "h" },
+      family: { type: "string", default: "main" },
+      lambda: { type: "boolean", default: false },
+      cloud: { type: "boolean", default: false },
+      migrate: { type: "boolean", default: false },
+      triggers: { type: "boolean", default: false },
+      crds: { type: "string" },
+      case: { type: "string" },
+      kills: { type: "string" },
+      seed: { type: "string" },
+      json: { type: "string" },
+    },
+  });
+  if (values.help === true) return console.log(help);
+  const family = families[values.triggers ? "triggers" : values.family];
+  if (family === undefined) throw new Error(`--family ${values.family}: one of ${familyNames.join(", ")}`);
+  if (!isInside()) {
+    await ensure(["system", "go", "spark", "examples", ...family.needs, ...needsOf(values)]);
+    await build();
+  }
+  await enterNamespace();
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const options = { seed, kills: Number(values.kills ?? killsOf(values)), only: values.case };
+  const lane = laneOf(values);
+  const { results, skipped } = await lane(family, { ...options, crds: values.crds });
+  const failed = results.filter((result) => !result.ok).length;
+  const missing = results.filter((result) => result.missing);
+  for (const { name, lines } of missing) console.log(`missing: ${name}: ${lines.join("; ")}`);
+  const tally = { passed: results.length - failed - missing.length, failed, skipped: skipped + missing.length };
+  conclude(tally, values.json === undefined ? undefined : { file: values.json, details: { seed, results } });
+};
+
+await proving(main);

@@ -1,0 +1,68 @@
+/** Requests to a door: signed, bearing a token, without end, or slower than anybody waits. */
+import { connect } from "node:net";
+import { signature } from "../../../../shared/core/signature.ts";
+import { secrets } from "./stage.ts";
+
+export type Knock = {
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The headers by which a CloudEvent in binary mode says what it asks for. */
+const saying = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("ce-")));
+
+type How = { readonly key?: string; readonly age?: number; readonly signs?: Readonly<Record<string, string>> };
+
+/** The proof of a request; `age` in seconds, `signs` the headers that are signed (absent: those of an event). */
+export const proof = (
+  { path, body = "", headers = {} }: Knock,
+  { key = secrets.fresh, age = 0, signs = saying(headers) }: How = {},
+): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1_000) - age);
+  const hex = signature(key, { timestamp, method: "POST", path, body, headers: signs });
+  return { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
+};
+
+export const bearer = (token: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${token}` });
+
+export const post = (door: string, { path, body = "", headers = {} }: Knock): Promise<Response> =>
+  fetch(`${door}${path}`, { method: "POST", headers, body });
+
+/** A signed request. */
+export const signed = (door: string, knock: Knock, how?: Parameters<typeof proof>[1]): Promise<Response> =>
+  post(door, { ...knock, headers: { ...knock.headers, ...proof(knock, how) } });
+
+/** Status of a request whose body never ends; 0 when the connection is closed instead. */
+export const endless = async (door: string, path: string): Promise<number> => {
+  const body = new ReadableStream<Uint8Array>({ pull: (to) => to.enqueue(new Uint8Array(16_384)) });
+  return await fetch(`${door}${path}`, { method: "POST", body, duplex: "half" }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+};
+
+/** Sends a letter of its body every half second: milliseconds until the door closes the connection, and the status it answers with. */
+export const slow = (
+  door: string,
+  { path, headers = {} }: Knock,
+): Promise<{ readonly ms: number; readonly status: string }> =>
+  new Promise((resolve) => {
+    const began = performance.now();
+    const { hostname, port } = new URL(door);
+    const sent = Object.entries({ host: "door", "content-length": "1000", ...headers });
+    let heard = "";
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`POST ${path} HTTP/1.1\r\n${sent.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
+    });
+    const letters = setInterval(() => socket.write("x"), 500);
+    socket.on("data", (chunk: Buffer) => {
+      heard += chunk.toString();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearInterval(letters);
+      resolve({ ms: performance.now() - began, status: heard.split(" ")[1] ?? "closed" });
+    });
+  });

@@ -1,0 +1,142 @@
+/** The functions as processes, each under the account that it is shipped with, on a real API server: none is refused anything. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { bundle } from "../../../infra/bundle.ts";
+import { functionsText } from "../../../shared/cli/manifests.ts";
+import { features } from "../../../shared/kube/features.ts";
+import { type Audit, openAudit } from "../cluster/audit.ts";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import { leaveRights, optional, rightText } from "../e2e/rights.ts";
+import { recordOf } from "../lambda/cloud.ts";
+import { createQueues, credentials, openClient, region } from "../lambda/queues.ts";
+import { startElasticMq } from "../queue/elasticmq.ts";
+import { ensure } from "../setup/ensure.ts";
+import { type Check, install } from "./accepted.ts";
+
+const functions = ["forward", "reconcile", "resync", "wake"] as const;
+
+type Crew = { readonly children: readonly ChildProcess[]; readonly said: () => string };
+
+/** `wake` asks the cluster for nothing, and has no account. */
+const begin = async (cluster: Cluster, dir: string, env: Readonly<Record<string, string>>): Promise<Crew> => {
+  let said = "";
+  const children: ChildProcess[] = [];
+  for (const name of functions) {
+    const record = name === "wake" ? "{}" : await recordOf(await cluster.kubeconfigOf("rekindle", `rekindle-${name}`));
+    const child = spawn(process.execPath, [join(dir, "code", `${name}.mjs`)], {
+      env: { PATH: process.env["PATH"] ?? "", ...env, REKINDLE_CLUSTER_RECORD: record },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        said = `${said}${chunk}`.slice(-4_000);
+      });
+    children.push(child);
+  }
+  return { children, said: () => said };
+};
+
+const examples = [
+  "spark-pi",
+  "spark-pi-scheduled",
+  "spark-connect",
+  "volcano-job",
+  "volcano-cronjob",
+  "volcano-jobflow",
+].map((name) => `infra/examples/${name}.yaml`);
+
+const checkpoints = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
+
+const collection = "/apis/rekindle.dev/v1alpha1/namespaces/default/checkpoints";
+
+const recorded = async (cluster: Cluster): Promise<number> =>
+  checkpoints.parse((await cluster.api.call("GET", collection)).body).items.length;
+
+const soon = async (isSo: () => Promise<boolean>, ms: number): Promise<boolean> => {
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    if (await isSo()) return true;
+    await sleep(300);
+  }
+  return false;
+};
+
+/** An object of every kind is taken up, resynced, changed and deleted. */
+const lived = async (cluster: Cluster): Promise<readonly string[]> => {
+  const files = examples.flatMap((file) => ["-f", file]);
+  const { code, stderr } = await cluster.kubectl(["apply", ...files]);
+  if (code !== 0) return [stderr];
+  const few = !(await soon(async () => (await recorded(cluster)) >= 5, 20_000));
+  await sleep(2_000);
+  await cluster.kubectl(["delete", "--wait=false", ...files]);
+  await sleep(4_000);
+  return few ? [`only ${await recorded(cluster)} of the examples have a record after 20 s`] : [];
+};
+
+const refusals = async (audit: Audit): Promise<readonly string[]> => {
+  const refused = (await audit.read()).filter(({ allowed, resource }) => !allowed && resource !== "");
+  const lines = refused.map(({ account, verb, resource, group }) => ({
+    account,
+    right: rightText(verb, resource, group),
+  }));
+  return [
+    ...new Set(
+      lines.filter(({ right }) => !optional.includes(right)).map((one) => Object.values(one).join(" was refused ")),
+    ),
+  ];
+};
+
+const checked = async (dir: string): Promise<readonly string[]> => {
+  await bundle(true, [...functions], join(dir, "code"));
+  const audit = await openAudit(join(dir, "audit"), "rekindle");
+  const cluster = await startCluster({ nodes: 0, extra: audit.flags });
+  const broker = await startElasticMq({ dir });
+  const client = openClient(broker.endpoint);
+  let crew: Crew | undefined;
+  try {
+    const { stdout: crds } = await cluster.kubectl(["kustomize", "infra/kubernetes/crds"]);
+    await install(cluster, crds);
+    await cluster.api.until(collection, ({ status }) => status === 200, 30_000);
+    const { stdout: drivers } = await cluster.kubectl(["kustomize", "infra/kubernetes/drivers"]);
+    await install(cluster, drivers);
+    await install(cluster, functionsText({ namespace: "rekindle", functions: true, features }));
+    const queues = await createQueues(client, "keys", { visibilitySeconds: 5, maxReceiveCount: 100 });
+    crew = await begin(cluster, dir, {
+      ...{ REKINDLE_FIFO_URL: queues.fifo, REKINDLE_DELAY_URL: queues.delay },
+      ...{ AWS_ENDPOINT_URL_SQS: broker.endpoint, AWS_REGION: region },
+      ...{ AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey },
+    });
+    const wrong = await lived(cluster);
+    for (const child of crew.children) child.kill("SIGKILL");
+    // A watch is in the account when it has ended.
+    await sleep(1_500);
+    await leaveRights({ lane: "functions" }, audit);
+    return [...wrong, ...(await refusals(audit)), ...(wrong.length > 0 ? [crew.said()] : [])];
+  } finally {
+    for (const child of crew?.children ?? []) child.kill("SIGKILL");
+    client.destroy();
+    await broker.stop();
+    await cluster.stop();
+  }
+};
+
+export const functionChecks = async (): Promise<readonly Check[]> => {
+  await ensure(["go", "queue"]);
+  return [
+    {
+      name: "functions under their own accounts are refused nothing that objects of every kind need",
+      run: async () => {
+        const dir = await mkdtemp(join(tmpdir(), "rekindle-functions-"));
+        try {
+          return await checked(dir);
+        } finally {
+          await rm(dir, { recursive: true, force: true });
+        }
+      },
+    },
+  ];
+};

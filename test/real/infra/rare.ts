@@ -1,0 +1,164 @@
+/** Which lanes (`functions` is of `infra:check` itself) tell what an account uses, and the rights that none of them is sure to use, each with the test that needs it. */
+
+/** By account: all of these must have been run before a right counts as unused. None: no lane runs under this account. */
+export const lanesOf: Readonly<Record<string, readonly string[]>> = {
+  rekindle: ["main-ours", "spark-ours", "recovery-ours", "volcano-ours", "admission-ours"],
+  "rekindle with admission": ["admission-ours"],
+  "rekindle-forward": ["functions", "lambda"],
+  "rekindle-reconcile": ["functions", "lambda"],
+  "rekindle-resync": ["functions", "lambda"],
+  "rekindle-deliver": [],
+  "rekindle-api": [],
+  "rekindle-admission": [],
+  "rekindle-submitter": [],
+};
+
+export type Rare = {
+  readonly account: string;
+  readonly rights: readonly string[];
+  /** A file, and words of the test's name in it. */
+  readonly test: readonly [file: string, name: string];
+};
+
+const of = (group: string, resources: readonly string[], verbs: readonly string[]): readonly string[] =>
+  resources.flatMap((what) => verbs.map((verb) => `${verb} ${what}${group === "" ? "" : `.${group}`}`));
+
+/** A life on the simulator, under these rights without one of them, comes to a refusal: for each of the host's. */
+const eachOfTheHost = ["test/unit/host/rights.test.ts", "are too few without"] as const;
+
+/** What the API server asks of whoever names an owner, without a request of its own: in clusters that protect owners. */
+const owners = [
+  ...of(
+    "sparkoperator.k8s.io",
+    ["sparkapplications/finalizers", "scheduledsparkapplications/finalizers", "sparkconnects/finalizers"],
+    ["update"],
+  ),
+  ...of("batch.volcano.sh", ["jobs/finalizers", "cronjobs/finalizers"], ["update"]),
+  ...of("flow.volcano.sh", ["jobflows/finalizers"], ["update"]),
+];
+
+/** Of options that few applications have, of answers that were lost, of ends that take longer than a lane. */
+const seldom = [
+  ...of("sparkoperator.k8s.io", ["sparkapplications"], ["delete"]),
+  ...of("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["get"]),
+  ...of("", ["pods"], ["get", "patch"]),
+  ...of("", ["pods/status"], ["patch"]),
+  ...of("", ["pods/proxy"], ["get"]),
+  ...of("", ["services", "configmaps"], ["get", "delete", "patch"]),
+  ...of("", ["persistentvolumeclaims"], ["get", "list", "create", "delete"]),
+  ...of("networking.k8s.io", ["networkpolicies"], ["get", "list", "delete"]),
+  ...of("networking.k8s.io", ["ingresses"], ["get", "list", "create", "delete"]),
+  ...of("policy", ["poddisruptionbudgets"], ["get", "list", "create", "delete"]),
+  ...of("scheduling.volcano.sh", ["podgroups"], ["get", "delete", "patch"]),
+  ...of("scheduling.x-k8s.io", ["podgroups"], ["get", "list", "create", "delete"]),
+  ...of("batch.volcano.sh", ["jobs"], ["get", "patch", "delete"]),
+  ...of("batch.volcano.sh", ["cronjobs"], ["get"]),
+  ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
+  ...of("flow.volcano.sh", ["jobtemplates/status"], ["patch"]),
+  ...of("scheduling.volcano.sh", ["queues"], ["get", "patch"]),
+  ...of("apps", ["replicasets", "statefulsets", "daemonsets"], ["get"]),
+  ...of("batch", ["jobs"], ["get"]),
+  ...of("scheduling.k8s.io", ["priorityclasses"], ["get"]),
+  ...of("", ["secrets"], ["get", "delete"]),
+  ...of("", ["nodes"], ["get"]),
+  ...of("", ["events"], ["list"]),
+  ...of("rekindle.dev", ["checkpoints"], ["delete"]),
+];
+
+/** What only Volcano's kinds, schedules and servers need of a step: the lane of functions runs applications of Spark. */
+const notOfApplications = [
+  ...of("sparkoperator.k8s.io", ["sparkapplications"], ["list", "create"]),
+  ...of("sparkoperator.k8s.io", ["scheduledsparkapplications", "sparkconnects"], ["list"]),
+  ...of("sparkoperator.k8s.io", ["scheduledsparkapplications/status", "sparkconnects/status"], ["patch"]),
+  ...of("", ["pods"], ["delete"]),
+  ...of("", ["services", "configmaps"], ["list"]),
+  ...of("scheduling.volcano.sh", ["podgroups"], ["list", "create"]),
+  ...of("scheduling.volcano.sh", ["queues"], ["list", "create"]),
+  ...of("scheduling.volcano.sh", ["queues/status"], ["patch"]),
+  ...of("batch.volcano.sh", ["jobs"], ["list", "create"]),
+  ...of("batch.volcano.sh", ["cronjobs"], ["list"]),
+  ...of("batch.volcano.sh", ["jobs/status", "cronjobs/status"], ["patch"]),
+  ...of("bus.volcano.sh", ["commands"], ["list", "delete"]),
+  ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], ["list"]),
+  ...of("flow.volcano.sh", ["jobflows/status"], ["patch"]),
+  ...of("", ["secrets"], ["create"]),
+  ...of("networking.k8s.io", ["networkpolicies"], ["create"]),
+];
+
+const records = (...verbs: readonly string[]): readonly string[] => of("rekindle.dev", ["checkpoints"], verbs);
+
+export const rare: readonly Rare[] = [
+  { account: "rekindle", rights: [...owners, ...seldom], test: eachOfTheHost },
+  { account: "rekindle-reconcile", rights: [...owners, ...seldom, ...notOfApplications], test: eachOfTheHost },
+  {
+    // Where neither the forwarder nor a resync has looked for other controllers yet, a step looks itself.
+    account: "rekindle-reconcile",
+    rights: of("apps", ["deployments"], ["list"]),
+    test: ["test/unit/deployments/common/controller-sightings.test.ts", "is read again within a minute"],
+  },
+  {
+    // A patch that makes the object is a creation to the API server's authorizer, and a patch in its log.
+    account: "rekindle with admission",
+    rights: of(
+      "admissionregistration.k8s.io",
+      ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+      ["create"],
+    ),
+    test: ["test/real/e2e/admission/cases.ts", "uninstall takes registration"],
+  },
+  {
+    account: "rekindle-forward",
+    rights: records("list", "create", "update"),
+    test: ["test/unit/deployments/forward/function.test.ts", "keeps its cursors as checkpoints in its own namespace"],
+  },
+  {
+    account: "rekindle-resync",
+    rights: records("create", "update"),
+    test: ["test/unit/deployments/resync/function.test.ts", "that has no time for all goes on in the next run"],
+  },
+  {
+    account: "rekindle-deliver",
+    rights: [
+      ...of("sparkoperator.k8s.io", ["sparkapplications", "scheduledsparkapplications", "sparkconnects"], ["get"]),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get"]),
+      ...of("flow.volcano.sh", ["jobflows", "jobtemplates"], ["get"]),
+      ...of("scheduling.volcano.sh", ["queues"], ["get"]),
+      ...of("", ["namespaces"], ["get"]),
+      ...of("", ["events"], ["create"]),
+      ...records("get", "create", "update", "delete"),
+    ],
+    test: ["test/unit/updates/crash.test.ts", "is told although the sender dies"],
+  },
+  {
+    account: "rekindle-api",
+    rights: [
+      ...of(
+        "sparkoperator.k8s.io",
+        ["sparkapplications", "scheduledsparkapplications", "sparkconnects"],
+        ["get", "list"],
+      ),
+      ...of("batch.volcano.sh", ["jobs", "cronjobs"], ["get", "list"]),
+      ...of("flow.volcano.sh", ["jobflows"], ["get", "list"]),
+      ...of("scheduling.volcano.sh", ["podgroups", "queues"], ["list"]),
+      ...of("", ["pods"], ["list"]),
+      ...records("get", "list"),
+    ],
+    test: ["test/unit/deployments/reading.test.ts", "uses each of its rights, and needs no other"],
+  },
+  {
+    account: "rekindle-admission",
+    rights: ["list resourcequotas", "list queues.scheduling.volcano.sh", "get namespaces"],
+    test: ["test/unit/deployments/admission/quotas.test.ts", "are asked for once in a second, and per namespace"],
+  },
+  {
+    account: "rekindle-submitter",
+    rights: [
+      ...of("", ["pods", "services", "configmaps", "persistentvolumeclaims"], ["get", "create"]),
+      ...of("networking.k8s.io", ["networkpolicies"], ["get", "create"]),
+    ],
+    test: [
+      "test/unit/deployments/submitter/function.test.ts",
+      "after a death at any of its calls is completed by the next try",
+    ],
+  },
+];

@@ -1,0 +1,86 @@
+/** Messages whose steps never come to their end, on a real queue and the embedded one: told on the object, acknowledged, and in nobody's way. */
+import assert from "node:assert/strict";
+import { intake } from "../../../shared/engine/intake.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import { stage, toy } from "../../unit/engine/fakes.ts";
+import { type Counter, type Handed, messageOf, of, shown } from "./counter.ts";
+import type { Behaviour } from "./suite.ts";
+
+/** Its two ways to come back are 2 s apart. */
+const name = "dog";
+/** So often a delivery is begun before it is set aside. */
+const patience = 3;
+
+/** Deliveries that are begun and never answered: whoever takes them dies of them. */
+const dieOf = async (counter: Counter, times: number): Promise<void> => {
+  for (let time = 0; time < times; time += 1) await counter.giveBack(await counter.receive(), 0);
+};
+
+/** What a function makes of a batch: failed keys come back at once, the others are done. */
+const take = async (counter: Counter, world: World, handed: readonly Handed[]): Promise<void> => {
+  const delivered = handed.map(({ message, received }, at) => ({
+    id: String(at),
+    body: JSON.stringify(message),
+    received,
+  }));
+  const failed = await intake(world, delivered);
+  await counter.acknowledge(handed.filter((_, at) => !failed.includes(String(at))));
+  await counter.giveBack(
+    handed.filter((_, at) => failed.includes(String(at))),
+    0,
+  );
+};
+
+/** A toy at rest, and the world that steps of this counter's messages work in. */
+const opened = async (counter: Counter) => {
+  const { world, objects, checkpoints, put } = stage(() => ({ memory: { count: 1 }, stages: [], rests: true }));
+  put(toy({ name }));
+  const own: World = { ...world, queue: counter };
+  await intake(own, [{ id: "first", body: JSON.stringify(messageOf(name, "0")), received: 1 }]);
+  const record = (): string => checkpoints.text(messageOf(name, "")) ?? "";
+  const events = (): readonly unknown[] =>
+    [...objects.values()].filter(({ kind }) => kind === "Event").map((event) => event["reason"]);
+  return { world: own, record, events };
+};
+
+export const poison: readonly Behaviour[] = [
+  {
+    name: "a key that whoever takes it dies of is sent for alone, then told on its object; its group goes on",
+    run: async (counter) => {
+      const { world, record, events } = await opened(counter);
+      await counter.send(messageOf(name, "1"), "1");
+      await dieOf(counter, patience);
+      await take(counter, world, await counter.receive());
+      // Acknowledged: what comes next is not held up.
+      await counter.send(messageOf(name, "2"), "2");
+      const next = await counter.receive();
+      assert.equal(shown(next), `${name}2`);
+      await take(counter, world, next);
+      assert.deepEqual(events(), []);
+      await counter.pass(2_600);
+      await dieOf(counter, patience);
+      const alone = await counter.receive();
+      assert.deepEqual([alone.length, alone[0]?.received], [1, patience + 1]);
+      await take(counter, world, alone);
+      assert.deepEqual(events(), ["StepsFailed"]);
+      assert.match(record(), /StepsFailed/);
+      assert.equal(shown(await counter.receive()), "");
+      assert.deepEqual(await counter.dead(), []);
+    },
+  },
+  {
+    name: "a neighbour in its batch is taken, and keeps its count",
+    run: async (counter) => {
+      const { world } = await opened(counter);
+      await counter.send(messageOf(name, "1"), "1");
+      await dieOf(counter, patience);
+      await counter.send(messageOf("b", "1"), "b1");
+      const both = await counter.receive();
+      assert.deepEqual(of(both, "b")[0]?.received, 1);
+      await take(counter, world, both);
+      await counter.send(messageOf("b", "2"), "b2");
+      const next = await counter.receive();
+      assert.deepEqual([shown(next), next[0]?.received], ["b2", 1]);
+    },
+  },
+];

@@ -1,0 +1,152 @@
+/** The functions as processes of their own, as they are built: an application runs to its end through the queue. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import { parse } from "yaml";
+import { bundle } from "../../../infra/bundle.ts";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { serveSimulator } from "../../../shared/simulator/serve.ts";
+import { createQueues, depthOf } from "../lambda/queues.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const crds = join(root, "infra", "crds");
+const home = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+const functions = ["forward", "reconcile", "wake", "resync"] as const;
+const limitMs = 60_000;
+
+const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
+  const late = Date.now() + limitMs;
+  while (!(await isSo())) {
+    if (Date.now() > late) throw new Error(`${limitMs / 1_000} s passed, and still not: ${what}`);
+    await sleep(200);
+  }
+};
+
+const application = {
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name: "pi", namespace: "default" },
+  spec: {
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    image: "example/spark:4.1.1",
+    mainClass: "org.apache.spark.examples.SparkPi",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 2 },
+    driver: { serviceAccount: "spark" },
+    executor: { instances: 2 },
+  },
+};
+
+const statusIn = (answer: unknown): { state: unknown; attempts: unknown } => {
+  const status = isRecord(answer) ? answer["status"] : undefined;
+  const application = isRecord(status) ? status["applicationState"] : undefined;
+  return {
+    state: isRecord(application) ? application["state"] : undefined,
+    attempts: isRecord(status) ? status["executionAttempts"] : undefined,
+  };
+};
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  child.exitCode !== null ? Promise.resolve(child.exitCode) : new Promise((resolve) => child.once("exit", resolve));
+
+type Crew = { readonly children: readonly ChildProcess[]; readonly lines: string[] };
+
+const startAll = (env: Record<string, string>): Crew => {
+  const lines: string[] = [];
+  const children = functions.map((name) => {
+    const child = spawn(process.execPath, [join(root, "dist", `${name}.mjs`)], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => lines.push(`${name}: ${chunk.toString().trim()}`));
+    return child;
+  });
+  return { children, lines };
+};
+
+/** Lines of one function that have this id. */
+const linesOf = (lines: readonly string[], name: string, id: string): readonly string[] =>
+  lines
+    .flatMap((text) =>
+      text.split("\n").map((line) => (text.startsWith(`${name}: `) ? line.replace(`${name}: `, "") : "")),
+    )
+    .filter((line) => line.includes(`"trace":"${id}"`));
+
+/** An event whose timer came back, followed by its id: watched and sent, stepped on, its timer sent and sent on. */
+const follow = (lines: readonly string[]): void => {
+  const back = lines
+    .flatMap((text) => (text.startsWith("wake: ") ? text.replace("wake: ", "").split("\n") : []))
+    .find((line) => line.includes('"message":"sent"') && line.includes("SparkApplication/default/pi"));
+  const id = /"trace":"([0-9a-f]{32})"/.exec(back ?? "")?.[1];
+  assert.ok(id !== undefined, `wake sent nothing on:\n${lines.join("\n")}`);
+  for (const [name, message] of [
+    ["forward", "sent"],
+    ["reconcile", "step"],
+    ["reconcile", "sent"],
+  ] as const) {
+    const told = linesOf(lines, name, id).filter((line) => line.includes(`"message":"${message}"`));
+    assert.ok(told.length > 0, `${name} tells no "${message}" of ${id}:\n${lines.join("\n")}`);
+  }
+};
+
+/** Runs, fails once by a killed driver, runs again and completes; then the processes stop by themselves when told. */
+const story = async (simulator: Simulator, { children, lines }: Crew, quiet: () => Promise<boolean>): Promise<void> => {
+  const { transport } = simulator;
+  const status = async () => statusIn(await request(transport, "GET", `${home}/pi`));
+  await request(transport, "POST", home, application);
+  await until("RUNNING", async () => (await status()).state === "RUNNING");
+  simulator.killPod("default", "pi-driver", { code: 1 });
+  await until("RUNNING again", async () => {
+    const { state, attempts } = await status();
+    return state === "RUNNING" && attempts === 2;
+  });
+  await until("COMPLETED", async () => (await status()).state === "COMPLETED");
+  await until("queues are empty", quiet);
+  follow(lines);
+  for (const child of children) child.kill("SIGTERM");
+  assert.deepEqual(
+    await Promise.all(children.map(ended)),
+    functions.map(() => 0),
+    lines.join("\n"),
+  );
+};
+
+export const processes = {
+  name: "forward, reconcile, wake and resync as processes run an application to its end, told under one id by all of them, and stop when told",
+  run: async (client: SQSClient, endpoint: string): Promise<void> => {
+    await bundle(true);
+    const simulator = openSimulator({
+      start: Date.now(),
+      crds: readdirSync(crds).map((file) => parse(readFileSync(join(crds, file), "utf8"))),
+      scripts: { "*": [{ jobMs: 3_000 }] },
+    });
+    await request(simulator.transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
+    await request(simulator.transport, "POST", "/api/v1/namespaces/default/serviceaccounts", {
+      metadata: { name: "spark" },
+    });
+    const served = await serveSimulator(simulator);
+    const queues = await createQueues(client, "processes", { visibilitySeconds: 5, maxReceiveCount: 5 });
+    const crew = startAll({
+      AWS_ENDPOINT_URL_SQS: endpoint,
+      REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: served.url }),
+      REKINDLE_FIFO_URL: queues.fifo,
+      REKINDLE_DELAY_URL: queues.delay,
+    });
+    const quiet = async (): Promise<boolean> => (await depthOf(client, queues.fifo)) === 0;
+    try {
+      await story(simulator, crew, quiet);
+    } catch (cause) {
+      throw new Error(`${String(cause)}\n${crew.lines.join("\n")}`, { cause });
+    } finally {
+      for (const child of crew.children) child.kill("SIGKILL");
+      await served.close();
+    }
+  },
+};

@@ -1,0 +1,135 @@
+/** Checkpoints as objects, over the simulated API server and over scripted answers. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { parse } from "yaml";
+import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { checkpointName, checkpointResource, hintOf } from "../../../../shared/adapters/checkpoints/object.ts";
+import { pages } from "../../../../shared/adapters/kubernetes/requests.ts";
+import type { Transport } from "../../../../shared/core/http.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { pod, refusal, scripted } from "../kubernetes/fake.ts";
+import { checkpointSuite, key, record } from "./suite.ts";
+
+const crd: unknown = parse(
+  readFileSync(new URL("../../../../infra/crds/rekindle.dev_checkpoints.yaml", import.meta.url), "utf8"),
+);
+
+const serve = (): Transport => {
+  const { transport, handle } = openSimulator({ crds: [crd] });
+  for (const name of ["team-a", "team-b", "rekindle"]) {
+    const body = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    handle({ method: "POST", path: "/api/v1/namespaces", headers: { "content-type": "application/json" }, body });
+  }
+  return transport;
+};
+
+checkpointSuite("objects of a simulated API server", () => kubernetesCheckpoints(serve()));
+
+describe("a checkpoint object", () => {
+  it("tells a resync from its metadata alone what it is about", async () => {
+    const transport = serve();
+    const store = kubernetesCheckpoints(transport);
+    await store.save(
+      key,
+      record(1, { generation: 3, rests: true, wakeAt: Date.UTC(2026, 10, 2, 9), pruneAt: Date.UTC(2026, 10, 9) }),
+      undefined,
+    );
+    const paging = { resource: checkpointResource, metadataOnly: true };
+    const hints = [];
+    for await (const { items } of pages(transport, paging))
+      hints.push(...items.map(({ metadata }) => hintOf(metadata)));
+    const { kind, namespace, name } = key;
+    const [wakeAt, pruneAt] = [Date.UTC(2026, 10, 2, 9), Date.UTC(2026, 10, 9)];
+    assert.deepEqual(hints, [{ kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt }]);
+  });
+
+  it("of what stands in no namespace says so, wherever its record is kept", async () => {
+    const transport = serve();
+    const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
+    await kubernetesCheckpoints(transport).save(queue, record(1), undefined);
+    const hints = [];
+    for await (const { items } of pages(transport, { resource: checkpointResource, metadataOnly: true }))
+      hints.push(...items.map(({ metadata }) => [metadata.namespace, hintOf(metadata)?.namespace]));
+    assert.deepEqual(hints, [["rekindle", ""]]);
+  });
+
+  it("of what stands in no namespace says which one is to be made for it", async () => {
+    const { transport } = openSimulator({ crds: [crd] });
+    const queue = { cluster: "here", kind: "Queue", namespace: "", name: "root" };
+    const store = kubernetesCheckpoints(transport);
+    const told = { reason: "NamespaceMissing", message: /of Queue root .* kubectl create namespace rekindle$/ };
+    await assert.rejects(store.save(queue, record(1), undefined), told);
+    await assert.rejects(store.save(key, record(1), undefined), { reason: "NotFound" });
+  });
+
+  const bound = 253;
+  const names: Record<string, { kind: string; name: string; expected?: string }> = {
+    plain: { kind: "SparkApplication", name: "pi.v1-a", expected: "sparkapplication.pi.v1-a" },
+    "as long as can be": { kind: "Job", name: "x".repeat(249), expected: `job.${"x".repeat(249)}` },
+    "one too long": { kind: "Job", name: "x".repeat(250) },
+    "with capitals": { kind: "Gang", name: "Cluster_1" },
+    "of nothing but signs": { kind: "", name: "///" },
+  };
+  for (const [what, { kind, name, expected }] of Object.entries(names)) {
+    it(`has a name that a server takes: ${what}`, () => {
+      const got = checkpointName(kind, name);
+      assert.match(got, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+      assert.ok(got.length <= bound);
+      if (expected !== undefined) assert.equal(got, expected);
+    });
+  }
+});
+
+describe("a record that somebody edits", () => {
+  const path = "/apis/rekindle.dev/v1alpha1/namespaces/team-a/checkpoints/sparkapplication.pi";
+  const edits: Record<string, { patch: object; edited: boolean | undefined }> = {
+    "within what it remembers": { patch: { spec: { memory: { attempt: 7 } } }, edited: true },
+    "by adding a field": { patch: { spec: { more: 1 } }, edited: true },
+    "by taking one away": { patch: { spec: { memory: null } }, edited: true },
+    "in its labels only": { patch: { metadata: { labels: { team: "x" } } }, edited: undefined },
+    "as an earlier version saves it, without a seal": {
+      patch: { metadata: { annotations: { "rekindle.dev/seal": null } }, spec: { memory: { attempt: 7 } } },
+      edited: undefined,
+    },
+  };
+  for (const [what, { patch, edited }] of Object.entries(edits)) {
+    it(`is told from one that was saved: ${what}`, async () => {
+      const transport = serve();
+      const store = kubernetesCheckpoints(transport);
+      await store.save(key, record(1, { wakeAt: 5, runs: [] }), undefined);
+      assert.equal((await store.load(key))?.edited, undefined);
+      const headers = { "content-type": "application/merge-patch+json" };
+      await transport.send({ method: "PATCH", path, headers, body: JSON.stringify(patch), timeoutMs: 1_000 });
+      assert.equal((await store.load(key))?.edited, edited);
+    });
+  }
+});
+
+describe("what is no answer", () => {
+  it("is never taken for a missing record or a lost race", async () => {
+    const away = kubernetesCheckpoints(scripted({ status: 404, body: "404 page not found" }));
+    const error = { status: 404, message: /is its CRD installed/ };
+    await assert.rejects(away.load(key), error);
+    await assert.rejects(away.save(key, record(1), undefined), error);
+    await assert.rejects(away.save(key, record(1), "u/1"), error);
+    await assert.rejects(away.remove(key, "u/1"), error);
+    const troubled = kubernetesCheckpoints(scripted(refusal(500, "InternalError")));
+    await assert.rejects(troubled.save(key, record(1), undefined), { status: 500 });
+  });
+
+  it("a namespace that is gone is told", async () => {
+    const homeless = kubernetesCheckpoints(
+      scripted(refusal(404, "NotFound", "team-a", 'namespaces "team-a" not found')),
+    );
+    await assert.rejects(homeless.save(key, record(1), undefined), {
+      status: 404,
+      message: /namespaces "team-a" not found/,
+    });
+  });
+
+  it("a record that somebody emptied is loaded as what it is", async () => {
+    const emptied = kubernetesCheckpoints(scripted({ body: pod("sparkapplication.pi", "u", "3") }));
+    assert.deepEqual(await emptied.load(key), { record: undefined, version: "u/3" });
+  });
+});

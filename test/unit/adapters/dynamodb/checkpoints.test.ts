@@ -1,0 +1,175 @@
+/** Checkpoints as items: the suite of all stores, lost answers, paging, sizes, ends, and what is said of bad tables. */
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { describe, it } from "node:test";
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { type TableOptions, tableCheckpoints } from "../../../../shared/adapters/dynamodb/checkpoints.ts";
+import { itemKey } from "../../../../shared/adapters/dynamodb/item.ts";
+import { ApiError } from "../../../../shared/core/errors.ts";
+import { checkpointSuite, key, record } from "../checkpoints/suite.ts";
+import { openTable } from "./table.ts";
+
+const { table, wire } = await openTable();
+
+const now = Date.UTC(2026, 10, 2, 9);
+const dayMs = 86_400_000;
+
+const open = (more: Partial<TableOptions> = {}) =>
+  tableCheckpoints({ table, cluster: randomUUID(), now: () => now, ...more });
+
+/** What cannot be packed any smaller. */
+const noise = (bytes: number): string => randomBytes((bytes * 3) / 4).toString("base64");
+
+const itemIn = async (cluster: string) => {
+  const client = new DynamoDBClient({});
+  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: itemKey(cluster, key) }));
+  return { client, Item };
+};
+
+checkpointSuite("items of a table", () => open());
+
+describe("a checkpoint item", () => {
+  it("whose save was heard and never answered is saved once, and the save has won", async () => {
+    const store = open();
+    const before = wire.acts.length;
+    wire.lose("PutItem", 1);
+    const version = await store.save(key, record(1), undefined);
+    assert.deepEqual(wire.acts.slice(before), ["PutItem", "PutItem"]);
+    assert.notEqual(version, "raced");
+    wire.lose("PutItem", 1);
+    const next = await store.save(key, record(2), version);
+    assert.deepEqual(await store.load(key), { record: record(2), version: next });
+  });
+
+  it("whose removal was heard and never answered is gone for whoever asked again", async () => {
+    const store = open();
+    const version = await store.save(key, record(1), undefined);
+    wire.lose("DeleteItem", 1);
+    assert.equal(await store.remove(key, version), "raced");
+    assert.equal(await store.load(key), undefined);
+  });
+
+  it("tells a resync what it is about without its record, of all namespaces or of some", async () => {
+    const store = open();
+    const [wakeAt, pruneAt] = [now + 1, now + 2];
+    await store.save(key, record(1, { generation: 3, rests: true, wakeAt, pruneAt }), undefined);
+    await store.save({ ...key, namespace: "team-ab" }, record(1), undefined);
+    await store.save({ ...key, kind: "Queue", namespace: "", name: "root" }, record(1), undefined);
+    const { kind, namespace, name } = key;
+    assert.deepEqual(await store.hints(["team-a"]), [
+      { kind, namespace, name, uid: "app-uid", generation: 3, rests: true, wakeAt, pruneAt },
+    ]);
+    assert.deepEqual(
+      (await store.hints([])).map((hint) => `${hint.namespace}/${hint.kind}/${hint.name} ${hint.rests}`),
+      ["/Queue/root false", "team-a/SparkApplication/pi true", "team-ab/SparkApplication/pi false"],
+    );
+  });
+
+  it("is found also when the records of its cluster do not fit into one answer", async () => {
+    const store = open();
+    const names = ["a", "b", "c", "d", "e", "f", "g"];
+    for (const name of names) await store.save({ ...key, name }, record(1, { memory: noise(400_000) }), undefined);
+    assert.deepEqual(
+      (await store.hints([])).map(({ name }) => name),
+      names,
+    );
+    const before = wire.acts.length;
+    const found: string[] = [];
+    for await (const { key: one } of store.all(["team-a"])) found.push(one.name);
+    assert.deepEqual(found, names);
+    assert.ok(wire.acts.length - before > 1);
+  });
+
+  it("of another cluster in the same table is another one's", async () => {
+    await open().save(key, record(1), undefined);
+    const store = open();
+    assert.equal(await store.load(key), undefined);
+    assert.deepEqual(await store.hints([]), []);
+  });
+
+  it("packs a record that would cost much", async () => {
+    const cluster = randomUUID();
+    const store = open({ cluster });
+    const large = record(1, { memory: { executors: Array.from({ length: 4_000 }, (_, id) => ({ id, lost: false })) } });
+    const version = await store.save(key, large, undefined);
+    assert.deepEqual(await store.load(key), { record: large, version });
+    const { client, Item } = await itemIn(cluster);
+    assert.ok((Item?.["packed"]?.B?.length ?? 0) < JSON.stringify(large).length / 5);
+    client.destroy();
+  });
+
+  it("that is too large even so is refused before it is sent, with its size and what to do", async () => {
+    const store = open();
+    const before = wire.acts.length;
+    const refusal = await store.save(key, record(1, { memory: noise(600_000) }), undefined).catch((cause) => cause);
+    assert.ok(refusal instanceof ApiError);
+    assert.deepEqual([refusal.status, refusal.reason, wire.acts.length], [413, "RecordTooLarge", before]);
+    assert.match(refusal.message, /SparkApplication team-a\/pi has \d+ bytes when packed.*keep less/);
+  });
+
+  it("that somebody edited says so, and one that cannot be read is given as it is", async () => {
+    const cluster = randomUUID();
+    const store = open({ cluster });
+    const version = await store.save(key, record(1), undefined);
+    const { client, Item = {} } = await itemIn(cluster);
+    const edited = JSON.stringify(record(7));
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, record: { S: edited } } }));
+    assert.deepEqual(await store.load(key), { record: record(7), version, edited: true });
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...Item, record: { S: "{" } } }));
+    assert.deepEqual(await store.load(key), { record: "{", version, edited: true });
+    client.destroy();
+  });
+
+  const ends: Record<string, { more: Parameters<typeof record>[1]; keepMs?: number; expected: string | undefined }> = {
+    "of what rests, 90 days later": { more: { rests: true }, expected: String((now + 90 * dayMs) / 1_000) },
+    "of what rests, as long as is asked for": {
+      more: { rests: true },
+      keepMs: dayMs,
+      expected: String((now + dayMs) / 1_000),
+    },
+    "after the last run's retention": {
+      more: { rests: true, pruneAt: now + dayMs },
+      keepMs: dayMs,
+      expected: String((now + 2 * dayMs) / 1_000),
+    },
+    "never, when all is to be kept": { more: { rests: true }, keepMs: 0, expected: undefined },
+    "never, of what is unfinished": { more: {}, expected: undefined },
+    "never, of what waits for a time": { more: { rests: true, wakeAt: now }, expected: undefined },
+    "never, of what was acknowledged": {
+      more: { rests: true, acknowledged: { stream: "s", sequence: 1 } },
+      expected: undefined,
+    },
+  };
+  for (const [what, { more, keepMs, expected }] of Object.entries(ends)) {
+    it(`ends ${what}`, async () => {
+      const cluster = randomUUID();
+      await open({ cluster, ...(keepMs === undefined ? {} : { keepMs }) }).save(key, record(1, more), undefined);
+      const { client, Item } = await itemIn(cluster);
+      assert.equal(Item?.["expires"]?.N, expected);
+      client.destroy();
+    });
+  }
+});
+
+describe("a table", () => {
+  it("that is not there is named, with what to do", async () => {
+    const store = open({ table: "nowhere" });
+    await assert.rejects(store.load(key), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.reason, "StoreMissing");
+      assert.match(error.message, /^DynamoDB GetItem nowhere: there is no such table in this region/);
+      return true;
+    });
+  });
+
+  it("with another key is named, with the key that is needed", async () => {
+    const other = await openTable("id", "sort");
+    const store = open({ table: other.table });
+    await assert.rejects(store.load(key), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.reason, "StoreMismatch", error.message);
+      assert.match(error.message, /partition key cluster and the sort key key are needed/);
+      return true;
+    });
+  });
+});

@@ -1,0 +1,209 @@
+/** The cluster port: what it asks for, and what it makes of every kind of answer. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
+import { apps, date, pod, pods, type Reply, refusal, scripted } from "./fake.ts";
+
+const ref = { resource: pods, namespace: "ns", name: "a" };
+const page = (items: readonly unknown[], next?: string): Reply => ({
+  body: { kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "9", continue: next }, items },
+});
+const bare = (name: string) => ({ metadata: pod(name).metadata });
+
+describe("get", () => {
+  it("is a quorum read of one object, with the server's clock", async () => {
+    const transport = scripted({ body: pod("a") });
+    assert.deepEqual(await openCluster(transport).get(ref), { value: pod("a"), date: Date.parse(date) });
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path, asked?.timeoutMs], ["GET", "/api/v1/namespaces/ns/pods/a", 5_000]);
+  });
+
+  it("finds nothing only when the server names the object", async () => {
+    const cluster = openCluster(scripted(refusal(404, "NotFound", "a")));
+    assert.equal((await cluster.get(ref)).value, undefined);
+  });
+
+  const others: Record<string, { reply: Reply; error: object }> = {
+    "a page that is not found": {
+      reply: { status: 404, body: "404 page not found\n" },
+      error: { status: 404, reason: "NotFound", message: /does not serve this resource/ },
+    },
+    "a Status about nobody": {
+      reply: refusal(404, "NotFound"),
+      error: { status: 404, reason: "NotFound", message: /does not serve this resource/ },
+    },
+    "a Status about somebody else": {
+      reply: refusal(404, "NotFound", "b"),
+      error: { status: 404, reason: "NotFound" },
+    },
+    "a refusal": {
+      reply: refusal(403, "Forbidden", "a", "no"),
+      error: { status: 403, reason: "Forbidden", message: "get pods ns/a: no" },
+    },
+    "a request to wait": {
+      reply: { ...refusal(429, "TooManyRequests"), headers: { "retry-after": "3" } },
+      error: { status: 429, retryAfterMs: 3_000 },
+    },
+    "a request to wait until a date": {
+      reply: { status: 503, body: "", headers: { "retry-after": "Mon, 02 Nov 2026 08:00:07 GMT" } },
+      error: { status: 503, reason: "ServiceUnavailable", retryAfterMs: 7_000, message: "get pods ns/a: HTTP 503" },
+    },
+    "a gateway's page": {
+      reply: { status: 502, body: "<html>" },
+      error: { status: 502, message: "get pods ns/a: <html>" },
+    },
+    "half an answer": { reply: { body: '{"kind":"Pod"' }, error: { status: 0, reason: "BadAnswer" } },
+    "an object without identity": {
+      reply: { body: { ...pod("a"), metadata: { name: "a" } } },
+      error: { status: 0, reason: "BadAnswer" },
+    },
+  };
+  for (const [name, { reply, error }] of Object.entries(others)) {
+    it(`throws for ${name}`, async () => {
+      await assert.rejects(openCluster(scripted(reply)).get(ref), { name: "ApiError", ...error });
+    });
+  }
+
+  const names: Record<string, string | undefined> = {
+    "../../secrets/x": "/api/v1/namespaces/ns/pods/..%2F..%2Fsecrets%2Fx",
+    "a?b#c d": "/api/v1/namespaces/ns/pods/a%3Fb%23c%20d",
+    "%2e%2e": "/api/v1/namespaces/ns/pods/%252e%252e",
+    "\ud800": "/api/v1/namespaces/ns/pods/%EF%BF%BD",
+    "": undefined,
+    ".": undefined,
+    "..": undefined,
+  };
+  for (const [name, path] of Object.entries(names)) {
+    it(`never leaves its place: ${JSON.stringify(name)}`, async () => {
+      const transport = scripted({ body: pod("a") });
+      const asked = openCluster(transport).get({ ...ref, name });
+      if (path === undefined) await assert.rejects(asked, { status: 422, reason: "Invalid" });
+      else await asked;
+      assert.equal(transport.asked[0]?.path, path);
+    });
+  }
+});
+
+describe("list", () => {
+  const query = { do: "list", resource: pods, namespace: "ns", labels: { "spark-role": "executor", a: "b" } } as const;
+
+  it("reads all pages and puts back what servers leave out of the items", async () => {
+    const transport = scripted(page([bare("a")], "more?"), page([bare("b")]));
+    const { value } = await openCluster(transport, { pageSize: 1 }).list({ ...query, field: "status.phase!=Failed" });
+    assert.deepEqual(value, [pod("a"), pod("b")]);
+    const base =
+      "/api/v1/namespaces/ns/pods?labelSelector=spark-role%3Dexecutor%2Ca%3Db&fieldSelector=status.phase!%3DFailed";
+    assert.deepEqual(
+      transport.asked.map(({ path }) => path),
+      [`${base}&limit=1`, `${base}&limit=1&continue=more%3F`],
+    );
+  });
+
+  it("begins again when its continuation has expired, and gives up after three", async () => {
+    const gone = refusal(410, "Expired");
+    const transport = scripted(page([bare("a")], "x"), gone, page([bare("b")], "x"), page([bare("c")]));
+    const { value } = await openCluster(transport).list(query);
+    assert.deepEqual(
+      value.map(({ metadata }) => metadata.name),
+      ["b", "c"],
+    );
+    await assert.rejects(openCluster(scripted(gone)).list(query), { status: 410 });
+  });
+
+  it("of all namespaces, of nothing, and of a null list", async () => {
+    const transport = scripted({ body: { metadata: {}, items: null } });
+    const { value } = await openCluster(transport).list({ do: "list", resource: apps, namespace: "", labels: {} });
+    assert.deepEqual(value, []);
+    assert.equal(transport.asked[0]?.path, "/apis/sparkoperator.k8s.io/v1beta2/sparkapplications?limit=500");
+  });
+
+  it("refuses what is no list", async () => {
+    for (const body of [{ items: [] }, { metadata: {}, items: {} }, { metadata: {}, items: [{}] }, []]) {
+      await assert.rejects(openCluster(scripted({ body })).list(query), { status: 0, reason: "BadAnswer" });
+    }
+  });
+});
+
+describe("remove", () => {
+  const fence = { uid: "u1", resourceVersion: "5", graceSeconds: 0 };
+
+  it("asks for this UID, this version and this grace", async () => {
+    const transport = scripted({ body: pod("a") });
+    await openCluster(transport).remove(ref, fence);
+    const [asked] = transport.asked;
+    assert.equal(asked?.method, "DELETE");
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), {
+      kind: "DeleteOptions",
+      apiVersion: "v1",
+      preconditions: { uid: "u1", resourceVersion: "5" },
+      gracePeriodSeconds: 0,
+      propagationPolicy: "Background",
+    });
+  });
+
+  const conflict = refusal(409, "Conflict", "a", "Precondition failed");
+  const rows: Record<string, { replies: readonly Reply[]; error?: object }> = {
+    "it was deleted": { replies: [{ status: 202, body: {} }] },
+    "it was gone": { replies: [refusal(404, "NotFound", "a")] },
+    "another of its name stands there": { replies: [conflict, { body: pod("a", "u2") }] },
+    "it has gone since": { replies: [conflict, refusal(404, "NotFound", "a")] },
+    "it has changed": {
+      replies: [conflict, { body: pod("a", "u1", "6") }],
+      error: { status: 409, reason: "Conflict" },
+    },
+    "nobody serves it": { replies: [{ status: 404, body: "404 page not found" }], error: { status: 404 } },
+    "it is forbidden": { replies: [refusal(403, "Forbidden", "a")], error: { status: 403 } },
+  };
+  for (const [name, { replies, error }] of Object.entries(rows)) {
+    it(`${error === undefined ? "is done" : "throws"} when ${name}`, async () => {
+      const removing = openCluster(scripted(...replies)).remove(ref, fence);
+      await (error === undefined ? removing : assert.rejects(removing, error));
+    });
+  }
+});
+
+describe("writes", () => {
+  it("create posts to the collection", async () => {
+    const transport = scripted({ status: 201, body: pod("a") });
+    const { uid: _, resourceVersion: __, ...metadata } = pod("a").metadata;
+    const object = { ...pod("a"), metadata };
+    assert.deepEqual(await openCluster(transport).create(ref, object), pod("a"));
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path], ["POST", "/api/v1/namespaces/ns/pods"]);
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), object);
+  });
+
+  it("create tells AlreadyExists from a missing namespace", async () => {
+    const taken = openCluster(scripted(refusal(409, "AlreadyExists", "a")));
+    await assert.rejects(taken.create(ref, pod("a")), { status: 409, reason: "AlreadyExists" });
+    const homeless = openCluster(scripted(refusal(404, "NotFound", "ns", 'namespaces "ns" not found')));
+    await assert.rejects(homeless.create(ref, pod("a")), {
+      status: 404,
+      message: 'create pods ns/a: namespaces "ns" not found',
+    });
+  });
+
+  it("patchStatus is a merge patch bound to a version", async () => {
+    const transport = scripted({ body: pod("a") });
+    await openCluster(transport).patchStatus(ref, "7", { phase: null });
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path], ["PATCH", "/api/v1/namespaces/ns/pods/a/status"]);
+    assert.equal(asked?.headers["content-type"], "application/merge-patch+json");
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata: { resourceVersion: "7" }, status: { phase: null } });
+  });
+
+  it("patch is a merge patch bound to a UID and a version", async () => {
+    const transport = scripted({ body: pod("a") });
+    const fields = { metadata: { labels: { b: "c" } }, data: { d: null } };
+    await openCluster(transport).patch(ref, { uid: "u1", resourceVersion: "7" }, fields);
+    const [asked] = transport.asked;
+    assert.deepEqual([asked?.method, asked?.path], ["PATCH", "/api/v1/namespaces/ns/pods/a"]);
+    const metadata = { labels: { b: "c" }, uid: "u1", resourceVersion: "7" };
+    assert.deepEqual(JSON.parse(asked?.body ?? ""), { metadata, data: { d: null } });
+  });
+
+  it("an answer without a date has ours", async () => {
+    const cluster = openCluster(scripted({ body: pod("a"), headers: { date: "" } }), { now: () => 42 });
+    assert.equal((await cluster.get(ref)).date, 42);
+  });
+});

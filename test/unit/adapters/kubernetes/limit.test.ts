@@ -1,0 +1,23 @@
+/** How much of an answer is taken, against a server in this process. */
+import assert from "node:assert/strict";
+import http from "node:http";
+import { test } from "node:test";
+import { httpsTransport } from "../../../../shared/adapters/kubernetes/https.ts";
+
+test("an answer longer than its limit is given up, and one that is not is taken", async () => {
+  const server = http.createServer((_, answer) => void answer.end("x".repeat(100_000)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}` });
+  const limited = (limitBytes: number) =>
+    transport.send({ method: "GET", path: "/", headers: {}, timeoutMs: 2_000, limitBytes });
+  try {
+    await assert.rejects(limited(99_999), { name: "ApiError", status: 0, reason: "TooLong" });
+    assert.equal((await limited(100_000)).body.length, 100_000);
+  } finally {
+    transport.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});

@@ -1,0 +1,30 @@
+/** The flat record of a pod's own account, from what Kubernetes mounts. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { podRecord } from "../../../../shared/adapters/kubernetes/pod.ts";
+
+const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
+
+describe("a pod's own account", () => {
+  test("is a record with server, authority and today's token", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rekindle-pod-"));
+    try {
+      writeFileSync(join(folder, "ca.crt"), "PEM");
+      for (const token of ["first", "second"]) {
+        writeFileSync(join(folder, "token"), `${token}\n`);
+        const record: unknown = JSON.parse(await podRecord(env, folder));
+        assert.deepEqual(record, { server: "https://[fd00::1]:6443", ca: "PEM", token });
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("is not there outside a pod, or where none is mounted, which is told in one line", async () => {
+    await assert.rejects(podRecord({}), /^Error: REKINDLE_CLUSTER_RECORD is in-cluster, and this is no pod$/);
+    await assert.rejects(podRecord(env, join(tmpdir(), "no-such-folder")), /^Error: the pod has no [^\n]*automount/);
+  });
+});

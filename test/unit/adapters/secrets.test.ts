@@ -1,0 +1,17 @@
+/** Key pairs: a private half that opens what the public one locks, and a line that ssh reads. */
+import assert from "node:assert/strict";
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import { test } from "node:test";
+import { makeSshKey } from "../../../shared/adapters/secrets.ts";
+
+const text = (base64 = ""): string => Buffer.from(base64, "base64").toString();
+
+test("both halves of a key pair are of one key, and no two pairs are alike", async () => {
+  const [one, other] = await Promise.all([makeSshKey("ssh-key"), makeSshKey("ssh-key")]);
+  const { n = "" } = createPublicKey(createPrivateKey(text(one["id_rsa"]))).export({ format: "jwk" });
+  const [kind, blob = ""] = text(one["id_rsa.pub"]).trim().split(" ");
+  assert.equal(kind, "ssh-rsa");
+  assert.ok(Buffer.from(blob, "base64").subarray(-256).equals(Buffer.from(n, "base64url")));
+  assert.equal(one["authorized_keys"], one["id_rsa.pub"]);
+  assert.notEqual(one["id_rsa"], other["id_rsa"]);
+});

@@ -1,0 +1,104 @@
+/** Names of listeners: resolved without the system's threads, within a deadline, and as the system's files say. */
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { lookup } from "node:dns/promises";
+import { describe, test } from "node:test";
+import { type Ask, askServers, openResolver, surroundingsIn } from "../../../../shared/adapters/sinks/resolver.ts";
+
+const none = surroundingsIn("", "");
+
+/** A resolver over these names; `asked` is every question that went out. */
+const over = (names: Readonly<Record<string, readonly string[]>>, { hosts = "", resolv = "" } = {}) => {
+  const asked: string[] = [];
+  const time = { now: 0 };
+  const ask: Ask = async (name) => {
+    asked.push(name);
+    const addresses = names[name];
+    if (addresses === undefined) throw Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" });
+    return addresses;
+  };
+  const resolve = openResolver({
+    now: () => time.now,
+    surroundings: async () => surroundingsIn(hosts, resolv),
+    ask,
+  });
+  return { resolve, asked, time };
+};
+
+describe("a listener's name", () => {
+  test("in /etc/hosts has the addresses that stand there, and no name server is asked", async () => {
+    const { resolve, asked } = over(
+      {},
+      { hosts: "# ours\n10.0.0.7 Sink.Team-A other # first\n::7 sink.team-a\nx y\n" },
+    );
+    assert.deepEqual([await resolve("sink.team-a"), asked], [["10.0.0.7", "::7"], []]);
+  });
+
+  test("localhost and what is below it is this machine, whatever name servers say", async () => {
+    const { resolve, asked } = over({ "a.localhost": ["8.8.8.8"] });
+    assert.deepEqual(await resolve("a.localhost"), ["127.0.0.1", "::1"]);
+    assert.deepEqual([await resolve("LOCALHOST"), asked], [["127.0.0.1", "::1"], []]);
+  });
+
+  const resolv =
+    "nameserver 10.96.0.10\nsearch team-a.svc.cluster.local svc.cluster.local\noptions ndots:5 timeout:1\n";
+  test("with few dots is completed as /etc/resolv.conf says", async () => {
+    const { resolve, asked } = over({ "sink.team-b.svc.cluster.local": ["10.1.1.1"] }, { resolv });
+    assert.deepEqual(await resolve("sink.team-b"), ["10.1.1.1"]);
+    assert.deepEqual(asked, ["sink.team-b.team-a.svc.cluster.local", "sink.team-b.svc.cluster.local"]);
+  });
+
+  test("that is complete is asked for as it is first", async () => {
+    const { resolve, asked } = over({ "hooks.example.com": ["93.184.216.34"] });
+    assert.deepEqual([await resolve("hooks.example.com"), asked], [["93.184.216.34"], ["hooks.example.com"]]);
+  });
+
+  test("is asked for once while its answer is kept, and again afterwards", async () => {
+    const { resolve, asked, time } = over({ "a.example": ["93.184.216.34"] });
+    await Promise.all([resolve("a.example"), resolve("a.example")]);
+    time.now = 29_999;
+    await resolve("a.example");
+    assert.equal(asked.length, 1);
+    time.now = 30_001;
+    await resolve("a.example");
+    assert.equal(asked.length, 2);
+  });
+
+  test("that has no address is remembered as that for ten seconds", async () => {
+    const { resolve, asked, time } = over({});
+    const fails = (): Promise<void> => assert.rejects(resolve("gone.example"), { code: "ENOTFOUND" });
+    await fails();
+    await fails();
+    assert.equal(asked.length, 1);
+    time.now = 10_001;
+    await fails();
+    assert.equal(asked.length, 2);
+  });
+
+  test("counts against a bound: of more than a thousand names the oldest is forgotten", async () => {
+    const { resolve, asked } = over({});
+    for (let index = 0; index <= 1_000; index++) await assert.rejects(resolve(`n${index}.example`));
+    await assert.rejects(resolve("n1000.example"));
+    assert.equal(asked.length, 1_001);
+    await assert.rejects(resolve("n0.example"));
+    assert.equal(asked.length, 1_002);
+  });
+
+  test("that no server answers for fails in time, and holds up no lookup of the system's", async () => {
+    const silent = createSocket("udp4");
+    await new Promise<void>((resolve) => silent.bind(0, "127.0.0.1", resolve));
+    const servers = [`127.0.0.1:${silent.address().port}`];
+    const resolve = openResolver({ surroundings: async () => none, ask: (name) => askServers(name, servers) });
+    const began = performance.now();
+    const all = Array.from({ length: 120 }, (_, index) =>
+      resolve(`never${index}.example`).then(String, () => "failed"),
+    );
+    await lookup("localhost");
+    const looked = performance.now() - began;
+    assert.deepEqual([...new Set(await Promise.all(all))], ["failed"]);
+    const ended = performance.now() - began;
+    silent.close();
+    assert.ok(looked < ended / 2, `a lookup of the system's took ${looked} ms of ${ended} ms`);
+    assert.ok(ended < 10_000, `the names took ${ended} ms`);
+  });
+});

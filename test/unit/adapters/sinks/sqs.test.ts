@@ -1,0 +1,72 @@
+/** Which queues an update may go to: the operator's list is asked at every delivery, whatever a record or an annotation says. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { sinkOf } from "../../../../shared/adapters/sinks/all.ts";
+import { sqsSink } from "../../../../shared/adapters/sinks/sqs.ts";
+import type { Sqs } from "../../../../shared/adapters/sqs/client.ts";
+import type { Parcel, Sink } from "../../../../shared/core/sink.ts";
+
+const url = "https://sqs.eu-central-1.amazonaws.com/123456789012/updates.fifo";
+const arn = "arn:aws:sqs:eu-central-1:123456789012:updates.fifo";
+
+const parcel: Parcel = {
+  key: { cluster: "c", kind: "Toy", namespace: "ns", name: "bear" },
+  uid: "u",
+  id: "0123456789abcdef/1",
+  stream: "0123456789abcdef",
+  update: { state: "RUNNING", attempt: 1, terminal: false, sequence: 1, uid: "u", at: 0 },
+  body: "{}",
+};
+
+/** What was sent where; nothing leaves the test. */
+const opened = (queues: readonly string[]): { readonly sink: Sink; readonly sent: string[] } => {
+  const sent: string[] = [];
+  const sqs: Sqs = async (_, queue) => {
+    sent.push(queue);
+    throw new Error("no queue here");
+  };
+  return { sink: sqsSink(queues, sqs), sent };
+};
+
+const rows: readonly (readonly [why: string, queues: readonly string[], to: string, isSent: boolean])[] = [
+  ["its URL is listed", [url], url, true],
+  ["its ARN is listed", [arn], url, true],
+  ["nothing is listed", [], url, false],
+  ["another queue of the account is listed", [arn.replace("updates", "others")], url, false],
+  ["an endpoint of somebody else has the same path", [arn], url.replace("amazonaws.com", "evil.example"), false],
+  ["the listed URL is only its beginning", [url], `${url}/x`, false],
+  [
+    "it has a user in front",
+    [arn],
+    url.replace("https://", "https://sqs.eu-central-1.amazonaws.com@evil.example/"),
+    false,
+  ],
+];
+
+describe("a queue is sent to only when the operator lists it", () => {
+  for (const [why, queues, to, isSent] of rows)
+    test(`${why}: ${isSent ? "sent" : "refused"}`, async () => {
+      const { sink, sent } = opened(queues);
+      assert.equal((await sink(to, parcel, 0)).did, isSent ? "failed" : "refused");
+      assert.deepEqual(sent, isSent ? [to] : []);
+    });
+});
+
+describe("the operator's listener", () => {
+  const heard: string[] = [];
+  const listening: Sink = async (to) => {
+    heard.push(to);
+    return { did: "acknowledged" };
+  };
+
+  test("is called by a word in records, and by its URL only when something is sent", async () => {
+    const sink = sinkOf({ https: listening, sqs: listening, events: listening }, "https://listener.example/?token=t");
+    await sink("operator", parcel, 0);
+    assert.deepEqual(heard, ["https://listener.example/?token=t"]);
+  });
+
+  test("is refused where there is none", async () => {
+    const sink = sinkOf({ https: listening, sqs: listening, events: listening });
+    assert.equal((await sink("operator", parcel, 0)).did, "refused");
+  });
+});

@@ -1,0 +1,53 @@
+/** The receiving side: what it asks SQS for, and what it makes of the answer. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openReceiver, type Received } from "../../../../shared/adapters/sqs/receiver.ts";
+import { type Asked, digestOf, openFake, type Reply } from "./fake.ts";
+
+const received: Received = { id: "1", receipt: "r-1", group: "g", body: "{}", received: 1 };
+
+const withReceiver = async (
+  reply: Reply,
+  act: (receiver: ReturnType<typeof openReceiver>, asked: readonly Asked[]) => Promise<void>,
+): Promise<void> => {
+  const fake = await openFake(() => reply);
+  try {
+    await act(openReceiver({ queue: `${fake.url}/0/keys.fifo`, visibilityMs: 90_000 }), fake.asked);
+  } finally {
+    fake.close();
+  }
+};
+
+describe("a receiver", () => {
+  test("asks for ten, waits, and reads group and count", async () => {
+    const Attributes = { ApproximateReceiveCount: "3", MessageGroupId: "g" };
+    const Messages = [{ MessageId: "1", ReceiptHandle: "r-1", Body: "{}", MD5OfBody: digestOf("{}"), Attributes }];
+    await withReceiver({ body: { Messages } }, async (receiver, asked) => {
+      assert.deepEqual(await receiver.receive(30_000), [{ ...received, received: 3 }]);
+      const { MaxNumberOfMessages, WaitTimeSeconds, VisibilityTimeout } = asked[0]?.input ?? {};
+      assert.deepEqual([MaxNumberOfMessages, WaitTimeSeconds, VisibilityTimeout], [10, 20, 90]);
+    });
+  });
+
+  test("acknowledges and gives back in one request each, and nothing in none", async () => {
+    await withReceiver({ body: { Successful: [], Failed: [] } }, async (receiver, asked) => {
+      await receiver.acknowledge([]);
+      await receiver.giveBack([], 5_000);
+      await receiver.acknowledge([received]);
+      await receiver.giveBack([received], 1_500);
+      assert.deepEqual(
+        asked.map(({ action, input }) => [action, input["Entries"]]),
+        [
+          ["DeleteMessageBatch", [{ Id: "0", ReceiptHandle: "r-1" }]],
+          ["ChangeMessageVisibilityBatch", [{ Id: "0", ReceiptHandle: "r-1", VisibilityTimeout: 2 }]],
+        ],
+      );
+    });
+  });
+
+  test("names the queue and the right that is missing", async () => {
+    await withReceiver({ error: "AccessDenied" }, async (receiver) => {
+      await assert.rejects(receiver.receive(0), /SQS ReceiveMessage .*keys\.fifo: .*allow sqs:ReceiveMessage/);
+    });
+  });
+});

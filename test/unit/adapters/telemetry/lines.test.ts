@@ -1,0 +1,18 @@
+/** Lines of a function: JSON, one each, in which a field takes nothing from the line's own words. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lineReport } from "../../../../shared/adapters/telemetry/lines.ts";
+
+test("a line has its level, its words, and why beside them", (t) => {
+  const log = t.mock.method(console, "log", () => {});
+  const report = lineReport("info");
+  report("debug", "not told");
+  report("info", "step", { key: "a", did: "step" });
+  report("warn", "held up by the platform", { key: "a", message: "quota", reason: "Forbidden" });
+  const lines = log.mock.calls.map(({ arguments: [line] }): unknown => JSON.parse(String(line)));
+  log.mock.restore();
+  assert.deepEqual(lines, [
+    { level: "info", message: "step", key: "a", did: "step" },
+    { level: "warn", message: "held up by the platform", key: "a", reason: "Forbidden", why: "quota" },
+  ]);
+});

@@ -1,0 +1,132 @@
+/** Who asks: by which proof, under which key, and how a stranger is told from all of them. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Caller, callers, holderOf, matches, reaches } from "../../../shared/api/callers.ts";
+import { type Asking, identifier } from "../../../shared/api/identity.ts";
+import { openRate } from "../../../shared/api/rate.ts";
+import { signature } from "../../../shared/core/signature.ts";
+
+const now = 1_793_606_400_000;
+const [fresh, old, token] = [
+  "the newest key of all of them",
+  "the key of last summer ....",
+  "a-token-for-those-who-cannot",
+];
+const known: readonly Caller[] = callers.parse([
+  { name: "ci", keys: [fresh, old] },
+  { name: "alerts", tokens: [token] },
+  { name: "actions", oidc: { issuer: "https://idp.example", audience: "rekindle", subject: "repo:acme/*:ref:main" } },
+  { name: "spot", iam: "arn:aws:sts::123456789012:assumed-role/spot/*", may: ["notice"] },
+]);
+
+const claims: Readonly<Record<string, string>> = {
+  "a.good.token": "repo:acme/jobs:ref:main",
+  "a.strange.token": "repo:evil/x",
+};
+const identify = identifier(known, { now: () => now, subjectOf: async (_, given) => claims[given] });
+
+const plain: Asking = {
+  ...{ method: "POST", path: "/reconcile/Job/a/b?x=1", body: "{}", timestamp: String(now / 1_000) },
+  ...{ signature: "", authorization: "", arn: undefined },
+};
+const signedBy = (key: string, more: Partial<Asking> = {}): Asking => ({
+  ...plain,
+  signature: `sha256=${signature(key, plain)}`,
+  ...more,
+});
+
+const rows: readonly { readonly name: string; readonly asking: Asking; readonly is: string | undefined }[] = [
+  { name: "the newest key", asking: signedBy(fresh), is: "ci" },
+  { name: "the one before it, for keys are changed without a gap", asking: signedBy(old), is: "ci" },
+  { name: "a key of nobody's", asking: signedBy("a key of somebody else's"), is: undefined },
+  { name: "a signature for another query", asking: signedBy(fresh, { path: "/reconcile/Job/a/b?x=2" }), is: undefined },
+  { name: "a signature for another method", asking: signedBy(fresh, { method: "GET" }), is: undefined },
+  {
+    name: "a bad signature beside a good token",
+    asking: signedBy("x", { authorization: `Bearer ${token}` }),
+    is: undefined,
+  },
+  { name: "a token", asking: { ...plain, authorization: `Bearer ${token}` }, is: "alerts" },
+  { name: "half of it", asking: { ...plain, authorization: `Bearer ${token.slice(0, 16)}` }, is: undefined },
+  { name: "a token that is a key", asking: { ...plain, authorization: `Bearer ${fresh}` }, is: undefined },
+  { name: "an identity provider's", asking: { ...plain, authorization: "Bearer a.good.token" }, is: "actions" },
+  { name: "one for another subject", asking: { ...plain, authorization: "Bearer a.strange.token" }, is: undefined },
+  { name: "one that does not hold", asking: { ...plain, authorization: "Bearer not.even.one" }, is: undefined },
+  {
+    name: "who API Gateway let in",
+    asking: { ...plain, arn: "arn:aws:sts::123456789012:assumed-role/spot/s1" },
+    is: "spot",
+  },
+  { name: "somebody else whom it let in", asking: { ...plain, arn: "arn:aws:iam::1:user/x" }, is: undefined },
+  { name: "nothing", asking: plain, is: undefined },
+];
+
+describe("a caller is known by", () => {
+  for (const { name, asking, is } of rows)
+    test(`${name}: ${is ?? "nobody"}`, async () => {
+      assert.equal((await identify(asking))?.name, is);
+    });
+
+  test("a request from before the window is nobody's", async () => {
+    const timestamp = String(now / 1_000 - 271);
+    const asking = { ...plain, timestamp };
+    assert.equal(await identify({ ...asking, signature: signature(fresh, asking) }), undefined);
+  });
+});
+
+describe("callers", () => {
+  const wrong: readonly { readonly name: string; readonly given: unknown; readonly says: RegExp }[] = [
+    { name: "without a proof", given: [{ name: "a" }], says: /keys, tokens, oidc or iam are needed/ },
+    { name: "with a short key", given: [{ name: "a", keys: ["short"] }], says: /at least 16 characters/ },
+    { name: "twice", given: [1, 2].map(() => ({ name: "a", keys: [fresh] })), says: /a name is there twice/ },
+    { name: "with a word that is none", given: [{ name: "a", keys: [fresh], mays: [] }], says: /mays/ },
+    {
+      name: "with keys fetched in the open",
+      given: [{ name: "a", oidc: { issuer: "http://idp.example", audience: "x", subject: "y" } }],
+      says: /https:\/\/ is needed/,
+    },
+    {
+      name: "who may tell of nodes, in some namespaces",
+      given: [{ name: "a", keys: [fresh], may: ["notice"], namespaces: ["b"] }],
+      says: /nodes have no namespace/,
+    },
+  ];
+  for (const { name, given, says } of wrong)
+    test(`${name} are refused`, () => {
+      assert.match(JSON.stringify(callers.safeParse(given).error?.issues), says);
+    });
+
+  test("one secret may do everything, and several are changed without a gap", () => {
+    const { keys, may, namespaces } = holderOf(`${fresh}\n${old}\n`);
+    assert.deepEqual([keys, may, namespaces], [[fresh, old], ["trigger", "notice", "read"], []]);
+  });
+
+  test("reach their namespaces alone", () => {
+    const held = { ...holderOf(fresh), namespaces: ["a"] };
+    assert.deepEqual([reaches(held, "a"), reaches(held, "b"), reaches(holderOf(fresh), "b")], [true, false, true]);
+  });
+
+  const patterns = [
+    { pattern: "a*c", text: "abc", is: true },
+    { pattern: "a*c", text: "ac", is: true },
+    { pattern: "a*", text: "ba", is: false },
+    { pattern: "a*b*c", text: "a-b-c", is: true },
+    { pattern: "a*b*c", text: "a-c", is: false },
+    { pattern: "ab*ba", text: "aba", is: false },
+    { pattern: "abc", text: "abcd", is: false },
+    { pattern: "a.c", text: "abc", is: false },
+  ];
+  for (const { pattern, text, is } of patterns)
+    test(`${pattern} ${is ? "stands" : "does not stand"} for ${text}`, () => assert.equal(matches(pattern, text), is));
+});
+
+test("who asks too often waits, alone, and is told how long", () => {
+  let at = 0;
+  const rate = openRate(() => at);
+  const first = Array.from({ length: 60 }, () => rate("a", 60));
+  assert.deepEqual([Math.max(...first), rate("a", 60), rate("b", 60)], [0, 1, 0]);
+  at = 500;
+  assert.equal(rate("a", 60), 1);
+  at = 1_000;
+  assert.deepEqual([rate("a", 60), rate("a", 60)], [0, 1]);
+});

@@ -1,0 +1,27 @@
+/** CustomResourceDefinitions with nothing in them, for kinds that a test needs no schema of. */
+import type { Obj } from "../../../shared/core/object.ts";
+
+type Named = { readonly kind: string; readonly plural: string; readonly version: string };
+
+export const scheduledKind: Named = {
+  ...{ kind: "ScheduledSparkApplication", plural: "scheduledsparkapplications", version: "v1beta2" },
+};
+export const connectKind: Named = { kind: "SparkConnect", plural: "sparkconnects", version: "v1alpha1" };
+
+/** A definition that keeps whatever it is given. */
+export const crdOf = ({ kind, plural, version }: Named): Obj => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `${plural}.sparkoperator.k8s.io` },
+  spec: {
+    group: "sparkoperator.k8s.io",
+    scope: "Namespaced",
+    names: { plural, kind, listKind: `${kind}List`, singular: kind.toLowerCase() },
+    versions: [
+      {
+        ...{ name: version, served: true, storage: true, subresources: { status: {} } },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+});

@@ -1,0 +1,60 @@
+/** Rights that are granted by flag alone: of features, and of nodes. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import type { Obj } from "../../../shared/core/object.ts";
+import { openTerminal } from "./terminal.ts";
+
+const printed = async (...args: readonly string[]): Promise<readonly (Obj & { readonly rules?: unknown })[]> => {
+  const { code, out, err } = await openTerminal().run("manifests", ...args);
+  assert.equal(code, 0, err);
+  return parseAllDocuments(out).map((document) => document.toJS());
+};
+
+describe("rights that a flag of rekindle manifests grants", () => {
+  test("a feature is a role of its own: everywhere, or where the host looks after applications", async () => {
+    const rolesOf = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed("--rbac-only", ...args))
+        .filter(({ kind, metadata }) => /Role$/.test(kind) && /ssh|pod-http/.test(metadata.name))
+        .map(
+          ({ kind, metadata, rules }) =>
+            `${kind} ${metadata.namespace ?? ""}/${metadata.name} ${JSON.stringify(rules)}`,
+        );
+    const secrets = '[{"apiGroups":[""],"resources":["secrets"],"verbs":["get","create","delete"]}]';
+    const proxy = '[{"apiGroups":[""],"resources":["pods/proxy"],"verbs":["get"]}]';
+    assert.deepEqual(await rolesOf("--features=ssh,pod-http"), [
+      `ClusterRole /rekindle-ssh ${secrets}`,
+      `ClusterRole /rekindle-pod-http ${proxy}`,
+    ]);
+    assert.deepEqual(await rolesOf("--features=ssh", "--namespaces=a,b"), [
+      `Role a/rekindle-ssh ${secrets}`,
+      `Role b/rekindle-ssh ${secrets}`,
+    ]);
+  });
+
+  test("of functions only the step has the rights of features", async () => {
+    const holders = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed("--functions", ...args))
+        .filter(({ rules }) => /secrets|pods\/proxy/.test(JSON.stringify(rules ?? "")))
+        .map(({ metadata }) => metadata.name);
+    assert.deepEqual([await holders(), await holders("--features=ssh,pod-http")], [[], ["rekindle-reconcile"]]);
+  });
+
+  test("a feature that is none, or of no family that is run, is refused", async () => {
+    const said = async (...args: readonly string[]): Promise<string> =>
+      (await openTerminal().run("manifests", ...args)).err;
+    assert.match(await said("--features=everything"), /--features "everything": write ssh or pod-http/);
+    assert.match(await said("--features=ssh", "--family=spark"), /--features ssh: no kind of --family spark needs it/);
+  });
+
+  test("--nodes lets the step that takes a notice find the node and cordon it, and no other function", async () => {
+    const withNodes = async (...args: readonly string[]): Promise<readonly string[]> =>
+      (await printed("--functions", ...args))
+        .filter(
+          ({ kind, ...object }) =>
+            kind === "ClusterRole" && /"nodes"\],"verbs":\["list","patch"/.test(JSON.stringify(object)),
+        )
+        .map(({ metadata }) => metadata.name);
+    assert.deepEqual([await withNodes(), await withNodes("--nodes")], [[], ["rekindle-reconcile"]]);
+  });
+});

@@ -1,0 +1,54 @@
+/** A migration asks for what its users are told that it needs, and for nothing more. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import type { Obj } from "../../../shared/core/object.ts";
+import { wishOf } from "../../../shared/simulator/gate.ts";
+import { openSimulator } from "../../../shared/simulator/open.ts";
+import { migratorRules } from "../../support/migrator.ts";
+import { install as installKubeflow } from "./kubeflow.ts";
+import { application, installed, make, onTerminal } from "./terminal.ts";
+import { install as installVolcano } from "./volcanic.ts";
+
+/** Where Deployments elect no leader, a lease is made and removed. */
+const leases = ["chart-lock", false] as const;
+
+const checkpoint = (kind: string, name: string): Obj => ({
+  apiVersion: "rekindle.dev/v1alpha1",
+  kind: "Checkpoint",
+  metadata: { name, namespace: "default", labels: { "rekindle.dev/kind": kind } },
+  spec: { schema: 1, cluster: "c", uid: "u", saves: 1, memory: {} },
+});
+
+const asked = async (lease: string | false): Promise<readonly string[]> => {
+  const simulator = openSimulator({ crds: installed([""]) });
+  await make(simulator, application("a", { applicationState: { state: "RUNNING" } }));
+  await make(simulator, checkpoint("SparkApplication", "sparkapplication.a"), checkpoint("Job", "job.a"));
+  await installKubeflow(simulator, { lease });
+  await installVolcano(simulator, lease === false ? { lease } : {});
+  const wishes = new Set<string>();
+  const { transport } = simulator;
+  const send: typeof transport.send = (request) => {
+    const { verb, group, resource, name } = wishOf(request);
+    wishes.add([verb, `${resource}.${group}`, resource === "namespaces" ? name : ""].join(" ").trim());
+    return transport.send(request);
+  };
+  const terminal = onTerminal(simulator, { transport: { ...transport, send } });
+  for (const way of [[], ["--apply"], ["--undo"]]) {
+    const { code, err } = await terminal.run("migrate", ...way, "--yes", "--force");
+    assert.equal(code, 0, err);
+  }
+  return [...wishes];
+};
+
+it("a report, leaving and going back ask for exactly the rights that are documented", async () => {
+  const all = new Set((await Promise.all(leases.map(asked))).flat());
+  const told = migratorRules.flatMap(({ apiGroups: [group = ""], resources, verbs, ...rest }) =>
+    resources.flatMap((resource) =>
+      verbs.map((verb) => {
+        const names = "resourceNames" in rest ? rest.resourceNames : [];
+        return [verb, `${resource}.${group}`, ...names].join(" ");
+      }),
+    ),
+  );
+  assert.deepEqual([...all].sort(), told.sort());
+});

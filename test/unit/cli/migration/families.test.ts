@@ -1,0 +1,44 @@
+/** The rows of the families, where they must say the same as others do. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { families } from "../../../../shared/cli/migration/families.ts";
+import { flagIn, flagsOf } from "../../../../shared/cli/migration/flags.ts";
+import type { Looking } from "../../../../shared/core/query.ts";
+import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
+import { timing } from "../../../../shared/engine/settings.ts";
+import { readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
+import { resultOf } from "../../../support/decisions.ts";
+
+it("a scheduler is known by the leases by which hosts know it", () => {
+  const asked: (string | undefined)[] = [];
+  const objects = (query: Looking) => {
+    asked.push(query.do === "list" ? query.field : undefined);
+    return [];
+  };
+  resultOf(readLeases("auto"), { objects });
+  assert.deepEqual(
+    families.volcano.scheduler?.leases.map((name) => `metadata.name=${name}`),
+    asked,
+  );
+});
+
+it("records of every kind that hosts run are forgotten with one family or the other", () => {
+  const known = Object.values(families).flatMap(({ remembered }) => remembered);
+  assert.deepEqual(
+    known.toSorted(),
+    operatorsFor(timing)
+      .map(({ kind }) => kind)
+      .toSorted(),
+  );
+});
+
+it("of no two families the same lease, record or word is held", () => {
+  const words = Object.values(families).flatMap(({ record, lease }) => [record.name, record.label, lease.usual]);
+  assert.equal(new Set(words).size, words.length);
+});
+
+it("flags are read as their program reads them", () => {
+  const args = ["--logtostderr", "2>&1", "--a=1", "--b", "2", "-v=4", "--a", "3"];
+  assert.deepEqual(flagsOf(args), ["--logtostderr", "--a=1", "--b=2", "--a=3"]);
+  assert.deepEqual([flagIn(args, "a"), flagIn(args, "b"), flagIn(args, "c")], ["3", "2", undefined]);
+});

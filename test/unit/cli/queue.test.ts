@@ -1,0 +1,126 @@
+/** `rekindle queue`: what it writes and shows, in the manner of vcctl. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import type { Obj } from "../../../shared/core/object.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { onTerminal, openTerminal, type Terminal } from "./terminal.ts";
+
+const queuesPath = "/apis/scheduling.volcano.sh/v1beta1/queues";
+const commandsIn = (namespace: string): string => `/apis/bus.volcano.sh/v1alpha1/namespaces/${namespace}/commands`;
+
+const group = (name: string, queue: string, phase: string): Obj => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "PodGroup",
+  metadata: { name, namespace: "default" },
+  spec: { queue },
+  status: { phase },
+});
+
+const read = async ({ simulator }: Terminal, path: string): Promise<Readonly<Record<string, unknown>>> => {
+  const found = await request(simulator.transport, "GET", path);
+  return isRecord(found) ? found : {};
+};
+
+const ordered = async (terminal: Terminal, namespace = "default"): Promise<readonly (readonly [string, string])[]> => {
+  const { items } = await read(terminal, commandsIn(namespace));
+  return Array.isArray(items) ? items.map(({ action, target }) => [action, `${target.kind}/${target.name}`]) : [];
+};
+
+const withQueue = async (): Promise<Terminal> => {
+  const terminal = openTerminal();
+  assert.equal((await terminal.run("queue", "create", "-n", "gpu", "-w", "5")).out, "create queue gpu successfully");
+  return terminal;
+};
+
+describe("rekindle queue", () => {
+  test("create makes a queue of a weight, and orders one closed that is to be closed", async () => {
+    const terminal = await withQueue();
+    assert.equal(Object((await read(terminal, `${queuesPath}/gpu`))["spec"])["weight"], 5);
+    await terminal.run("queue", "create", "shut", "-S", "Closed");
+    assert.deepEqual(await ordered(terminal), [["CloseQueue", "Queue/shut"]]);
+  });
+
+  test("list and get have vcctl's columns, and count the groups of each queue by their phases", async () => {
+    const terminal = await withQueue();
+    const groups = [group("a", "gpu", "Running"), group("b", "gpu", "Inqueue"), group("c", "cpu", "Running")];
+    for (const one of groups)
+      await request(
+        terminal.simulator.transport,
+        "POST",
+        "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups",
+        one,
+      );
+    const table = "Name Weight State Parent Inqueue Pending Running Unknown Completed\ngpu 5 1 0 1 0 0";
+    for (const command of [["list"], ["get", "gpu"]]) {
+      const { out } = await terminal.run("queue", ...command);
+      assert.equal(out.replaceAll(/ +/g, " "), table);
+    }
+    assert.equal((await terminal.run("queue", "list", "-o", "name")).out, "queue.scheduling.volcano.sh/gpu");
+    assert.equal(JSON.parse((await terminal.run("queue", "get", "gpu", "-o", "json")).out).metadata.name, "gpu");
+  });
+
+  for (const [action, order] of [
+    ["open", "OpenQueue"],
+    ["close", "CloseQueue"],
+  ] as const)
+    test(`operate -a ${action} writes the Command that vcctl writes: ${order}`, async () => {
+      const terminal = await withQueue();
+      assert.equal((await terminal.run("queue", "operate", "-n", "gpu", "-a", action)).code, 0);
+      assert.deepEqual(await ordered(terminal), [[order, "Queue/gpu"]]);
+    });
+
+  test("operate and create make their Command where the controller obeys it", async () => {
+    const terminal = await withQueue();
+    const ops = { apiVersion: "v1", kind: "Namespace", metadata: { name: "ops" } };
+    await request(terminal.simulator.transport, "POST", "/api/v1/namespaces", ops);
+    await terminal.run("queue", "operate", "gpu", "-a", "close", "--command-namespace", "ops");
+    await terminal.run("queue", "create", "shut", "-S", "Closed", "--command-namespace", "ops");
+    const made = await ordered(terminal, "ops");
+    assert.deepEqual(
+      [made.toSorted(), await ordered(terminal)],
+      [
+        [
+          ["CloseQueue", "Queue/gpu"],
+          ["CloseQueue", "Queue/shut"],
+        ],
+        [],
+      ],
+    );
+  });
+
+  test("operate -a update changes the weight", async () => {
+    const terminal = await withQueue();
+    assert.equal((await terminal.run("queue", "operate", "gpu", "-a", "update", "-w", "9")).out, "queue gpu weighs 9");
+    assert.equal(Object((await read(terminal, `${queuesPath}/gpu`))["spec"])["weight"], 9);
+  });
+
+  test("delete removes it", async () => {
+    const terminal = await withQueue();
+    assert.equal((await terminal.run("queue", "delete", "-n", "gpu")).out, "delete queue gpu successfully");
+    assert.equal((await terminal.run("queue", "list")).out, "No resources found");
+  });
+
+  for (const flag of ["-s", "--master", "-k", "--kubeconfig"])
+    test(`goes where ${flag} says, as vcctl does`, async () => {
+      const { simulator } = openTerminal();
+      const transport = { ...simulator.transport, send: async () => ({ status: 401, headers: {}, body: "{}" }) };
+      const { err } = await onTerminal(simulator, { transport }).run("queue", "list", flag, "https://other.example");
+      assert.match(err, /https:\/\/other\.example/);
+    });
+
+  const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [["get"], 1, /name one queue: rekindle queue get NAME, or -n NAME$/],
+    [["get", "none"], 1, /there is no queue none; see them all with: rekindle queue list$/],
+    [["operate", "gpu", "-a", "update"], 1, /say what queue gpu is to weigh: -w WEIGHT/],
+    [["operate", "gpu", "-a", "burn"], 2, /Allowed choices are open, close, update/],
+    [["operate", "gpu"], 2, /required option '-a, --action <action>'/],
+    [["create", "x", "-w", "0"], 1, /"0": write a whole number from 1 up/],
+  ];
+  for (const [args, exit, line] of refusals)
+    test(`refused: queue ${args.join(" ")}`, async () => {
+      const { code, err } = await (await withQueue()).run("queue", ...args);
+      assert.equal(code, exit);
+      assert.match(err, line);
+    });
+});

@@ -1,0 +1,187 @@
+/** A terminal for tests: the whole command line against the simulator, what it printed, and its exit code. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { paintFor } from "../../../shared/cli/colour.ts";
+import { run } from "../../../shared/cli/program.ts";
+import type { Tools } from "../../../shared/cli/tools.ts";
+import type { Transport } from "../../../shared/core/http.ts";
+import type { Obj } from "../../../shared/core/object.ts";
+import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
+import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
+import { openTable } from "../../../shared/deployments/cli/record-store.ts";
+import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import { problemWith, render } from "../../../shared/deployments/cli/render.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { policyLines } from "../../../shared/spark/application/policies.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
+
+const crds = readdirSync(folder).map((file) => ({
+  group: file.split("_")[0] ?? "",
+  text: readFileSync(join(folder, file), "utf8"),
+}));
+
+const parsed = crds.map(({ text }): Obj => parse(text));
+
+export type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+export type Terminal = {
+  readonly simulator: Simulator;
+  run(...args: readonly string[]): Promise<Ran>;
+};
+
+export type Setting = {
+  readonly transport?: Transport;
+  /** False: none is installed; names: only those whose name begins with one of them. */
+  readonly crds?: false | readonly string[];
+  readonly answer?: boolean;
+  readonly preview?: Tools["preview"];
+  /** The kinds that hosts run; absent: as this version's do. */
+  readonly runs?: readonly string[];
+  /** Names the store of records. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly colours?: boolean;
+  /** What happens whenever a command sleeps. */
+  readonly slept?: (simulator: Simulator) => Promise<void>;
+};
+
+export const installed = (wanted: false | readonly string[]): readonly Obj[] =>
+  parsed.filter(({ metadata }) => wanted !== false && wanted.some((part) => metadata.name.startsWith(part)));
+
+export const openTerminal = (setting: Setting = {}): Terminal =>
+  onTerminal(openSimulator({ crds: installed(setting.crds ?? [""]) }), setting);
+
+/** A terminal of a cluster that is there already. */
+export const onTerminal = (simulator: Simulator, setting: Setting = {}): Terminal => {
+  const transport = setting.transport ?? simulator.transport;
+  return {
+    simulator,
+    run: async (...args) => {
+      const out: string[] = [];
+      const err: string[] = [];
+      const tools: Tools = {
+        version: "1.2.3",
+        connect: async ({ kubeconfig, server }) => ({
+          transport,
+          server: server ?? kubeconfig ?? "https://cluster.example:6443",
+          authority: "-----BEGIN CERTIFICATE-----",
+          context: "example",
+          namespace: undefined,
+          passage: async () => ({ url: "http://127.0.0.1:4040/", close: async () => {} }),
+          table: openTable(setting.env ?? {}),
+          close: () => {},
+        }),
+        runs: async () => setting.runs ?? runs,
+        forecast: async (object) => forecast(object),
+        policies: async () => policyLines().map((line) => ({ kind: "SparkApplication", ...line })),
+        flag: async (text, family) => flagView(text, family),
+        preview: setting.preview ?? (async () => ({ would: "nothing", why: "a test" })),
+        recover: (session, key, how) => recoverKey(session, key, how, (ms) => tools.sleep(ms)),
+        move: (session, move) => moveRecords(session.transport, move),
+        render,
+        problemWith: async (object) => problemWith(object),
+        crds: async () => crds,
+        host: async (given) => given.length,
+        demo: async () => 0,
+        paint: paintFor(setting.colours === true),
+        print: (text) => void out.push(text),
+        warn: (text) => void err.push(text),
+        confirm: async () => setting.answer ?? false,
+        now: () => simulator.clock.now(),
+        sleep: async (ms) => {
+          simulator.clock.advanceTo(simulator.clock.now() + ms);
+          await setting.slept?.(simulator);
+        },
+        stopped: async () => undefined,
+        stdin: async () => setting.stdin ?? "",
+      };
+      const code = await run(tools, args);
+      return { code, out: out.join("\n"), err: err.join("\n") };
+    },
+  };
+};
+
+const plurals: Readonly<Record<string, string>> = {
+  Namespace: "api/v1/namespaces",
+  ServiceAccount: "api/v1/namespaces/NS/serviceaccounts",
+  Pod: "api/v1/namespaces/NS/pods",
+  Deployment: "apis/apps/v1/namespaces/NS/deployments",
+  Service: "api/v1/namespaces/NS/services",
+  NetworkPolicy: "apis/networking.k8s.io/v1/namespaces/NS/networkpolicies",
+  Lease: "apis/coordination.k8s.io/v1/namespaces/NS/leases",
+  ConfigMap: "api/v1/namespaces/NS/configmaps",
+  MutatingWebhookConfiguration: "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+  ValidatingWebhookConfiguration: "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+  ClusterRole: "apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles",
+  RoleBinding: "apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings",
+  CustomResourceDefinition: "apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  SparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/sparkapplications",
+  ScheduledSparkApplication: "apis/sparkoperator.k8s.io/v1beta2/namespaces/NS/scheduledsparkapplications",
+  SparkConnect: "apis/sparkoperator.k8s.io/v1alpha1/namespaces/NS/sparkconnects",
+  Job: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/jobs",
+  CronJob: "apis/batch.volcano.sh/v1alpha1/namespaces/NS/cronjobs",
+  JobFlow: "apis/flow.volcano.sh/v1alpha1/namespaces/NS/jobflows",
+  PodGroup: "apis/scheduling.volcano.sh/v1beta1/namespaces/NS/podgroups",
+  JobTemplate: "apis/flow.volcano.sh/v1alpha1/namespaces/NS/jobtemplates",
+  Queue: "apis/scheduling.volcano.sh/v1beta1/queues",
+  Event: "api/v1/namespaces/NS/events",
+  Checkpoint: "apis/rekindle.dev/v1alpha1/namespaces/NS/checkpoints",
+};
+
+const pathOf = ({ kind, metadata }: Obj): string =>
+  `/${plurals[kind] ?? "unknown"}`.replace("NS", metadata.namespace ?? "default");
+
+/** Creates objects, writes the status of those that have one, and deletes those that are marked as being deleted. */
+export const make = async ({ transport }: Simulator, ...objects: readonly Obj[]): Promise<void> => {
+  /** Owners without a UID are those of that name who were made before. */
+  const owned = async (object: Obj): Promise<Obj> => {
+    const { namespace = "default", ownerReferences = [] } = object.metadata;
+    const owners = ownerReferences.map(async (owner) => {
+      const path = `${pathOf({ ...owner, metadata: { name: owner.name, namespace } })}/${owner.name}`;
+      const { metadata } = JSON.parse(JSON.stringify(await request(transport, "GET", path)));
+      return { ...owner, uid: owner.uid === "" ? metadata.uid : owner.uid };
+    });
+    return { ...object, metadata: { ...object.metadata, ownerReferences: await Promise.all(owners) } };
+  };
+  for (const object of objects) {
+    await request(transport, "POST", pathOf(object), await owned(object));
+    if (object["status"] === undefined) continue;
+    const path = `${pathOf(object)}/${object.metadata.name}`;
+    const made = await request(transport, "GET", path);
+    await request(transport, "PUT", `${path}/status`, { ...made, status: object["status"] });
+  }
+  for (const object of objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined))
+    await request(transport, "DELETE", `${pathOf(object)}/${object.metadata.name}`);
+};
+
+/** A SparkApplication as users write it, in a state. */
+export const application = (name: string, state?: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name, namespace: "default" },
+  spec: {
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    mainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
+    driver: {},
+    executor: { instances: 1 },
+  },
+  ...(state === undefined ? {} : { status: { driverInfo: {}, ...state } }),
+});
+
+/** One that could run. */
+export const full = (name: string, spec: Readonly<Record<string, unknown>> = {}) => ({
+  ...application(name),
+  metadata: { name },
+  spec: {
+    ...{ type: "Scala", sparkVersion: "4.1.1", image: "apache/spark:4.1.1", mainClass: "org.example.Main" },
+    mainApplicationFile: "local:///opt/app.jar",
+    ...{ driver: {}, executor: { instances: 1 } },
+    ...spec,
+  },
+});

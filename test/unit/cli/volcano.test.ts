@@ -1,0 +1,77 @@
+/** Volcano's kinds among the others: rekindle list, status, suspend and resume. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { checkpointObject, checkpointRef } from "../../../shared/adapters/checkpoints/object.ts";
+import type { Obj } from "../../../shared/core/object.ts";
+import { make, openTerminal, type Terminal } from "./terminal.ts";
+
+const template = { spec: { containers: [{ name: "main", image: "busybox" }] } };
+const spec = { tasks: [{ name: "w", replicas: 1, template }] };
+const metadata = { namespace: "default" };
+
+const objects: readonly Obj[] = [
+  {
+    ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", metadata: { ...metadata, name: "j" }, spec },
+    status: { state: { phase: "Aborted" }, retryCount: 2, failed: 1 },
+  },
+  {
+    ...{ apiVersion: "batch.volcano.sh/v1alpha1", kind: "CronJob", metadata: { ...metadata, name: "c" } },
+    spec: { schedule: "* * * * *", jobTemplate: { spec } },
+    status: { active: [{ name: "c-1" }], lastScheduleTime: "2026-11-02T08:00:00Z" },
+  },
+  {
+    ...{ apiVersion: "flow.volcano.sh/v1alpha1", kind: "JobFlow", metadata: { ...metadata, name: "f" } },
+    spec: { flows: [{ name: "a" }] },
+    status: { state: { phase: "Failed" }, failedJobs: ["f-a"] },
+  },
+];
+
+const open = async (): Promise<Terminal> => {
+  const terminal = openTerminal();
+  await make(terminal.simulator, ...objects);
+  return terminal;
+};
+
+describe("Volcano's kinds", () => {
+  test("are listed each by itself, with what upstream's columns show", async () => {
+    const { out } = await (await open()).run("list", "-o", "wide");
+    for (const line of [
+      /^default +j +Aborted +3 +\S+ +a user to resume it +0 +0 +0 +1$/m,
+      /^default +c +Active +\S+ +c-1 and its next time +\* \* \* \* \* +1? *.*2026-11-02T08:00:00Z$/m,
+      /^default +f +Failed +\S+ +- +f-a$/m,
+    ])
+      assert.match(out, line);
+  });
+
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ["Job/default/j", /^state +Aborted\nwaits for .*\n.*\ndo +.*another controller runs it/],
+    ["vj/default/j", /Aborted/],
+    ["jf/default/f", /^state +Failed\nwaits for +nothing: one of its jobs has failed\n.*\ndo +see which with -o wide/],
+    ["cronvj/default/c", /^state +Active\nwaits for +c-1 and its next time/],
+  ];
+  for (const [name, wanted] of rows)
+    test(`status of ${name}`, async () => {
+      assert.match((await (await open()).run("status", name)).out, wanted);
+    });
+
+  test("what a job went through is read from its record", async () => {
+    const terminal = await open();
+    const at = Date.UTC(2026, 10, 2, 8);
+    const conditions = ["Pending", "Running", "Aborting", "Aborted"].map((phase, minute) => ({
+      ...{ phase, at: at + minute * 60_000 },
+    }));
+    const key = { cluster: "default", kind: "Job", namespace: "default", name: "j" };
+    const memory = { conditions, retryCount: 2 };
+    const record = { schema: 1 as const, cluster: "c", uid: "u", saves: 1, memory };
+    await make(terminal.simulator, checkpointObject(checkpointRef(key, "rekindle"), key, record));
+    const told = await terminal.run("status", "Job/default/j");
+    assert.match(told.out, /^went +Pending 08:00:00 → Running 08:01:00 → Aborting 08:02:00 → Aborted 08:03:00$/m);
+  });
+
+  test("a CronJob is suspended by its spec, a Job by a command", async () => {
+    const terminal = await open();
+    assert.match((await terminal.run("suspend", "CronJob/default/c")).out, /is being suspended/);
+    assert.match((await terminal.run("list", "CronJob")).out, /Suspended/);
+    assert.match((await terminal.run("suspend", "Job/default/j")).err, /rekindle job suspend -n default j$/);
+  });
+});

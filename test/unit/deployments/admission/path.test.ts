@@ -1,0 +1,30 @@
+/** Admission under a secret path: whoever does not know it finds nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openAdmissionApp } from "../../../../shared/deployments/admission/function.ts";
+
+const secret = "a-path_that-nobody-knows";
+const body = JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: { uid: "u" } });
+const statusOf = async (env: Record<string, string>, path: string): Promise<number> =>
+  (await (await openAdmissionApp(env)).request(path, { method: "POST", body })).status;
+
+const rows: readonly (readonly [env: Record<string, string>, path: string, found: boolean])[] = [
+  [{ REKINDLE_ADMISSION_PATH: secret }, `/${secret}/mutate`, true],
+  [{ REKINDLE_ADMISSION_PATH: secret }, `/${secret}/validate`, true],
+  [{ REKINDLE_ADMISSION_PATH: secret }, "/mutate", false],
+  [{ REKINDLE_ADMISSION_PATH: secret }, `/${secret.slice(1)}/mutate`, false],
+  [{ REKINDLE_ADMISSION_PATH: secret }, `/x/${secret}/mutate`, false],
+  [{}, "/mutate", true],
+];
+
+describe("admission", () => {
+  for (const [env, path, found] of rows) {
+    test(`${found ? "answers" : "does not answer"} at ${path} with ${Object.keys(env).length} settings`, async () => {
+      assert.equal((await statusOf(env, path)) !== 404, found);
+    });
+  }
+
+  test("takes no path that could be guessed", async () => {
+    await assert.rejects(openAdmissionApp({ REKINDLE_ADMISSION_PATH: "short" }), /REKINDLE_ADMISSION_PATH/);
+  });
+});

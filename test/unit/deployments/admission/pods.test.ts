@@ -1,0 +1,84 @@
+/** Pods at admission's door, as a host and as a function: which are written into, and which the API server sends at all. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { admissionApp } from "../../../../shared/deployments/admission/app.ts";
+import { openAdmissionApp } from "../../../../shared/deployments/admission/function.ts";
+import { register } from "../../../../shared/deployments/admission/register.ts";
+import { podsWrittenTo } from "../../../../shared/kube/pod-rules.ts";
+import { resourceGroups } from "../../../../shared/kube/resource-groups.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../host/stand.ts";
+import { creating } from "../../volcano/admission/reviews.ts";
+
+const gate = "scheduling.volcano.sh/queue-allocation-gate";
+const groups = [{ resourceGroup: "gpu", labels: { pool: "gpu" } }];
+const pods = { queueGate: true, groups: resourceGroups.parse(groups) };
+
+const limited = { "rekindle.dev/memory-limit": "2Gi" };
+const pod = creating(
+  "Pod",
+  { schedulerName: "volcano", containers: [{ name: "spark-kubernetes-executor" }] },
+  { name: "p", labels: limited, annotations: { ...limited, [gate]: "true", "volcano.sh/resource-group": "gpu" } },
+);
+
+type App = Pick<ReturnType<typeof admissionApp>, "request">;
+
+const patchOf = async (app: App): Promise<readonly string[]> => {
+  const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: pod };
+  const answer = await app.request("/mutate", { method: "POST", body: JSON.stringify(review) });
+  const { patch } = Object(await answer.json()).response;
+  return patch === undefined ? [] : JSON.parse(atob(patch)).map(({ path }: { path: string }) => path);
+};
+
+const both = ["/spec/schedulingGates", "/spec/nodeSelector"];
+
+const isOfGroup = (path: string): boolean => both.includes(path);
+
+describe("pods at admission's door", () => {
+  test("a pod is written into beside its memory limit", async () => {
+    const all = await patchOf(admissionApp({ pods }));
+    assert.deepEqual(all.filter(isOfGroup), both);
+    assert.ok(all.length > both.length, all.join(", "));
+  });
+
+  test("nothing is written where nothing is set, nor in namespaces of others", async () => {
+    for (const admits of [{}, { pods, within: async () => (name: string) => name === "other" }])
+      assert.deepEqual((await patchOf(admissionApp(admits))).filter(isOfGroup), []);
+  });
+
+  test("a function has it from its environment, and needs no cluster for it", async () => {
+    const env = {
+      REKINDLE_ADMISSION_QUEUE_GATE: "true",
+      REKINDLE_ADMISSION_RESOURCE_GROUPS: JSON.stringify(groups),
+    };
+    assert.deepEqual((await patchOf(await openAdmissionApp(env))).filter(isOfGroup), both);
+    assert.deepEqual((await patchOf(await openAdmissionApp({}))).filter(isOfGroup), []);
+    await assert.rejects(
+      openAdmissionApp({ REKINDLE_ADMISSION_QUEUE_GATE: "on", REKINDLE_ADMISSION_RESOURCE_GROUPS: "[{}]" }),
+      /QUEUE_GATE \(write true or false\), REKINDLE_ADMISSION_RESOURCE_GROUPS \(\[0\]\.resourceGroup: write a text\)/,
+    );
+  });
+
+  test("the API server is told which pods to send, only where something is written", async () => {
+    const { transport } = openSimulator({ crds });
+    const path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/rekindle";
+    const reach = { url: "https://127.0.0.1:9443" };
+    const expressions = async (): Promise<readonly string[]> =>
+      Object(await request(transport, "GET", path)).webhooks.flatMap(
+        ({
+          matchConditions = [],
+          failurePolicy,
+        }: {
+          matchConditions?: { expression: string }[];
+          failurePolicy: string;
+        }) => matchConditions.map(({ expression }) => `${failurePolicy}: ${expression}`),
+      );
+    await register(transport, { reach, ca: undefined, namespaces: [] });
+    assert.deepEqual(await expressions(), []);
+    await register(transport, { reach, ca: undefined, namespaces: [], pods });
+    assert.deepEqual(await expressions(), [`Ignore: ${podsWrittenTo(pods)}`]);
+    await register(transport, { reach, ca: undefined, namespaces: [], pods, families: ["spark"] });
+    assert.deepEqual(await expressions(), []);
+  });
+});

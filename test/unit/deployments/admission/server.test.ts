@@ -1,0 +1,196 @@
+/** Admission as a host serves it, on a simulated API server that calls it over HTTPS: registered, renewed, shared, gone. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { sharedCertificates } from "../../../../shared/deployments/admission/certificates.ts";
+import { register } from "../../../../shared/deployments/admission/register.ts";
+import { type OpenAdmission, serveAdmission } from "../../../../shared/deployments/admission/server.ts";
+import { openCaller } from "../../../../shared/simulator/calling.ts";
+import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
+import { freePort } from "../../../support/port.ts";
+import { application } from "../../host/objects.ts";
+import { crds, type Line } from "../../host/stand.ts";
+
+const secret = "/api/v1/namespaces/rekindle/secrets/rekindle-admission";
+const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/rekindle";
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+type Scene = {
+  readonly simulator: Simulator;
+  readonly lines: readonly Line[];
+  /** One replica; all listen on the same address in turn. */
+  open(everyMs?: number, now?: () => number): Promise<OpenAdmission>;
+  /** Creates an application as a user would, the webhooks called; gives what is stored, or the refusal. */
+  create(name: string, spec?: Readonly<Record<string, unknown>>): Promise<{ status: number; body: unknown }>;
+  get(path: string): unknown;
+};
+
+const onScene = (act: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
+  const caller = openCaller();
+  const simulator = openSimulator({ start: Date.now(), crds, admit: caller.admit });
+  const { transport, handle } = simulator;
+  const space = { apiVersion: "v1", kind: "Namespace", metadata: { name: "rekindle" } };
+  await request(transport, "POST", "/api/v1/namespaces", space);
+  const lines: Line[] = [];
+  const doors: OpenAdmission[] = [];
+  const port = await freePort();
+  const open: Scene["open"] = async (everyMs = 60_000, now = Date.now) => {
+    const door = await serveAdmission({
+      listen: { hostname: "127.0.0.1", port },
+      certificates: sharedCertificates({
+        ...{ transport, namespace: "rekindle", name: "rekindle-admission" },
+        ...{ names: ["127.0.0.1"], now },
+      }),
+      register: (ca) => register(transport, { reach: { url: `https://127.0.0.1:${port}` }, ca, namespaces: [] }),
+      admits: {},
+      report: (level, message, fields = {}) => void lines.push({ level, message, fields }),
+      everyMs,
+    });
+    doors.push(door);
+    return door;
+  };
+  try {
+    await act({
+      ...{ simulator, lines, open },
+      create: async (name, spec) => {
+        const body = JSON.stringify(application(name, spec === undefined ? {} : { spec }));
+        const answer = await caller.run(() => handle({ method: "POST", path: applications, headers: {}, body }));
+        return { status: answer.status, body: JSON.parse(answer.body) };
+      },
+      get: (path) => JSON.parse(handle({ method: "GET", path, headers: {} }).body),
+    });
+  } finally {
+    await Promise.all(doors.map((door) => door.close().catch(() => {})));
+  }
+};
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (let left = 400; !isSo(); left--) {
+    if (left === 0) throw new Error("it did not come to be");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+const bad = { sparkConf: { "spark.master": "local" } };
+
+describe("admission of a host", () => {
+  it(
+    "is asked by the API server: defaults are written, what cannot run is refused",
+    onScene(async ({ open, create }) => {
+      await open();
+      const refused = await create("bad", bad);
+      assert.equal(refused.status, 422);
+      assert.match(text(refused.body), /spark\.rekindle\.dev.*sparkConf key/);
+      const stored = await create("good", { mode: undefined, driver: {} });
+      assert.equal(stored.status, 201);
+      assert.match(text(stored.body), /"mode":"cluster"/);
+      assert.match(text(stored.body), /"driver":\{"cores":1,"memory":"1g"\}/);
+    }),
+  );
+
+  it(
+    "blocks nobody when it has gone",
+    onScene(async ({ open, create }) => {
+      await (await open()).close();
+      assert.equal((await create("bad", bad)).status, 201);
+    }),
+  );
+
+  it(
+    "writes nothing the second time, and one certificate serves all replicas",
+    onScene(async ({ simulator, open, get }) => {
+      await (await open()).close();
+      const before = text(get(secret));
+      const revision = simulator.store.revision();
+      await open();
+      assert.equal(text(get(secret)), before);
+      assert.equal(simulator.store.revision(), revision);
+    }),
+  );
+
+  it(
+    "of replicas that start together serves one certificate",
+    onScene(async ({ simulator }) => {
+      const shared = { namespace: "rekindle", name: "rekindle-admission", names: ["127.0.0.1"], now: Date.now };
+      const three = [0, 1, 2].map(() => sharedCertificates({ ...shared, transport: simulator.transport })());
+      const certificates = new Set((await Promise.all(three)).map(({ cert }) => cert));
+      assert.equal(certificates.size, 1);
+    }),
+  );
+
+  it(
+    "renews its certificate in time: the old authority stays trusted, the registration is told, calls go on",
+    onScene(async ({ open, create, get, lines }) => {
+      let ago = 250 * 86_400_000;
+      await open(20, () => Date.now() - ago);
+      const before = text(get(secret));
+      ago = 0;
+      await until(() => lines.some(({ message }) => message === "admission has a new certificate"));
+      assert.notEqual(text(get(secret)), before);
+      const bundle = /"caBundle":"([^"]+)"/.exec(text(get(configurations)))?.[1] ?? "";
+      assert.equal((Buffer.from(bundle, "base64").toString().match(/BEGIN/g) ?? []).length, 2);
+      assert.equal((await create("bad", bad)).status, 422);
+    }),
+  );
+
+  it(
+    "puts back what somebody changed, and goes on when it cannot look after it",
+    onScene(async ({ simulator, open, create, lines, get }) => {
+      const door = await open(20);
+      await request(simulator.transport, "DELETE", configurations);
+      await until(() => text(get(configurations)).includes("spark.rekindle.dev"));
+      await request(simulator.transport, "DELETE", secret);
+      const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
+      await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange).catch(() => {});
+      await until(() => lines.length > 0);
+      await door.close();
+      assert.equal((await create("bad", bad)).status, 201);
+    }),
+  );
+
+  it(
+    "leaves a Secret of somebody else's alone, and says so",
+    onScene(async ({ simulator, open }) => {
+      const strange = { apiVersion: "v1", kind: "Secret", metadata: { name: "rekindle-admission" } };
+      await request(simulator.transport, "POST", "/api/v1/namespaces/rekindle/secrets", strange);
+      await assert.rejects(open(), /secrets rekindle\/rekindle-admission belongs to another owner/);
+    }),
+  );
+
+  it(
+    "says in one line where it cannot listen",
+    onScene(async ({ open }) => {
+      await open();
+      await assert.rejects(open(), /cannot listen on 127\.0\.0\.1:\d+: .*set --admission-listen/);
+    }),
+  );
+
+  it(
+    "asks for our kinds only, for no longer than 3 s, and never blocks",
+    onScene(async ({ simulator, open }) => {
+      await open();
+      const cluster = openCluster(simulator.transport);
+      const found = await Promise.all(
+        ["mutating", "validating"].map((phase) =>
+          cluster.get({
+            resource: {
+              ...{ group: "admissionregistration.k8s.io", version: "v1", kind: "" },
+              plural: `${phase}webhookconfigurations`,
+            },
+            name: "rekindle",
+          }),
+        ),
+      );
+      const webhooks = found.flatMap(({ value }) => value?.["webhooks"]).flat();
+      assert.equal(webhooks.length, 6);
+      for (const webhook of webhooks)
+        assert.match(
+          text(webhook),
+          /"failurePolicy":"Ignore".*"timeoutSeconds":3|"timeoutSeconds":3.*"failurePolicy":"Ignore"/,
+        );
+    }),
+  );
+});

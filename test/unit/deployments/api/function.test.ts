@@ -1,0 +1,29 @@
+/** The api function's way to the queue: what is in the way is one line of the log, and no secret of whoever asked. */
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { openDoor } from "../../../../shared/deployments/api/function.ts";
+import { openFake } from "../../adapters/sqs/fake.ts";
+
+test("a trigger that may not be sent is one line that names the queue and the right, and fails", async () => {
+  const fake = await openFake(() => ({ error: "AccessDenied" }));
+  const log = mock.method(console, "log", () => {});
+  try {
+    const door = openDoor({
+      REKINDLE_FIFO_URL: `${fake.url}/0/keys.fifo`,
+      REKINDLE_TRIGGER_SECRET: "a secret of some length",
+    });
+    const key = { kind: "SparkApplication", namespace: "default", name: "pi" };
+    await assert.rejects(async () => door.trigger(key, "event"), /allow sqs:SendMessage/);
+    const [line, ...others] = log.mock.calls.map(({ arguments: [text] }) => String(text));
+    assert.deepEqual(others, []);
+    assert.deepEqual(JSON.parse(line ?? ""), {
+      level: "error",
+      message: "a trigger could not be sent",
+      key: "default/SparkApplication/default/pi",
+      error: `ApiError: SQS SendMessage ${fake.url}/0/keys.fifo: no permission: allow sqs:SendMessage on it to the role that this runs as`,
+    });
+  } finally {
+    log.mock.restore();
+    fake.close();
+  }
+});

@@ -1,0 +1,104 @@
+/** `rekindle recover` where another controller leads: as a host does, it writes nothing; and on a way with trouble. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Transport } from "../../../../shared/core/http.ts";
+import { recoverKey } from "../../../../shared/deployments/cli/recover.ts";
+import { rekindle } from "../../host/command.ts";
+import { application, stateOf } from "../../host/objects.ts";
+import { onStand, type Stand } from "../../host/stand.ts";
+import { answer } from "../../host/way.ts";
+
+const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
+
+const leads = (stand: Stand, name: string): Promise<void> =>
+  stand.create({
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name, namespace: "default" },
+    spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime: micros(stand.simulator.clock.now()) },
+  });
+
+/** A driver runs whose record is gone, and nobody is there. */
+const abandoned = async (stand: Stand): Promise<void> => {
+  const host = await stand.host();
+  await stand.create(application("app"));
+  await stand.until("RUNNING", () => stateOf(stand.get("SparkApplication", "app")) === "RUNNING");
+  await host.drain(1_000);
+  await stand.remove("Checkpoint", "sparkapplication.app");
+};
+
+const written = (stand: Stand, before: number): readonly string[] => stand.writes().slice(before);
+
+const scripts = { scripts: { app: [{ hangs: true }] } };
+
+describe("beside a leader of its kind", () => {
+  it(
+    "nothing is written, and who leads is told",
+    onStand(async (stand) => {
+      await abandoned(stand);
+      await leads(stand, "spark-operator-lock");
+      const before = stand.writes().length;
+      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
+      assert.match(told, /kubeflow spark-operator holds the lease default\/spark-operator-lock.*--coexist/);
+      assert.match(told, /1 looked at, 1 refused/);
+      assert.deepEqual(written(stand, before), []);
+      const looked = await rekindle(stand, "recover", "default/app", "--dry-run");
+      assert.match(looked, /wrong +kubeflow spark-operator holds the lease/);
+      assert.deepEqual(written(stand, before), []);
+    }, scripts),
+  );
+
+  it(
+    "whose namespaces are others it is recovered when that is said, and so it is beside a leader of another kind",
+    onStand(async (stand) => {
+      await abandoned(stand);
+      await leads(stand, "spark-operator-lock");
+      assert.match(await rekindle(stand, "recover", "default/app", "--coexist"), /0 refused/);
+      await stand.remove("Checkpoint", "sparkapplication.app");
+      await stand.remove("Lease", "spark-operator-lock");
+      await leads(stand, "vc-controller-manager");
+      assert.match(await rekindle(stand, "recover", "default/app"), /0 refused/);
+      assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
+    }, scripts),
+  );
+});
+
+const app = { cluster: "default", kind: "SparkApplication", namespace: "default", name: "app" };
+const how = {
+  ...({ strict: true, mode: "reconnect", fresh: false, reconfigure: false, coexist: false } as const),
+  ...{ graceSeconds: 30, waitMs: 0, dryRun: false },
+};
+
+/** A way on which so many events meet a server that is busy. */
+const busy = (transport: Transport, times: number): Transport => {
+  let left = times;
+  return {
+    ...transport,
+    send: async (asked) => {
+      if (asked.method !== "POST" || !asked.path.includes("/events") || left <= 0) return await transport.send(asked);
+      left -= 1;
+      return answer(503, "ServiceUnavailable", "busy");
+    },
+  };
+};
+
+const toldOf = (stand: Stand): number =>
+  stand.all("Event").filter((event) => event["reason"] === "RekindleRecovering").length;
+
+describe("what was asked for and cannot be told", () => {
+  const rows = [
+    { why: "now is asked for again, and told once", times: 1, told: 1 },
+    { why: "for long is done all the same", times: 99, told: 0 },
+  ];
+  for (const { why, times, told } of rows)
+    it(
+      why,
+      onStand(async (stand) => {
+        await abandoned(stand);
+        const { transport } = stand.simulator;
+        const { refused } = await recoverKey({ transport: busy(transport, times) }, app, how, (ms) => stand.turn(ms));
+        assert.deepEqual([refused, toldOf(stand)], [undefined, told]);
+        assert.notEqual(stand.get("Checkpoint", "sparkapplication.app"), undefined);
+      }, scripts),
+    );
+});

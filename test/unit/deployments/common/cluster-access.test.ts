@@ -1,0 +1,97 @@
+/** The way to a cluster whose record is kept elsewhere: read once, read again when we are not known, and not more often. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, describe, test } from "node:test";
+import { openAccess } from "../../../../shared/deployments/common/cluster-access.ts";
+import { endpointIn } from "../../../../shared/deployments/settings/cluster.ts";
+import { listening } from "../../adapters/dynamodb/serving.ts";
+
+const arn = "arn:aws:ssm:eu-west-1:123456789012:parameter/rekindle/prod";
+const request = { method: "GET", path: "/version", headers: {}, timeoutMs: 2_000 } as const;
+
+let known = "one";
+const seen: unknown[] = [];
+const server = createServer(({ headers }, response) => {
+  seen.push(headers.authorization);
+  response.writeHead(headers.authorization === `Bearer ${known}` ? 200 : 401).end("{}");
+});
+const { endpoint, stop } = await listening(server);
+after(stop);
+
+const open = (tokens: readonly string[], wall = Date.now) => {
+  known = "one";
+  seen.length = 0;
+  let reads = 0;
+  let time = 0;
+  const read = async (): Promise<string> => {
+    const token = tokens[Math.min(reads, tokens.length - 1)];
+    reads += 1;
+    return token === undefined ? "nonsense" : JSON.stringify({ server: endpoint, token });
+  };
+  const transport = openAccess({ arn }, { userAgent: "test", read, wall, now: () => time });
+  const pass = (ms: number): void => {
+    time += ms;
+  };
+  return { transport, reads: () => reads, pass };
+};
+
+describe("a record that is kept elsewhere", () => {
+  test("is read once, with the first request, for all who wait for it", async () => {
+    const { transport, reads } = open(["one"]);
+    assert.equal(reads(), 0);
+    const answers = await Promise.all([transport.send(request), transport.send(request), transport.send(request)]);
+    assert.deepEqual([answers.map(({ status }) => status), reads()], [[200, 200, 200], 1]);
+  });
+
+  test("is read again when the server does not know us, and the request is sent again", async () => {
+    const { transport, reads, pass } = open(["one", "two"]);
+    await transport.send(request);
+    known = "two";
+    pass(60_000);
+    const answers = await Promise.all([transport.send(request), transport.send(request)]);
+    assert.deepEqual([answers.map(({ status }) => status), reads()], [[200, 200], 2]);
+    const stream = await transport.stream({ ...request, path: "/watch" });
+    assert.equal(stream.status, 200);
+    stream.close();
+  });
+
+  test("that says nothing new is not read for every refusal", async () => {
+    const { transport, reads, pass } = open(["old"]);
+    assert.equal((await transport.send(request)).status, 401);
+    pass(29_000);
+    assert.equal((await transport.send(request)).status, 401);
+    assert.equal(reads(), 1);
+    pass(2_000);
+    assert.equal((await transport.send(request)).status, 401);
+    assert.equal((await transport.send(request)).status, 401);
+    assert.equal(reads(), 2);
+  });
+
+  for (const [minutes, words] of [
+    [17, "17 minutes ahead of"],
+    [-9, "9 minutes behind"],
+  ] as const)
+    test(`is refused for a clock that is ${words} the server's, which is said`, async () => {
+      const { transport } = open(["old"], () => Date.now() + minutes * 60_000);
+      await assert.rejects(transport.send(request), new RegExp(`this clock is ${words} its: set this clock`));
+    });
+
+  test("that is none says where, and none of it", async () => {
+    const { transport } = open([]);
+    await assert.rejects(transport.send(request), (error) => {
+      assert.ok(error instanceof Error);
+      assert.equal(error.message, `${arn} holds no cluster record: make it with rekindle cluster add`);
+      return true;
+    });
+  });
+
+  test("logs in to EKS with a token of this environment's role", async () => {
+    const { auth } = endpointIn(JSON.stringify({ server: endpoint, eks: { name: "prod", region: "eu-west-1" } }));
+    assert.ok(auth !== undefined && "tokenProvider" in auth);
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "AK", AWS_SECRET_ACCESS_KEY: "SK" });
+    const token = await auth.tokenProvider();
+    const url = Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString();
+    assert.match(url, /^https:\/\/sts\.eu-west-1\.amazonaws\.com\/\?Action=GetCallerIdentity&.*AK%2F.*eu-west-1/);
+    assert.ok((auth.tokenAgeMs ?? 0) < 14 * 60_000);
+  });
+});

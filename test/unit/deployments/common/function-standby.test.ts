@@ -1,0 +1,84 @@
+/** Functions beside another controller: what was seen of its leases holds for ten seconds, and a look costs little. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ApiError } from "../../../../shared/core/errors.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { openStanding } from "../../../../shared/deployments/common/function-standby.ts";
+import type { Cluster } from "../../../../shared/engine/ports.ts";
+
+const eight = Date.UTC(2026, 10, 2, 8);
+
+const never = (): Promise<never> => Promise.reject(new Error("not asked for"));
+
+const lease = (name: string): Stored => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name, namespace: "ops", uid: "u", resourceVersion: "1" },
+  spec: { holderIdentity: "x", leaseDurationSeconds: 15, renewTime: "2026-11-02T07:59:59Z" },
+});
+
+const operators = [
+  { kind: "SparkApplication", resource: { group: "sparkoperator.k8s.io", version: "v1", plural: "s", kind: "S" } },
+  { kind: "Toy", resource: { group: "toys.example", version: "v1", plural: "toys", kind: "Toy" } },
+];
+
+const noError = (): ApiError | undefined => undefined;
+
+const open = (leases: readonly string[] = ["spark-operator-lock"]) => {
+  const world = { held: ["spark-operator-lock"], now: 0, asked: 0, error: noError() };
+  const lines: string[] = [];
+  const cluster: Cluster = {
+    ...{ ask: never, get: never, create: never, remove: never, patch: never, patchStatus: never },
+    list: async ({ field }) => {
+      world.asked += 1;
+      if (world.error !== undefined) throw world.error;
+      const value = world.held.map(lease).filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
+      return { value, date: eight };
+    },
+  };
+  const report = (_: string, message: string): void => void lines.push(message);
+  const standing = openStanding({ cluster, leases, operators, report, now: () => world.now });
+  return { world, lines, standing };
+};
+
+describe("a function beside a leader", () => {
+  test("stands aside for its kinds alone, looks twice for all steps of ten seconds, and says so once", async () => {
+    const { world, lines, standing } = open();
+    const kinds = ["SparkApplication", "SparkApplication", "Toy"];
+    assert.deepEqual(await Promise.all(kinds.map((kind) => standing.aside(kind))), [true, true, false]);
+    world.now = 9_999;
+    assert.equal(await standing.aside("SparkApplication"), true);
+    assert.equal(world.asked, 2);
+    assert.deepEqual(lines, [
+      "stands aside: kubeflow spark-operator holds the lease ops/spark-operator-lock; nothing is written for its kinds meanwhile",
+    ]);
+  });
+
+  test("goes on when what it saw is ten seconds old and the leader has gone", async () => {
+    const { world, standing } = open();
+    assert.equal(await standing.aside("SparkApplication"), true);
+    world.held = [];
+    world.now = 10_000;
+    assert.equal(await standing.aside("SparkApplication"), false);
+  });
+
+  test("asks nobody when it looks for nobody", async () => {
+    const { world, standing } = open([]);
+    assert.deepEqual([await standing.aside("SparkApplication"), world.asked], [false, 0]);
+  });
+
+  test("says what it may not see, and goes on", async () => {
+    const { world, lines, standing } = open();
+    world.error = new ApiError({ status: 403, reason: "Forbidden", message: "list leases: no" });
+    assert.equal(await standing.aside("SparkApplication"), false);
+    assert.deepEqual(lines, ["cannot see whether another controller is alive: list leases: no"]);
+  });
+
+  test("takes a server in trouble for no answer, and asks again", async () => {
+    const { world, standing } = open();
+    world.error = new ApiError({ status: 503, reason: "ServiceUnavailable", message: "busy" });
+    await assert.rejects(standing.aside("SparkApplication"), /busy/);
+    world.error = undefined;
+    assert.equal(await standing.aside("SparkApplication"), true);
+  });
+});

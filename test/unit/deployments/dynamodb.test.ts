@@ -1,0 +1,63 @@
+/** Functions whose records are in a table: one environment goes on where another one left, and the cluster holds no checkpoint. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
+import { openResync } from "../../../shared/deployments/resync/function.ts";
+import { openTable } from "../adapters/dynamodb/table.ts";
+import { taken } from "../adapters/sqs/fake.ts";
+import { crds } from "../host/stand.ts";
+import { applications, onCluster, record, withQueue } from "./surroundings.ts";
+
+/** The cluster does not even know what a checkpoint is. */
+const withoutCheckpoints = crds.filter(({ metadata }) => metadata.name !== "checkpoints.rekindle.dev");
+
+const done = { batchItemFailures: [] };
+
+describe("functions with records in a table", () => {
+  test("make one driver, whichever environment takes the next step, and sweep what is left", async () => {
+    const { table, wire } = await openTable();
+    const act: Parameters<typeof onCluster>[1] = async (env, podsNow, { transport }) => {
+      await withQueue(taken, async (queues, bodies) => {
+        const settings = { ...queues, ...env, REKINDLE_CHECKPOINTS: `dynamodb://${table}` };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), done);
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+        wire.lose("PutItem", 1);
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), done);
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+        // Beside the application: what the first environment saw of other controllers, for all environments to read.
+        const store = tableCheckpoints({ table, cluster: "default" });
+        assert.deepEqual(
+          (await store.hints([])).map(({ kind, name }) => `${kind}/${name}`),
+          ["Cursor/controllers", "SparkApplication/pi"],
+        );
+        await request(transport, "DELETE", `${applications}/pi`);
+        const before = bodies().length;
+        await (await openResync(settings))({});
+        assert.deepEqual(
+          bodies()
+            .slice(before)
+            .map(({ name, reason }) => [name, reason]),
+          [
+            ["default", "resync: missing"],
+            ["root", "resync: missing"],
+            ["pi", "resync: orphaned"],
+          ],
+        );
+      });
+    };
+    await onCluster(["pi"], act, withoutCheckpoints);
+  });
+
+  test("whose table is not there lock no group, and say so", async () => {
+    await openTable();
+    await onCluster(["pi"], async (env, podsNow) => {
+      await withQueue(taken, async (queues, bodies) => {
+        const settings = { ...queues, ...env, REKINDLE_CHECKPOINTS: "dynamodb://nowhere" };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), done);
+        assert.deepEqual([await podsNow(), bodies().length], [[], 1]);
+      });
+    });
+  });
+});

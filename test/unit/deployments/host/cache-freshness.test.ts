@@ -1,0 +1,35 @@
+/** Whether a watch is no older than what a record holds: only when it has come to what was made since the doubt. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type CacheFreshness, isUpToDate, markCurrent } from "../../../../shared/deployments/host/cache-freshness.ts";
+import { pods } from "../../../../shared/kube/resources.ts";
+
+const groups = { ...pods, group: "x", plural: "groups" };
+
+/** Of key `a` a pod was made under 100, then another under 200. */
+const made = (): CacheFreshness => {
+  const firm: CacheFreshness = new Map();
+  markCurrent(firm, "a", pods, "100");
+  markCurrent(firm, "a", pods, "200");
+  return firm;
+};
+
+describe("what is watched is firm", () => {
+  const rows = [
+    ["once it has come to what was made first", "a", pods, "100", true],
+    ["and goes on", "a", pods, "1000", true],
+    ["not before", "a", pods, "99", false],
+    ["not while nobody knows how far it came", "a", pods, undefined, false],
+    ["not where versions tell nothing of their order", "a", pods, "x200", false],
+    ["not of another resource", "a", groups, "1000", false],
+    ["not for another key", "b", pods, "1000", false],
+  ] as const;
+  for (const [why, key, resource, reached, is] of rows)
+    test(why, () => assert.equal(isUpToDate(made(), key, resource, reached), is));
+
+  test("for two thousand keys", () => {
+    const firm = made();
+    for (let other = 0; other < 2_000; other++) markCurrent(firm, `k${other}`, pods, "1");
+    assert.deepEqual([isUpToDate(firm, "a", pods, "1000"), isUpToDate(firm, "k0", pods, "1000")], [false, true]);
+  });
+});

@@ -1,0 +1,79 @@
+/** What a dry run tells: a diff for people of what would change, and nothing of what would not. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { paintFor } from "../../../../shared/cli/colour.ts";
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Plan } from "../../../../shared/core/plan.ts";
+import { tellChanges, tellPlans } from "../../../../shared/deployments/host/dry-run.ts";
+import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
+import { pods } from "../../../../shared/kube/resources.ts";
+
+const key = { cluster: "default", kind: "SparkApplication", namespace: "team", name: "etl" };
+const object: Stored = {
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name: "etl", namespace: "team", uid: "1", resourceVersion: "1" },
+  status: { applicationState: { state: "SUBMITTED" }, executionAttempts: 1 },
+};
+const ref = { resource: pods, namespace: "team", name: "etl-driver" };
+const plan: Plan<unknown> = {
+  memory: {},
+  stages: [
+    [{ do: "delete", ref, uid: "u" }],
+    [
+      {
+        ...{ do: "create", resource: pods, owner: "1" },
+        object: { apiVersion: "v1", kind: "Pod", metadata: { name: "etl-driver" } },
+      },
+    ],
+  ],
+  status: { applicationState: { state: "RUNNING" }, executionAttempts: 1, driverInfo: { podName: "etl-driver" } },
+  waitsFor: "its driver",
+};
+const idle: Plan<unknown> = { memory: {}, stages: [], status: { ...plan.status } };
+
+describe("a dry run", () => {
+  test("tells a plan as a diff: objects, then fields of the status", () => {
+    const said: string[] = [];
+    tellChanges((text) => void said.push(text))(key, plan, object);
+    assert.deepEqual(said, [
+      `SparkApplication team/etl
+  - Pod etl-driver (uid u)
+  + Pod etl-driver
+  - status.applicationState.state: SUBMITTED
+  + status.applicationState.state: RUNNING
+  + status.driverInfo.podName: etl-driver
+  then waits for its driver`,
+    ]);
+  });
+
+  test("says nothing of a plan that changes nothing, and a plan once", () => {
+    const said: string[] = [];
+    const tell = tellChanges((text) => void said.push(text));
+    tell(key, { ...idle, status: { applicationState: { state: "SUBMITTED" }, executionAttempts: 1 } }, object);
+    assert.deepEqual(said, []);
+    tell(key, plan, object);
+    tell(key, plan, object);
+    assert.equal(said.length, 1);
+  });
+
+  test("has colours on a terminal", () => {
+    const said: string[] = [];
+    tellChanges((text) => void said.push(text), paintFor(true))(key, plan, object);
+    assert.match(said[0] ?? "", /\u001b\[31m- Pod etl-driver[\s\S]+\u001b\[32m\+ Pod etl-driver/);
+  });
+
+  test("tells lines of JSON where they are asked for", async () => {
+    const said: string[] = [];
+    tellPlans((text) => void said.push(text))(key, plan, object);
+    assert.equal(JSON.parse(said[0] ?? "").would, "SparkApplication team/etl");
+    for (const [args, output] of [
+      [[], "text"],
+      [["-o", "json"], "json"],
+      [["--output=json"], "json"],
+    ] as const) {
+      const asked = await readConfiguration(["--dry-run", ...args], {});
+      assert.equal(asked.do === "run" ? asked.configuration.output : asked.do, output);
+    }
+  });
+});

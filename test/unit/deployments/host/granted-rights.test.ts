@@ -1,0 +1,72 @@
+/** A host that may not do what hosts do says what to change, before it begins; one that may do all says nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { hostRules, type Rule } from "../../../../shared/cli/installation/roles.ts";
+import type { Transport } from "../../../../shared/core/http.ts";
+import { findLacking } from "../../../../shared/deployments/host/granted-rights.ts";
+
+/** A server that answers each question with the next of these; the last one from then on. */
+const server = (...answers: readonly object[]) => {
+  let asked = 0;
+  const transport: Transport = {
+    send: async () => {
+      const status = answers[Math.min(asked++, answers.length - 1)];
+      return { status: 201, headers: {}, body: JSON.stringify({ status }) };
+    },
+    stream: () => Promise.reject(new Error("nobody streams here")),
+  };
+  return { transport, namespaces: [], elsewhere: false, asked: () => asked };
+};
+
+const instantly = async (): Promise<void> => {};
+
+const given = (rules: readonly Rule[], more = {}) => ({ resourceRules: rules, nonResourceRules: [], ...more });
+
+const without = (...resources: readonly string[]): readonly Rule[] =>
+  hostRules.map((rule) => ({ ...rule, resources: rule.resources.filter((one) => !resources.includes(one)) }));
+
+const everything: Rule = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+
+const rows: readonly (readonly [name: string, answer: object, line: RegExp | undefined, fatal: boolean])[] = [
+  ["the shipped role lacks nothing", given(hostRules), undefined, false],
+  ["an administrator lacks nothing", given([everything]), undefined, false],
+  [
+    "without pods it does not begin",
+    given(without("pods")),
+    /^this account may not get pods, list pods, watch pods and 3 more in namespace default: grant it what rekindle manifests --rbac-only prints$/,
+    true,
+  ],
+  ["what few need is told, and it begins", given(without("ingresses")), /^this account may not get ingresses\./, false],
+  ["a right on one name is not one on all", given([{ ...everything, resourceNames: ["x"] }]), /may not/, true],
+  ["an authorizer that cannot list what it allows is believed", given([], { incomplete: true }), undefined, false],
+];
+
+describe("the account of a host", () => {
+  for (const [name, answer, line, fatal] of rows) {
+    test(name, async () => {
+      const found = await findLacking(server(answer), instantly);
+      assert.equal(found.fatal, fatal);
+      assert.match(found.line ?? "", line ?? /^$/);
+    });
+  }
+
+  test("a role that was applied a moment ago is waited for", async () => {
+    const asked = server(given([]), given([]), given(hostRules));
+    assert.deepEqual(await findLacking(asked, instantly), { line: undefined, fatal: false });
+    assert.equal(asked.asked(), 3);
+  });
+
+  test("records that are kept elsewhere need no right", async () => {
+    const asked = { ...server(given(without("checkpoints"))), elsewhere: true };
+    assert.deepEqual(await findLacking(asked, instantly), { line: undefined, fatal: false });
+  });
+
+  test("a server that does not know the question is not held against the account", async () => {
+    const transport: Transport = {
+      send: async () => ({ status: 404, headers: {}, body: "" }),
+      stream: () => Promise.reject(new Error("nobody streams here")),
+    };
+    const asked = { transport, namespaces: ["a"], elsewhere: false };
+    assert.deepEqual(await findLacking(asked, instantly), { line: undefined, fatal: false });
+  });
+});

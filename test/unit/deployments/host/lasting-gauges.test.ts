@@ -1,0 +1,57 @@
+/** What happened to an object once is shown while the object is there, and by nothing of what it was told with before. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Figure, MetricSample } from "../../../../shared/core/metric.ts";
+import { openLasting } from "../../../../shared/deployments/host/lasting-gauges.ts";
+
+const figures: readonly Figure[] = [
+  { name: "took", help: "h", kind: "gauge", lasting: true },
+  { name: "runs", help: "h", kind: "gauge" },
+];
+
+const took = (uid: string, version: string, value: number): MetricSample => ({
+  do: "observe",
+  name: "took",
+  value,
+  of: { uid, version },
+});
+
+const place = (uid: string): MetricSample => ({ do: "count", name: "took", value: 0, of: { uid } });
+const other: MetricSample = { do: "count", name: "runs", value: 1, of: {} };
+
+const values = (measures: readonly MetricSample[]): readonly string[] =>
+  measures.map(({ name, value, of }) => `${name} ${of["uid"] ?? ""} ${value}`);
+
+test("what lasts is kept back, and everything else passes by", () => {
+  const lasting = openLasting(figures);
+  assert.deepEqual(lasting.past([took("a", "0", 5), other]), [other]);
+  assert.deepEqual(values(lasting.among([other, place("a")])), ["runs  1", "took a 5"]);
+});
+
+test("a place of which nothing is known is none", () =>
+  assert.deepEqual(values(openLasting(figures).among([place("a"), other])), ["runs  1"]));
+
+test("an object that is gone shows nothing, and nothing of it is another's of its name", () => {
+  const lasting = openLasting(figures);
+  lasting.past([took("a", "0", 5)]);
+  assert.deepEqual(values(lasting.among([place("b")])), []);
+});
+
+test("the first of a version stays, and the next version's takes its place", () => {
+  const lasting = openLasting(figures);
+  lasting.past([took("a", "0", 5), took("a", "0", 7)]);
+  assert.deepEqual(values(lasting.among([place("a")])), ["took a 5"]);
+  lasting.past([took("a", "1", 9)]);
+  assert.deepEqual(values(lasting.among([place("a")])), ["took a 9"]);
+});
+
+test("of more objects than are remembered the one told first is forgotten", () => {
+  const lasting = openLasting(figures);
+  lasting.past(Array.from({ length: 10_000 }, (_, at) => took(`${at}`, "0", at)));
+  lasting.past([took("0", "1", 7), took("last", "0", 8)]);
+  assert.deepEqual(values(lasting.among([place("0"), place("1"), place("2"), place("last")])), [
+    "took 0 7",
+    "took 2 2",
+    "took last 8",
+  ]);
+});

@@ -1,0 +1,188 @@
+/** What the api function reads, and from where: records in a table as well, under the rights that it is shipped with. */
+import assert from "node:assert/strict";
+import { describe, mock, test } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { shownKinds } from "../../../shared/api/read-schemas.ts";
+import { functionGrants } from "../../../shared/cli/installation/functions.ts";
+import type { Transport } from "../../../shared/core/http.ts";
+import { apiApp } from "../../../shared/deployments/api/app.ts";
+import { openDoor } from "../../../shared/deployments/api/function.ts";
+import { openReader } from "../../../shared/deployments/api/reader.ts";
+import { openNamespaceScope } from "../../../shared/deployments/common/namespaces.ts";
+import { familiesFor, openGauges, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
+import { openReconcile } from "../../../shared/deployments/reconcile/function.ts";
+import { wishOf } from "../../../shared/simulator/gate.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { tokenFor } from "../../../shared/simulator/people.ts";
+import { rightText, shipped } from "../../real/e2e/rights.ts";
+import { openTable } from "../adapters/dynamodb/table.ts";
+import { taken } from "../adapters/sqs/fake.ts";
+import { application } from "../host/objects.ts";
+import { crds } from "../host/stand.ts";
+import { applications, onCluster, record, withQueue } from "./surroundings.ts";
+
+const pi = { kind: "SparkApplication", namespace: "default", name: "pi" };
+const withoutCheckpoints = crds.filter(({ metadata }) => metadata.name !== "checkpoints.rekindle.dev");
+const done = { batchItemFailures: [] };
+
+/** A door whose functions keep their records in a table; one step of `pi` is taken. */
+const onTable = (act: (env: Readonly<Record<string, string>>, table: string) => Promise<void>): Promise<void> =>
+  onCluster(
+    ["pi"],
+    async (cluster) => {
+      const { table } = await openTable();
+      await withQueue(taken, async (queues) => {
+        const env = { ...queues, ...cluster, REKINDLE_CHECKPOINTS: `dynamodb://${table}` };
+        assert.deepEqual(await (await openReconcile(env))({ Records: [record("pi")] }), done);
+        await act(env, table);
+      });
+    },
+    withoutCheckpoints,
+  );
+
+describe("the api function", () => {
+  test("reads the record from the table and the partition that the environment names", async () => {
+    await onTable(async (env, table) => {
+      const told = async (alias: string): Promise<string | undefined> =>
+        (await openDoor({ ...env, REKINDLE_CLUSTER_ALIAS: alias }).reader?.find(pi))?.detail.do;
+      const none = `Rekindle keeps no record of it (there is none in the table ${table} of the cluster other): another controller runs it, or no host is running: rekindle host`;
+      assert.deepEqual([(await told("default"))?.includes("no record"), await told("other")], [false, none]);
+    });
+  });
+
+  test("lists what the cluster has", async () => {
+    await onTable(async (env) => {
+      const page = await openDoor(env).reader?.list({ limit: 1 }, { n: 0 }, []);
+      assert.deepEqual(
+        page?.items.map(({ name }) => name),
+        ["pi"],
+      );
+    });
+  });
+
+  test("whose table is not there says so in its log, and to whoever asked nothing", async () => {
+    const log = mock.method(console, "log", () => {});
+    try {
+      await onTable(async (env) => {
+        const before = log.mock.callCount();
+        const { reader } = openDoor({ ...env, REKINDLE_CHECKPOINTS: "dynamodb://nowhere" });
+        await assert.rejects(async () => reader?.find(pi));
+        const [line, ...others] = log.mock.calls.slice(before).map(({ arguments: [text] }) => String(text));
+        assert.deepEqual(others, []);
+        assert.match(line ?? "", /what was asked for could not be read.*DynamoDB GetItem nowhere/);
+      });
+    } finally {
+      log.mock.restore();
+    }
+  });
+
+  test("that reads nothing needs no cluster, and knows a place of records only by its form", () => {
+    const fifo = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
+    assert.equal(openDoor(fifo).reader, undefined);
+    assert.throws(() => openDoor({ ...fifo, REKINDLE_CHECKPOINTS: "elsewhere" }), /REKINDLE_CHECKPOINTS/);
+  });
+});
+
+const paths: Readonly<Record<string, string>> = {
+  ServiceAccount: "/api/v1/namespaces/rekindle/serviceaccounts",
+  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+};
+
+/** The account of the function as it is shipped, and all that it asks for by its token. */
+const shippedWay = async ({ transport, store }: Simulator) => {
+  await request(transport, "POST", "/api/v1/namespaces", { metadata: { name: "rekindle" } });
+  for (const object of functionGrants({ namespace: "rekindle", functions: ["api"] }))
+    await request(transport, "POST", paths[object.kind] ?? "", object);
+  const account = store.get("serviceaccounts", "rekindle/rekindle-api");
+  assert.ok(account);
+  const authorization = `Bearer ${tokenFor(account, Date.UTC(2040, 0, 1) / 1_000)}`;
+  const used = new Set<string>();
+  const refused: string[] = [];
+  const own: Transport = {
+    ...transport,
+    send: async (asked) => {
+      const { verb, resource, group } = wishOf(asked);
+      const answer = await transport.send({ ...asked, headers: { ...asked.headers, authorization } });
+      used.add(rightText(verb, resource, group));
+      if (answer.status === 403) refused.push(`${verb} ${resource}`);
+      return answer;
+    },
+  };
+  return { own, used, refused };
+};
+
+const whole = { namespaces: [], report: () => {}, now: Date.now };
+const tokens = JSON.stringify([
+  { name: "prometheus", tokens: ["a-token-for-prometheus"], may: ["read"] },
+  { name: "team", tokens: ["a-token-for-the-team"], may: ["read"], namespaces: ["team-a"] },
+]);
+
+const scraped = async (env: Readonly<Record<string, string>>, token?: string) => {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await apiApp(openDoor(env)).request("/metrics", { headers });
+  return { status: answer.status, text: await answer.text() };
+};
+
+/** Names of the figures in a scrape. */
+const namesIn = (text: string): readonly string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+
+describe("figures of the api function", () => {
+  const door = { REKINDLE_FIFO_URL: "https://sqs.eu-west-1.amazonaws.com/0/keys.fifo" };
+
+  test("are counted from the objects, under names that the host has too, and are gauges alone", async () => {
+    await onCluster(["pi", "other"], async (cluster, _, { transport }) => {
+      const path = `${applications}/pi/status`;
+      const found = await request(transport, "GET", `${applications}/pi`);
+      await request(transport, "PUT", path, {
+        ...found,
+        status: { driverInfo: {}, applicationState: { state: "RUNNING" } },
+      });
+      const env = { ...door, ...cluster, REKINDLE_TRIGGER_SECRET: tokens };
+      const { status, text } = await scraped(env, "a-token-for-prometheus");
+      assert.equal(status, 200);
+      assert.match(text, /^spark_application_running_count 1$/m);
+      const host = familiesFor(upstreamNaming).map(({ figure }) => figure.name);
+      assert.deepEqual(
+        namesIn(text).filter((name) => !host.includes(name)),
+        [],
+      );
+      assert.ok(namesIn(text).includes("rekindle_updates_waiting"));
+      assert.ok(!namesIn(text).includes("rekindle_steps_total"));
+    });
+  });
+
+  test("are shown to callers who may read everything, and to nobody else", async () => {
+    await onCluster([], async (cluster) => {
+      const env = { ...door, ...cluster, REKINDLE_TRIGGER_SECRET: tokens };
+      assert.equal((await scraped(env)).status, 401);
+      assert.equal((await scraped(env, "a-token-for-the-team")).status, 403);
+      assert.equal((await scraped({ ...door, ...cluster })).status, 404);
+      const { status, text } = await scraped({ ...door, REKINDLE_TRIGGER_SECRET: tokens }, "a-token-for-prometheus");
+      assert.deepEqual([status, /REKINDLE_CLUSTER_RECORD/.test(text)], [404, true]);
+    });
+  });
+});
+
+test("reading finds nothing of kinds that are not installed", async () => {
+  const reader = openReader(openSimulator({ crds: [] }));
+  assert.deepEqual(await reader.list({ limit: 10 }, { n: 0 }, []), { items: [] });
+  assert.equal(await reader.find(pi), undefined);
+});
+
+test("reading uses each of its rights, and needs no other", async () => {
+  const simulator = openSimulator({ crds });
+  await request(simulator.transport, "POST", applications, application("pi"));
+  const { own, used, refused } = await shippedWay(simulator);
+  const reader = openReader({ transport: own });
+  for (const kind of shownKinds) {
+    await reader.list({ kind, limit: 10 }, { n: 0 }, []);
+    await reader.find({ ...pi, kind });
+  }
+  await openGauges({
+    naming: upstreamNaming,
+    transport: own,
+    territory: openNamespaceScope({ ...whole, transport: own }),
+  })();
+  assert.deepEqual([refused, [...used].sort()], [[], [...(shipped["rekindle-api"] ?? [])].sort()]);
+});

@@ -1,0 +1,139 @@
+/** The reconcile function over HTTP: a cluster that is away locks no group, and one that is there is worked on. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { mergeObject, request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import { openReconcile } from "../../../../shared/deployments/reconcile/function.ts";
+import { namespaces } from "../../../../shared/kube/resources.ts";
+import { deploymentOf } from "../../../support/beside.ts";
+import { taken } from "../../adapters/sqs/fake.ts";
+import { onCluster, record, withQueue } from "../surroundings.ts";
+
+const trace = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+
+/** Nobody listens there. */
+const nowhere = "http://127.0.0.1:9";
+
+describe("the reconcile function", () => {
+  test("whose cluster is away sends its keys for later, one message each, and acknowledges", async () => {
+    await withQueue(taken, async (queues, bodies) => {
+      const reconcile = await openReconcile({
+        ...queues,
+        REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
+      });
+      const answer = await reconcile({ Records: [record("pi"), record("pi", { tries: 2 }), record("pi", { trace })] });
+      assert.deepEqual(answer, { batchItemFailures: [] });
+      const [later] = bodies();
+      assert.equal(bodies().length, 1);
+      assert.deepEqual(later?.["message"], {
+        ...{ cluster: "default", kind: "SparkApplication", namespace: "default", name: "pi" },
+        ...{ reason: "retry", tries: 1, trace },
+      });
+    });
+  });
+
+  test("whose cluster and queue are away gives the batch back", async () => {
+    await withQueue(
+      () => ({ error: "AccessDenied" }),
+      async (queues) => {
+        const reconcile = await openReconcile({
+          ...queues,
+          REKINDLE_CLUSTER_RECORD: JSON.stringify({ server: nowhere }),
+        });
+        const { batchItemFailures } = await reconcile({ Records: [record("pi"), record("e")] });
+        assert.deepEqual(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort(), ["e", "pi"]);
+      },
+    );
+  });
+
+  test("takes a step for each of its keys, and none for what is not ours", async () => {
+    await onCluster(["pi", "e"], async (env, podsNow) => {
+      await withQueue(taken, async (queues) => {
+        const reconcile = await openReconcile({ ...queues, ...env });
+        const Records = [
+          record("pi"),
+          record("e", { cluster: "another" }),
+          { messageId: "nonsense", body: "nonsense" },
+          { messageId: "another version's", body: JSON.stringify({ v: 2, keys: ["default/e"] }) },
+          { messageId: "a megabyte", body: JSON.stringify({ name: "e", more: "x".repeat(1_000_000) }) },
+        ];
+        const context = { getRemainingTimeInMillis: () => 30_000 };
+        assert.deepEqual(await reconcile({ Records }, context), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
+
+  const leader = (renewTime: string) => ({
+    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "spark-operator-lock" } },
+    spec: { holderIdentity: "operator-1", leaseDurationSeconds: 15, renewTime },
+  });
+  const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
+  const leaders: readonly { name: string; renewed: number; env: object; want: readonly string[] }[] = [
+    { name: "writes nothing beside a leader", renewed: 0, env: {}, want: [] },
+    { name: "goes on after one", renewed: -60_000, env: {}, want: ["pi-driver"] },
+    { name: "looks for nobody if told so", renewed: 0, env: { REKINDLE_LEASES: "" }, want: ["pi-driver"] },
+    {
+      name: "looks for upstream's beside those that it is told",
+      renewed: 0,
+      env: { REKINDLE_LEASES: "mine" },
+      want: [],
+    },
+  ];
+  for (const { name, renewed, env: own, want } of leaders) {
+    test(name, async () => {
+      await onCluster(["pi"], async (env, podsNow, simulator) => {
+        const lease = leader(micros(simulator.clock.now() + renewed));
+        await request(simulator.transport, "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease);
+        await withQueue(taken, async (queues) => {
+          const reconcile = await openReconcile({ ...queues, ...env, ...own });
+          assert.deepEqual(await reconcile({ Records: [record("pi")] }), { batchItemFailures: [] });
+          assert.deepEqual(await podsNow(), want);
+        });
+      });
+    });
+  }
+
+  test("writes nothing beside a controller that elects no leader, and goes on when its deployment has gone", async () => {
+    await onCluster(["pi"], async (env, podsNow, { transport }) => {
+      await withQueue(taken, async (queues) => {
+        const path = "/apis/apps/v1/namespaces/default/deployments";
+        await request(transport, "POST", path, deploymentOf("ghcr.io/kubeflow/spark-operator/controller:2.3.0"));
+        const settings = { ...queues, ...env };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        await request(transport, "DELETE", `${path}/controllers`);
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
+
+  test("whose namespaces a selector chooses leaves the others alone", async () => {
+    await onCluster(["pi"], async (env, podsNow, { transport }) => {
+      await withQueue(taken, async (queues) => {
+        const settings = { ...queues, ...env, REKINDLE_NAMESPACE_SELECTOR: "spark=enabled" };
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        await mergeObject(
+          transport,
+          { ref: { resource: namespaces, name: "default" } },
+          { metadata: { labels: { spark: "enabled" } } },
+        );
+        assert.deepEqual(await (await openReconcile(settings))({ Records: [record("pi")] }), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), ["pi-driver"]);
+      });
+    });
+  });
+
+  test("that has hardly any time left begins nothing, and comes back", async () => {
+    await onCluster(["pi"], async (env, podsNow) => {
+      await withQueue(taken, async (queues, bodies) => {
+        const reconcile = await openReconcile({ ...queues, ...env });
+        const context = { getRemainingTimeInMillis: () => 3_000 };
+        assert.deepEqual(await reconcile({ Records: [record("pi")] }, context), { batchItemFailures: [] });
+        assert.deepEqual(await podsNow(), []);
+        assert.ok(bodies().some((body) => JSON.stringify(body).includes('"reason":"retry"')));
+      });
+    });
+  });
+});

@@ -1,0 +1,133 @@
+/** The resync function: everything due in the order of keys, never past its time, and the next run goes on. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
+import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
+import type { Message } from "../../../../shared/core/key.ts";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { sweepOnce } from "../../../../shared/deployments/resync/function.ts";
+import { resync } from "../../../../shared/deployments/resync/sweep.ts";
+import { openCursors } from "../../../../shared/forward/cursors.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import { crds } from "../../host/stand.ts";
+
+const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" } as const;
+
+const open = async (count: number) => {
+  const { transport } = openSimulator({ crds });
+  const names = Array.from({ length: count }, (_, at) => `app-${String(at).padStart(3, "0")}`);
+  for (const name of names) {
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
+    await request(transport, "POST", "/api/v1/namespaces/default/configmaps", object);
+  }
+  const sent: Message[] = [];
+  const lines: string[] = [];
+  const checkpoints = memoryCheckpoints();
+  const report = (level: string, message: string): void => void lines.push(`${level} ${message}`);
+  const scope = {
+    ...{ transport, cluster: "c1", namespaces: ["default"], selector: undefined },
+    operators: [{ kind: "ConfigMap", resource: configMaps }],
+    queue: { send: async (message: Message): Promise<void> => void sent.push(message) },
+  };
+  const cursors = openCursors({ checkpoints, clusterUid: "u", report });
+  const parts = { scope, cursors, report };
+  return { parts, scope, sent, lines, checkpoints, transport, names };
+};
+
+/** Time that is over after so many looks at it. */
+const after = (looks: number) => {
+  let seen = 0;
+  return (): boolean => {
+    seen += 1;
+    return seen > looks;
+  };
+};
+
+const shown = (sent: readonly Message[]): readonly string[] =>
+  sent.map(({ name }) => name).filter((name) => name.startsWith("app-"));
+
+describe("a sweep", () => {
+  test("sends everything due in the order of keys, and writes nothing", async () => {
+    const { parts, sent, names, checkpoints } = await open(120);
+    const swept = await sweepOnce(parts, "run-1", () => false);
+    assert.deepEqual([shown(sent), swept.left, swept.next], [names, 0, undefined]);
+    assert.equal(checkpoints.all().size, 0);
+  });
+
+  test("sends nothing of kinds that another controller leads", async () => {
+    const { parts, sent } = await open(3);
+    const standing = { aside: async (kind: string) => kind === "ConfigMap" };
+    assert.deepEqual([(await sweepOnce({ ...parts, standing }, "run-1", () => false)).sent, sent], [0, []]);
+  });
+
+  test("sends nothing of namespaces that are not looked after", async () => {
+    const { parts, sent } = await open(3);
+    const within = async () => (namespace: string) => namespace !== "default";
+    const swept = await sweepOnce({ ...parts, scope: { ...parts.scope, within } }, "run-1", () => false);
+    assert.deepEqual([swept.sent, sent], [0, []]);
+  });
+
+  test("that has no time for all goes on in the next run, and the one after begins anew", async () => {
+    const { parts, sent, names, lines, checkpoints } = await open(120);
+    // Two looks while listing, then one before each fifty.
+    const first = await sweepOnce(parts, "run-1", after(3));
+    assert.deepEqual([first.sent, shown(sent)], [50, names.slice(0, 50)]);
+    assert.ok(lines.some((line) => line.startsWith("warn resync: out of time")));
+    sent.length = 0;
+    const second = await sweepOnce(parts, "run-2", after(4));
+    assert.deepEqual(shown(sent).slice(0, 70), names.slice(50));
+    assert.equal(second.sent, 100);
+    sent.length = 0;
+    await sweepOnce(parts, "run-3", () => false);
+    // Every namespace has a config map of its own, which was among the second hundred.
+    assert.equal(shown(sent)[0], names[29]);
+    sent.length = 0;
+    await sweepOnce(parts, "run-4", () => false);
+    assert.deepEqual(shown(sent), names);
+    assert.equal(checkpoints.all().size, 1);
+  });
+
+  test("that cannot even list in its time says so", async () => {
+    const { parts } = await open(3);
+    await assert.rejects(
+      sweepOnce(parts, "run-1", () => true),
+      /the time of a resync is over before checkpoints are listed/,
+    );
+  });
+
+  test("that cannot send fails, and what it sent is sent again under another run", async () => {
+    const { parts, scope } = await open(3);
+    const queue = { send: () => Promise.reject(new Error("no permission")) };
+    await assert.rejects(
+      sweepOnce({ ...parts, scope: { ...scope, queue } }, "run-1", () => false),
+      /no permission/,
+    );
+  });
+
+  test("passes by what rests, and asks for what vanished and for timers' keys", async () => {
+    const { scope, sent, transport, names } = await open(2);
+    const store = kubernetesCheckpoints(transport);
+    const [first = ""] = names;
+    const object: unknown = await request(transport, "GET", `/api/v1/namespaces/default/configmaps/${first}`);
+    const uid = JSON.stringify(object).match(/"uid":"([^"]+)"/)?.[1] ?? "";
+    const record = { schema: 1, cluster: "u", uid, saves: 1, rests: true, memory: {} } as const;
+    const key = { cluster: "c1", kind: "ConfigMap", namespace: "default" };
+    await store.save({ ...key, name: first }, record, undefined);
+    await store.save({ ...key, name: "app-gone" }, { ...record, uid: "old" }, undefined);
+    // A cursor is no application's record.
+    await store.save({ ...key, kind: "Cursor", name: "configmaps" }, record, undefined);
+    await resync(scope, "run-1");
+    assert.deepEqual(shown(sent), ["app-001", "app-gone"]);
+    // Something waits for it to be taken up, which its name tells.
+    sent.length = 0;
+    const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+    await request(transport, "POST", "/api/v1/namespaces/default/secrets", {
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: `to.${first}` } },
+    });
+    const ownerName = ({ metadata }: Obj): string | undefined => metadata.name.split("to.")[1];
+    const watches = [{ resource: secrets, errand: true, ownerName, matters: () => true }] as const;
+    await resync({ ...scope, operators: [{ kind: "ConfigMap", resource: configMaps, watches }] }, "run-2");
+    assert.deepEqual(shown(sent), ["app-000", "app-001", "app-gone"]);
+  });
+});

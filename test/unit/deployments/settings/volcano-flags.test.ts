@@ -1,0 +1,34 @@
+/** The flags of Volcano's controller manager on the host's own command line: its deployment's arguments can stay as they are. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { readConfiguration } from "../../../../shared/deployments/settings/host.ts";
+import { volcanoRows } from "../../../../shared/deployments/settings/volcano-flags.ts";
+
+const read = async (...flags: readonly string[]) => JSON.stringify(await readConfiguration(flags, {}));
+
+describe("a flag of Volcano's controller manager", () => {
+  for (const { flag } of volcanoRows.filter(({ is }) => is === "ignored"))
+    test(`--${flag} is taken, and said to be ignored`, async () => {
+      assert.match(await read(`--${flag}=1`), new RegExp(`flag --${flag}: ignored: `));
+    });
+
+  test("that limits how often a job is tried again is taken and ignored: no trouble of the API's ends a job", async () => {
+    assert.match(await read("--max-requeue-num=15"), /ignored: the API's trouble never ends a job/);
+  });
+
+  test("that has another name here is set", async () => {
+    assert.match(await read("--worker-threads=7"), /"concurrency":7/);
+  });
+
+  const refusals = [
+    ["--controllers=-job-controller", /one that is switched off cannot be left out/],
+    ["--scheduler-name=mine", /bare pods of the scheduler `volcano` get groups/],
+    ["--feature-gates=WorkLoadSupport=false", /flag --feature-gates: /],
+  ] as const;
+  for (const [flag, says] of refusals) test(`${flag} is refused`, async () => assert.match(await read(flag), says));
+
+  test("that asks for nothing is taken in silence, also where the Spark operator has one of its name", async () => {
+    const flags = ["--controllers=*", "--feature-gates=VolcanoJobSupport=true", "--feature-gates=PartialRestart=false"];
+    for (const flag of flags) assert.doesNotMatch(await read(flag), /problem|--controllers:|--feature-gates:/, flag);
+  });
+});

@@ -1,0 +1,186 @@
+/** A step that goes by what the process knows: two requests to a creation, and never anything that only a read may say. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Decision, list } from "../../../shared/core/decision.ts";
+import type { Key } from "../../../shared/core/key.ts";
+import { textOf } from "../../../shared/core/key.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import type { Plan, View } from "../../../shared/core/plan.ts";
+import type { Looking } from "../../../shared/core/query.ts";
+import { dateAt } from "../../../shared/core/time.ts";
+import { merged } from "../../../shared/engine/batch.ts";
+import type { CachedStep, StepCache } from "../../../shared/engine/reads/cache.ts";
+import { step } from "../../../shared/engine/step.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";
+
+const watched = { ...message, watched: true } as const;
+const query: Looking = { do: "list", resource: parts, namespace: "ns", labels: {} };
+
+type Knowing = {
+  readonly world: World;
+  readonly stage: Stage;
+  readonly kept: Map<string, CachedStep>;
+  seen: readonly Stored[];
+};
+
+/** One part more at each step, as many as there are; `more` is added to every plan. */
+const growing = (more: (view: View<Toy>) => Partial<Plan<Toy>>) =>
+  function* (view: View<Toy>): Decision<Toy> {
+    yield* list(query);
+    const count = (view.memory?.count ?? 0) + 1;
+    return { memory: { count }, stages: [[creation(`part-${count}`)]], staleSafe: true, ...more(view) };
+  };
+
+/** A world after one live step, whose process remembers it. */
+const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
+  const there = stage(growing(more));
+  const kept = new Map<string, CachedStep>();
+  const knows: { seen: readonly Stored[] } = { seen: [] };
+  const recall: StepCache = {
+    take: (key: Key) => {
+      const found = kept.get(textOf(key));
+      kept.delete(textOf(key));
+      return found;
+    },
+    keep: (key, recollection) => void kept.set(textOf(key), recollection),
+    appeared: () => undefined,
+    made: () => {},
+    doubt: () => {},
+    look: () => knows.seen,
+  };
+  const world = { ...there.world, recall };
+  await step(world, message);
+  there.calls.length = 0;
+  return { world, stage: there, kept, ...knows };
+};
+
+describe("what was watched", () => {
+  test("is decided on at once: the save, and what it planned", async () => {
+    const { world, stage: there } = await knowing();
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["save 2", "create parts part-2"]);
+    await step(world, watched);
+    assert.deepEqual(there.calls.slice(2), ["save 3", "create parts part-3"]);
+  });
+
+  const others = [
+    ["was called by a timer", { ...message, reason: "timer" }],
+    ["comes again after trouble", { ...watched, tries: 1 }],
+  ] as const;
+  for (const [why, called] of others)
+    test(`who ${why} looks first`, async () => {
+      const { world, stage: there } = await knowing();
+      await step(world, called);
+      assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
+    });
+
+  test("together with what was not, is looked at first", () => {
+    assert.equal(merged([watched, watched]).watched, true);
+    assert.equal(merged([message, watched]).watched, undefined);
+  });
+
+  test("is nothing to a shadow", async () => {
+    const { world, stage: there } = await knowing();
+    await step({ ...world, shadow: () => {} }, watched);
+    assert.equal(there.calls[0], "load");
+  });
+});
+
+describe("a plan that does not stand behind what is merely known", () => {
+  test("is decided again on what is read, and nothing of the first is done", async () => {
+    const removing = ({ now }: View<Toy>): Partial<Plan<Toy>> =>
+      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], staleSafe: false } : {};
+    const { world, stage: there } = await knowing(removing);
+    there.time.now += 1_000;
+    there.time.monotonic += 1_000;
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["load", "get toys bear", "list parts", "save 2", "remove parts part-1"]);
+  });
+
+  test("leaves nothing to go by", async () => {
+    const { kept } = await knowing(() => ({ staleSafe: false }));
+    assert.equal(kept.size, 0);
+  });
+});
+
+describe("a kind whose steps begin with what is watched", () => {
+  const watchful = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
+    const knows = await knowing(more);
+    const { world } = knows;
+    const operatorOf: World["operatorOf"] = (kind) => {
+      const operator = world.operatorOf(kind);
+      return operator === undefined ? undefined : { ...operator, watchful: true };
+    };
+    knows.kept.clear();
+    return { ...knows, world: { ...world, operatorOf } };
+  };
+
+  test("reads record and object where it remembers none, and lists nothing", async () => {
+    const { world, stage: there } = await watchful();
+    await step(world, watched);
+    assert.deepEqual(there.calls, ["load", "get toys bear", "save 2", "create parts part-2"]);
+  });
+
+  test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
+    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { staleSafe: false }));
+    await step(world, message);
+    assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
+    there.calls.length = 0;
+    await step(world, watched);
+    assert.deepEqual(there.calls.slice(0, 5), ["load", "get toys bear", "load", "get toys bear", "list parts"]);
+  });
+
+  test("goes on by it where there is more to do", async () => {
+    const { world, stage: there } = await watchful(({ memory }) => (memory?.count === 1 ? { again: true } : {}));
+    await step(world, watched);
+    assert.deepEqual(
+      there.sent.map(({ message: { reason, watched: so } }) => [reason, so]),
+      [["again", true]],
+    );
+  });
+});
+
+describe("a record that others have gone on from", () => {
+  test("loses the save, has touched nothing, and is read", async () => {
+    const { world, stage: there } = await knowing();
+    const loaded = await there.checkpoints.load(message);
+    const record = there.record();
+    assert.ok(record !== undefined);
+    await there.checkpoints.save(message, { ...record, saves: 7, memory: { count: 7 } }, loaded?.version);
+    await step(world, watched);
+    assert.deepEqual(writesIn(there.calls), ["save 2", "save 8", "create parts part-8"]);
+  });
+
+  test("is acted on within the fence of the instant that its clock shows, which is up to a second ago", async () => {
+    const begun = await Promise.all(
+      [9_001, 9_002].map(async (saveMs) => {
+        const { world, stage: there } = await knowing();
+        there.time.monotonic += 999;
+        there.after = (call) => {
+          if (call.startsWith("save")) there.time.monotonic += saveMs;
+        };
+        await step(world, watched);
+        return there.objects.has("parts part-2");
+      }),
+    );
+    assert.deepEqual(begun, [true, false]);
+  });
+
+  test("is remembered by nobody after a step that did not come through", async () => {
+    const { world, stage: there, kept } = await knowing();
+    there.before = (call) => {
+      if (call.startsWith("create")) throw new Error("the wire was cut");
+    };
+    await step(world, watched);
+    assert.equal(kept.size, 0);
+  });
+});
+
+test("the server's clock is carried along in whole seconds, and never runs ahead", () => {
+  const epoch = { date: eight, at: 500 };
+  assert.deepEqual(
+    [400, 500, 1_499, 1_500, 4_999].map((at) => dateAt(epoch, at) - eight),
+    [0, 0, 0, 1_000, 4_000],
+  );
+});

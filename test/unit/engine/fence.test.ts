@@ -1,0 +1,114 @@
+/** Nothing is created later than the fence after the first look, by which the next step counts until nothing can arrive. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Plan } from "../../../shared/core/plan.ts";
+import { settledMs, timing } from "../../../shared/engine/settings.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { creation, message, part, parts, refOf, type Stage, stage, type Toy, toy } from "./fakes.ts";
+
+/** A toy that wants an arm. */
+const opened = (): { readonly world: Stage; readonly looks: number[] } => {
+  const looks: number[] = [];
+  const world = stage(({ now }) => {
+    looks.push(now);
+    return { memory: { count: now }, stages: [[creation("arm")]] };
+  });
+  world.put(toy());
+  return { world, looks };
+};
+
+type Pause = { readonly at: string; readonly ms: number; readonly times?: number };
+
+/** Time passes in calls of these names, so often each; on the server's clock as on ours. */
+const passing = (world: Stage, pauses: readonly Pause[]): void => {
+  const left = pauses.map(({ at, ms, times = 1 }) => ({ at, ms, times }));
+  world.before = (call) => {
+    const pause = left.find(({ at, times }) => times > 0 && call.startsWith(at));
+    if (pause === undefined) return;
+    pause.times -= 1;
+    world.time.monotonic += pause.ms;
+    world.time.now += pause.ms;
+  };
+};
+
+const has = (world: Stage): boolean => world.objects.has("parts arm");
+
+describe("what is to be created", () => {
+  const rows: readonly { why: string; pauses: readonly Pause[]; made: boolean; looks: number }[] = [
+    { why: "is, in the last moment", pauses: [{ at: "save", ms: 10_000 }], made: true, looks: 1 },
+    { why: "is not, when the save took too long", pauses: [{ at: "save", ms: 10_001 }], made: false, looks: 1 },
+    {
+      why: "is not, when look and save took too long together",
+      pauses: [
+        { at: "get", ms: 5_000 },
+        { at: "save", ms: 5_001 },
+      ],
+      made: false,
+      looks: 1,
+    },
+    {
+      why: "is looked for again when the look took half of the fence, and then has all of it",
+      pauses: [
+        { at: "get", ms: 5_001 },
+        { at: "save", ms: 10_000 },
+      ],
+      made: true,
+      looks: 2,
+    },
+    {
+      why: "is looked for again once only, and then begins within what is left",
+      pauses: [{ at: "get", ms: 6_000, times: 9 }],
+      made: true,
+      looks: 2,
+    },
+    {
+      why: "is not, when the second look was too slow as well",
+      pauses: [
+        { at: "get", ms: 6_000, times: 2 },
+        { at: "save", ms: 4_001 },
+      ],
+      made: false,
+      looks: 2,
+    },
+  ];
+  for (const { why, pauses, made, looks: count } of rows)
+    test(why, async () => {
+      const { world, looks } = opened();
+      passing(world, pauses);
+      const { did } = await step(world.world, message);
+      assert.deepEqual([has(world), looks.length, did], [made, count, made ? "step" : "troubled"]);
+    });
+
+  test("begins so early that a step that counts from the same look finds all arrived", async () => {
+    const { world, looks } = opened();
+    passing(world, [{ at: "get", ms: 5_000 }]);
+    let begins = 0;
+    world.after = (call) => {
+      if (call.startsWith("save")) world.time.monotonic += 4_999;
+      if (call === "create parts arm") begins = world.time.monotonic;
+    };
+    const before = world.time.monotonic;
+    await step(world.world, message);
+    assert.ok(has(world) && looks.length === 1);
+    assert.ok(begins - before + timing.requestTimeoutMs < settledMs(timing));
+  });
+});
+
+describe("what is ended", () => {
+  test("has the fence after its save, whatever the look took: it names who is meant", async () => {
+    const old = part("old");
+    const plan = (uid: string): Plan<Toy> => ({
+      memory: { count: 1 },
+      stages: [[{ do: "delete", ref: refOf(parts, "old"), uid }]],
+    });
+    const world = stage(() => plan("uid-old"));
+    world.put(toy());
+    world.put({ ...old, metadata: { ...old.metadata, uid: "uid-old" } });
+    passing(world, [
+      { at: "get", ms: 8_000 },
+      { at: "save", ms: 9_000 },
+    ]);
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.equal(world.objects.has("parts old"), false);
+  });
+});

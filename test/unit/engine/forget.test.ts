@@ -1,0 +1,71 @@
+/** The end of a record: what is settled is forgotten, and whoever has the name next gets its turn. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Plan } from "../../../shared/core/plan.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { message, stage, type Toy, toy } from "./fakes.ts";
+
+describe("the end of a record", () => {
+  const forgetting: Plan<Toy> = { memory: { count: 0 }, stages: [], forget: true };
+
+  test("what is settled is forgotten", async () => {
+    const world = stage();
+    await step(world.world, message);
+    world.objects.delete("toys bear");
+    world.decide = () => forgetting;
+    assert.deepEqual(await step(world.world, message), { did: "step", writes: 1 });
+    assert.equal(world.record(), undefined);
+    assert.deepEqual(world.sent, []);
+  });
+
+  test("the record of a race lost is not removed", async () => {
+    const world = stage();
+    await step(world.world, message);
+    world.objects.delete("toys bear");
+    world.decide = () => forgetting;
+    world.before = async (call) => {
+      const loaded = await world.checkpoints.load(message);
+      if (call.startsWith("drop") && world.record()?.saves === 1)
+        await world.checkpoints.save(
+          message,
+          { ...world.record(), schema: 1, cluster: "cluster-1", uid: "toy-1", saves: 2, memory: { count: 5 } },
+          loaded?.version,
+        );
+    };
+    assert.deepEqual(await step(world.world, message), { did: "raced" });
+    assert.deepEqual(world.record()?.memory, { count: 5 });
+  });
+
+  test("another object of the name has its turn when the old one's memory is settled", async () => {
+    const world = stage();
+    await step(world.world, message);
+    world.put(toy({ uid: "toy-2" }));
+    const seen: unknown[] = [];
+    world.decide = ({ object, uid, memory }) => {
+      seen.push([object?.metadata.uid, uid, memory]);
+      return object === undefined ? forgetting : { memory: { count: 3 }, stages: [] };
+    };
+    await step(world.world, message);
+    assert.deepEqual([world.record(), world.sent.map((sent) => sent.message.reason)], [undefined, ["again"]]);
+    await step(world.world, message);
+    assert.deepEqual(seen, [
+      [undefined, "toy-1", { count: 0 }],
+      ["toy-2", "toy-2", undefined],
+    ]);
+    assert.equal(world.record()?.uid, "toy-2");
+  });
+
+  test("what is gone is still in the charge of whom its labels gave it to", async () => {
+    const world = stage();
+    world.put(toy({ labels: { team: "a" } }));
+    await step(world.world, message);
+    world.objects.delete("toys bear");
+    world.decide = () => forgetting;
+    const chargeOf = (team: string) => (_: unknown, labels: Readonly<Record<string, string>> | undefined) =>
+      labels === undefined || labels["team"] === team;
+    assert.equal((await step({ ...world.world, inCharge: chargeOf("b") }, message)).did, "nothing");
+    assert.notEqual(world.record(), undefined);
+    assert.equal((await step({ ...world.world, inCharge: chargeOf("a") }, message)).did, "step");
+    assert.equal(world.record(), undefined);
+  });
+});

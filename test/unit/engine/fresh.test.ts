@@ -1,0 +1,45 @@
+/** What is made by chance: by the applier, into an object that is not there yet, and never twice. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Effect } from "../../../shared/core/plan.ts";
+import { apply } from "../../../shared/engine/apply.ts";
+import type { Chance } from "../../../shared/engine/ports.ts";
+import { creation, eight, part, parts, refOf, type Stage, stage } from "./fakes.ts";
+
+const drawn: Chance = async () => ({ id_rsa: "drawn" });
+
+const handsOf = (world: Stage, chance?: Chance) => ({
+  cluster: world.world.cluster,
+  clock: world.world.clock,
+  until: Number.POSITIVE_INFINITY,
+  now: eight,
+  chance,
+});
+
+const plain = creation("arm");
+const secret: Effect =
+  plain.do === "create" ? { ...plain, object: { ...plain.object, data: { config: "told" } }, fresh: "ssh-key" } : plain;
+
+const dataOf = async (world: Stage): Promise<unknown> =>
+  (await world.world.cluster.get(refOf(parts, "arm"))).value?.["data"];
+
+describe("what is made by chance", () => {
+  test("stands beside what was decided", async () => {
+    const world = stage();
+    assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
+    assert.deepEqual(await dataOf(world), { config: "told", id_rsa: "drawn" });
+  });
+
+  test("is not made again where it is", async () => {
+    const world = stage();
+    world.put({ ...part("arm"), data: { id_rsa: "first" } });
+    assert.equal((await apply(handsOf(world, drawn), secret)).did, "done");
+    assert.deepEqual(await dataOf(world), { id_rsa: "first" });
+  });
+
+  test("makes nothing where nobody can make it", async () => {
+    const world = stage();
+    assert.equal((await apply(handsOf(world), secret)).did, "troubled");
+    assert.equal(await dataOf(world), undefined);
+  });
+});

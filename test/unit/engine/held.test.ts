@@ -1,0 +1,67 @@
+/** What holds an object up is told in its status, where its kind has a place for it, until a step comes through. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { step } from "../../../shared/engine/step.ts";
+import { conflict, creation, failing, message, type Stage, stage, toy } from "./fakes.ts";
+
+const heldUp = (status?: object): Stage => {
+  const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], status: { phase: "made" } }));
+  world.put(toy({}, status));
+  world.before = (call) => {
+    if (call === "create parts arm") throw failing(403, "Forbidden");
+  };
+  return world;
+};
+
+const statusOf = (world: Stage): unknown => world.objects.get("toys bear")?.["status"];
+
+test("a trouble that lasts stands in the status, and is gone when a step comes through", async () => {
+  const world = heldUp({ phase: "" });
+  await step(world.world, { ...message, tries: 1 });
+  assert.deepEqual(statusOf(world), { phase: "" });
+  await step(world.world, { ...message, tries: 2 });
+  assert.deepEqual(statusOf(world), { phase: "", message: "Forbidden said so" });
+  const patches = (): number => world.calls.filter((call) => call.startsWith("patch")).length;
+  assert.equal(patches(), 1);
+  await step(world.world, { ...message, tries: 3 });
+  assert.equal(patches(), 1);
+  world.before = () => {};
+  await step(world.world, { ...message, tries: 4 });
+  assert.deepEqual(statusOf(world), { phase: "made" });
+});
+
+test("an object whose kind has no place for it is left alone", async () => {
+  const world = heldUp();
+  await step(world.world, { ...message, tries: 2 });
+  assert.equal(world.calls.filter((call) => call.startsWith("patch")).length, 0);
+});
+
+test("a status that changed meanwhile is left to whoever changed it", async () => {
+  const world = heldUp({ phase: "" });
+  const before = world.before;
+  world.before = (call) => {
+    if (call.startsWith("patch")) throw conflict();
+    return before(call);
+  };
+  assert.equal((await step(world.world, { ...message, tries: 2 })).did, "troubled");
+});
+
+for (const [call, status, want] of [
+  ["create parts arm", { phase: "" }, "Cannot create Part: for Forbidden said so"],
+  ["patch", { phase: "old" }, "Cannot status Toy: for Forbidden said so"],
+] as const)
+  test(`what lasts in the way is told in the kind's words for what could not be done: ${call}`, async () => {
+    const world = heldUp(status);
+    world.before = (one) => {
+      if (one.startsWith(call)) throw failing(403, "Forbidden");
+    };
+    world.words = ({ doing, message }) =>
+      doing && { reason: `Cannot ${doing.do} ${doing.kind}`, message: `for ${message}` };
+    await step(world.world, { ...message, tries: 2 });
+    const told = [...world.objects.values()].filter(({ kind }) => kind === "Event");
+    assert.deepEqual(
+      told.map(({ reason, message: said }) => `${reason}: ${said}`),
+      [want],
+    );
+    assert.equal(world.record()?.trouble?.reason, "Forbidden");
+  });

@@ -1,0 +1,60 @@
+/** A deletion with a last word: the status is written first, of the very version that was looked at, and then it goes. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ApiError } from "../../../shared/core/errors.ts";
+import { apply } from "../../../shared/engine/apply.ts";
+import { eight, failing, part, parts, refOf, type Stage, stage } from "./fakes.ts";
+
+const prepared = (): { readonly world: Stage; readonly version: string; readonly said: unknown[] } => {
+  const world = stage();
+  const said: unknown[] = [];
+  const { resourceVersion } = world.put(part("arm")).metadata;
+  world.keeps = (status) => {
+    said.push(status);
+    return status;
+  };
+  return { world, version: resourceVersion, said };
+};
+
+const ended = async (world: Stage, resourceVersion: string, until = Number.POSITIVE_INFINITY) => {
+  const { uid } = [...world.objects.values()].find(({ kind }) => kind === "Part")?.metadata ?? { uid: "" };
+  const hands = { cluster: world.world.cluster, clock: world.world.clock, until, now: eight };
+  const lastWord = { phase: "Failed", reason: "NodeLost" };
+  return apply(hands, { do: "delete", ref: refOf(parts, "arm"), uid, resourceVersion, graceSeconds: 0, lastWord });
+};
+
+const refusing = (world: Stage, error: ApiError): void => {
+  world.before = (name) => {
+    if (name === "patch parts arm") throw error;
+  };
+};
+
+test("the word is written, and what it was written on is deleted", async () => {
+  const { world, version, said } = prepared();
+  assert.deepEqual(await ended(world, version), { did: "done" });
+  assert.deepEqual(said, [{ phase: "Failed", reason: "NodeLost" }]);
+  assert.equal(world.objects.has("parts arm"), false);
+});
+
+test("what has changed since it was looked at gets no word and stays", async () => {
+  const { world, said } = prepared();
+  const { did } = await ended(world, "of before");
+  assert.deepEqual([did, said, world.objects.has("parts arm")], ["troubled", [], true]);
+});
+
+for (const status of [403, 404])
+  test(`who is answered ${status} ends it without a word`, async () => {
+    const { world, version, said } = prepared();
+    refusing(world, failing(status, "Denied"));
+    assert.deepEqual(await ended(world, version), { did: "done" });
+    assert.deepEqual([said, world.objects.has("parts arm")], [[], false]);
+  });
+
+test("a word that took longer than the fence ends nothing", async () => {
+  const { world, version } = prepared();
+  world.after = (name) => {
+    if (name === "patch parts arm") world.time.monotonic += 60_000;
+  };
+  const done = await ended(world, version, world.time.monotonic + 10_000);
+  assert.deepEqual([done.did, world.objects.has("parts arm")], ["troubled", true]);
+});

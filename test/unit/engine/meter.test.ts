@@ -1,0 +1,49 @@
+/** Figures are told by whoever's status write won, and by nobody else. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MetricSample } from "../../../shared/core/metric.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { conflict, message, type Stage, stage } from "./fakes.ts";
+
+const metered = (): { world: Stage; told: MetricSample[]; run: () => ReturnType<typeof step> } => {
+  const told: MetricSample[] = [];
+  const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" } }));
+  return { world, told, run: () => step({ ...world.world, meter: (measures) => told.push(...measures) }, message) };
+};
+
+test("a status that was written is counted once", async () => {
+  const { told, run } = metered();
+  await run();
+  await run();
+  assert.deepEqual(told, [{ do: "count", name: "made", value: 1, of: {} }]);
+});
+
+test("the loser of a race counts nothing", async () => {
+  const { world, told, run } = metered();
+  world.before = (call) => {
+    if (call.startsWith("patch")) throw conflict();
+  };
+  await run();
+  assert.deepEqual(told, []);
+});
+
+test("a record that cannot be used is counted", async () => {
+  const { world, told, run } = metered();
+  await run();
+  world.world.operatorOf("Toy");
+  told.length = 0;
+  const parse = world.world.operatorOf;
+  const broken: Stage["world"] = {
+    ...world.world,
+    meter: (measures) => void told.push(...measures),
+    operatorOf: (kind) => {
+      const operator = parse(kind);
+      return operator === undefined ? undefined : { ...operator, parse: () => ({ ok: false, error: "odd" }) };
+    },
+  };
+  assert.equal((await step(broken, message)).did, "stopped");
+  assert.deepEqual(
+    told.map(({ name }) => name),
+    ["rekindle_recovery_errors_total"],
+  );
+});

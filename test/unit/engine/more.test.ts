@@ -1,0 +1,83 @@
+/** A plan with more to decide: what it made is decided on within the step, from what was seen, and only then told. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { get } from "../../../shared/core/decision.ts";
+import type { Effect } from "../../../shared/core/plan.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { creation, failing, message, parts, refOf, type Stage, stage, toy, writesIn } from "./fakes.ts";
+
+const arm = { do: "get", ref: refOf(parts, "arm") } as const;
+const leg = { do: "get", ref: refOf(parts, "leg") } as const;
+
+const wish = (name: string): Effect => {
+  const effect = creation(name);
+  return effect.do === "create" ? { ...effect, optional: true } : effect;
+};
+
+/** Looks for an arm, makes a leg, and says what it finds of it. */
+const growing = (effect: Effect): Stage =>
+  stage(function* ({ done = [] }) {
+    yield* get(arm);
+    const plan = { memory: { count: 1 }, waitsFor: "it" };
+    if (done.length === 0) return { ...plan, stages: [[effect]], status: { phase: "never told" }, more: true };
+    const phase = (yield* get(leg)) === undefined ? "without" : "with";
+    return { ...plan, stages: [], status: { phase }, rests: false };
+  });
+
+describe("a plan with more to decide", () => {
+  test("is saved once, looks only at what is new, and tells at its end", async () => {
+    const world = growing(creation("leg"));
+    assert.deepEqual(await step(world.world, message), { did: "step", writes: 3 });
+    assert.deepEqual(world.calls, [
+      ...["load", "get toys bear", "get parts arm", "save 1"],
+      ...["create parts leg", "get parts leg", "patch toys bear"],
+    ]);
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "with" });
+  });
+
+  test("passes over what it may do without, and is not asked for it again", async () => {
+    const world = growing(wish("leg"));
+    world.before = (call) => {
+      if (call === "create parts leg") throw failing(403, "Forbidden");
+    };
+    await step(world.world, message);
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "without" });
+    assert.equal(world.calls.filter((call) => call === "create parts leg").length, 2);
+  });
+
+  test("tells nothing when it dies in between: the next step decides again", async () => {
+    const world = growing(creation("leg"));
+    world.after = (call) => {
+      if (call === "create parts leg") throw new Error("died");
+    };
+    await step(world.world, message);
+    assert.equal(world.objects.get("toys bear")?.["status"], undefined);
+    world.after = () => {};
+    await step(world.world, message);
+    assert.deepEqual(world.objects.get("toys bear")?.["status"], { phase: "with" });
+  });
+});
+
+describe("what is worth a try and no more", () => {
+  const cases = [
+    { name: "is waited for at first", tries: 1, want: "troubled", told: 0 },
+    {
+      name: "is given up when it has been in the way for long enough, and that is told",
+      tries: 2,
+      want: "step",
+      told: 1,
+    },
+  ] as const;
+  for (const { name, tries, want, told } of cases) {
+    test(name, async () => {
+      const world = stage(() => ({ memory: { count: 1 }, stages: [[wish("leg")]] }));
+      world.put(toy());
+      world.before = (call) => {
+        if (call === "create parts leg") throw failing(503, "ServiceUnavailable");
+      };
+      assert.equal((await step(world.world, { ...message, tries })).did, want);
+      assert.equal(world.lines.filter((line) => line.message === "continued without it").length, told);
+      assert.ok(writesIn(world.calls).includes("create parts leg"));
+    });
+  }
+});

@@ -1,0 +1,98 @@
+/** The first look: whose the memory is, what absence takes to be believed, and records that stop everything. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { step } from "../../../shared/engine/step.ts";
+import { message, type Stage, stage, toy } from "./fakes.ts";
+
+/** A world whose toy has a record, and a log of what decisions got to see. */
+const recorded = async (): Promise<{ world: Stage; seen: unknown[] }> => {
+  const world = stage();
+  await step(world.world, message);
+  const seen: unknown[] = [];
+  world.decide = ({ object, memory }) => {
+    seen.push(object?.metadata.generation);
+    return { memory: memory ?? { count: 0 }, stages: [] };
+  };
+  world.calls.length = 0;
+  world.sent.length = 0;
+  return { world, seen };
+};
+
+describe("absence", () => {
+  test("is confirmed by a list before it is believed", async () => {
+    const { world, seen } = await recorded();
+    world.objects.delete("toys bear");
+    world.put({ ...toy(), metadata: { ...toy().metadata, name: "doll", uid: "toy-2" } });
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.deepEqual([world.calls.slice(0, 3), seen], [["load", "get toys bear", "list toys"], [undefined]]);
+  });
+
+  test("that the list does not confirm ends nothing: the step comes back", async () => {
+    const { world, seen } = await recorded();
+    const bear = toy();
+    world.objects.delete("toys bear");
+    world.before = (call) => {
+      if (call === "list toys") world.put(bear);
+    };
+    assert.deepEqual(await step(world.world, message), {
+      did: "troubled",
+      reason: "StaleRead",
+      message: "Toy ns/bear was not found by name but is listed; trying again",
+    });
+    assert.deepEqual([seen, world.sent.map((sent) => sent.message.tries)], [[], [1]]);
+  });
+
+  test("without a record nothing has to be confirmed", async () => {
+    const world = stage();
+    world.objects.clear();
+    assert.deepEqual(await step(world.world, message), { did: "nothing", why: "neither object nor checkpoint" });
+    assert.deepEqual(world.calls, ["load", "get toys bear"]);
+  });
+});
+
+describe("the object", () => {
+  test("is read after the record: whatever others did before their save, this step sees", async () => {
+    const { world, seen } = await recorded();
+    world.before = async (call) => {
+      if (call !== "load") return;
+      await new Promise(setImmediate);
+      world.put(toy({ generation: 2 }));
+    };
+    await step(world.world, message);
+    assert.deepEqual(seen, [2]);
+  });
+});
+
+describe("an object from before what the memory has taken in", () => {
+  const cases = [
+    { name: "is asked for again", again: 2, want: 2 },
+    { name: "is believed the second time: the server was restored", again: 1, want: 1 },
+  ];
+  for (const { name, again, want } of cases) {
+    test(name, async () => {
+      const { world, seen } = await recorded();
+      world.put(toy({ generation: 2 }));
+      await step(world.world, message);
+      seen.length = 0;
+      world.put(toy({ generation: 1 }));
+      world.after = (call) => {
+        if (call === "get toys bear") world.put(toy({ generation: again }));
+      };
+      await step(world.world, message);
+      assert.deepEqual(seen, [want]);
+    });
+  }
+
+  test("and gone the second time, its absence is confirmed like any other", async () => {
+    const { world } = await recorded();
+    world.put(toy({ generation: 2 }));
+    await step(world.world, message);
+    world.put(toy({ generation: 1 }));
+    world.after = (call) => {
+      if (call === "get toys bear") world.objects.delete("toys bear");
+    };
+    world.calls.length = 0;
+    await step(world.world, message);
+    assert.deepEqual(world.calls, ["load", "get toys bear", "get toys bear", "list toys"]);
+  });
+});

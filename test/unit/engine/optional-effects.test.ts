@@ -1,0 +1,48 @@
+/** What an application goes on without is told, once, also when the first to tell it meets trouble. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Effect } from "../../../shared/core/plan.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { failing, message, part, parts, type Stage, stage, toy } from "./fakes.ts";
+
+const wish: Effect = { do: "create", object: part("leg"), resource: parts, owner: "toy-1", optional: true };
+
+/** A leg that nobody may make, and a server that so many times has no room for an event. */
+const withoutLeg = (times: number): Stage => {
+  const world = stage(({ done = [] }) =>
+    done.includes(wish) ? { memory: { count: 2 }, stages: [] } : { memory: { count: 1 }, stages: [[wish]], more: true },
+  );
+  world.put(toy());
+  let left = times;
+  world.before = (call) => {
+    if (call === "create parts leg") throw failing(403, "Forbidden");
+    if (!call.startsWith("create events") || left <= 0) return;
+    left -= 1;
+    throw failing(503, "ServiceUnavailable");
+  };
+  return world;
+};
+
+const told = (world: Stage): number => [...world.objects.values()].filter(({ kind }) => kind === "Event").length;
+
+describe("what is passed over", () => {
+  test("is told", async () => {
+    const world = withoutLeg(0);
+    assert.equal((await step(world.world, message)).did, "step");
+    assert.equal(told(world), 1);
+  });
+
+  test("and cannot be told now, is come back for", async () => {
+    const world = withoutLeg(1);
+    assert.equal((await step(world.world, message)).did, "troubled");
+    assert.deepEqual([told(world), world.record()?.memory], [0, { count: 1 }]);
+    assert.equal((await step(world.world, world.sent[0]?.message ?? message)).did, "step");
+    assert.deepEqual([told(world), world.record()?.memory], [1, { count: 2 }]);
+  });
+
+  test("and cannot be told for long, holds nothing up", async () => {
+    const world = withoutLeg(9);
+    assert.equal((await step(world.world, { ...message, tries: 2 })).did, "step");
+    assert.deepEqual([told(world), world.record()?.memory], [0, { count: 2 }]);
+  });
+});

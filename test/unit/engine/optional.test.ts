@@ -1,0 +1,89 @@
+/** Effects that are worth a try and no more: made, passed over, or waited for. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ApiError } from "../../../shared/core/errors.ts";
+import type { Effect } from "../../../shared/core/plan.ts";
+import { apply, type Done } from "../../../shared/engine/apply.ts";
+import { eight, failing, part, parts, type Stage, stage } from "./fakes.ts";
+
+const handsOf = ({ world: { cluster, clock } }: Stage) => ({
+  cluster,
+  clock,
+  until: Number.POSITIVE_INFINITY,
+  now: eight,
+});
+
+const answering = (world: Stage, call: string, ...errors: readonly ApiError[]): void => {
+  const left = [...errors];
+  world.before = (name) => {
+    const error = name === call ? left.shift() : undefined;
+    if (error !== undefined) throw error;
+  };
+};
+
+const short = (done: Done): string => (done.did === "troubled" ? `troubled ${done.trouble.reason}` : done.did);
+
+describe("what is worth a try and no more", () => {
+  const wish: Effect = { do: "create", object: part("arm"), resource: parts, owner: "toy-1", optional: true };
+  const cases: readonly { name: string; errors: readonly ApiError[]; want: string }[] = [
+    { name: "is made where it can be", errors: [], want: "done" },
+    { name: "is asked for again when one odd answer denies it", errors: [failing(403, "Forbidden")], want: "done" },
+    {
+      name: "is passed over when refused",
+      errors: Array.from({ length: 4 }, () => failing(422, "Invalid")),
+      want: "passed",
+    },
+    { name: "or not allowed", errors: [failing(403, "Forbidden"), failing(403, "Forbidden")], want: "passed" },
+    {
+      name: "or of a kind that is not served",
+      errors: [failing(404, "NotFound"), failing(404, "NotFound")],
+      want: "passed",
+    },
+    {
+      name: "but waited for when two answers deny it for reasons that differ",
+      errors: [failing(403, "Forbidden"), failing(404, "NotFound")],
+      want: "troubled NotFound",
+    },
+    {
+      name: "and when the server is busy",
+      errors: [failing(503, "ServiceUnavailable")],
+      want: "troubled ServiceUnavailable",
+    },
+  ];
+  for (const { name, errors, want } of cases) {
+    test(name, async () => {
+      const world = stage();
+      answering(world, "create parts arm", ...errors);
+      assert.equal(short(await apply(handsOf(world), wish)), want);
+    });
+  }
+
+  test("or whose name somebody else has", async () => {
+    const world = stage();
+    world.put(part("arm", "toy-9"));
+    assert.equal(short(await apply(handsOf(world), wish)), "passed");
+  });
+});
+
+describe("a change that is worth a try and no more", () => {
+  const wish: Effect = {
+    ...{ do: "patch", ref: { resource: parts, name: "arm" }, uid: "u", resourceVersion: "1" },
+    ...{ patch: { spec: {} }, optional: true },
+  };
+  const cases = [
+    { name: "is passed over where it is not allowed", error: failing(403, "Forbidden"), want: "passed" },
+    { name: "or its kind is not served", error: failing(404, "NotFound"), want: "passed" },
+    {
+      name: "and made again where somebody else was first",
+      error: failing(409, "Conflict"),
+      want: "troubled Conflict",
+    },
+  ];
+  for (const { name, error, want } of cases)
+    test(name, async () => {
+      const world = stage();
+      world.put(part("arm"));
+      answering(world, "patch parts arm", error);
+      assert.equal(short(await apply(handsOf(world), wish)), want);
+    });
+});

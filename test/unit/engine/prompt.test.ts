@@ -1,0 +1,75 @@
+/** What is to be created soon after a look, or not at all: what was on its way is known for lost the sooner. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { step } from "../../../shared/engine/step.ts";
+import { creation, message, type Stage, stage, toy } from "./fakes.ts";
+
+const createWithinMs = 3_000;
+
+/** A toy that wants an arm, soon after a look unless the step was slow to come so far. */
+const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)[] } => {
+  const slow: (boolean | undefined)[] = [];
+  const world = stage(({ slow: late }) => {
+    slow.push(late);
+    return { memory: { count: 1 }, stages: [[creation("arm")]], ...(late === true ? {} : { createWithinMs }) };
+  });
+  world.put(toy());
+  return { world, slow };
+};
+
+/** So much time passes in each call of this name. */
+const passing = (world: Stage, name: string, ms: number): void => {
+  world.before = (call) => {
+    if (call.startsWith(name)) world.time.monotonic += ms;
+  };
+};
+
+const has = (world: Stage): boolean => world.objects.has("parts arm");
+
+describe("what is to be created soon after a look", () => {
+  const rows = [
+    { why: "is, when nothing was slow", slow: "none", ms: 0, did: "step", made: true, looks: [undefined] },
+    { why: "is, in the last moment", slow: "save", ms: 3_000, did: "step", made: true, looks: [undefined] },
+    {
+      why: "is not, when the save took too long",
+      slow: "save",
+      ms: 3_001,
+      did: "troubled",
+      made: false,
+      looks: [undefined],
+    },
+    {
+      why: "is looked for again when the look took long, and then has its time",
+      slow: "load",
+      ms: 1_501,
+      did: "step",
+      made: true,
+      looks: [undefined, true],
+    },
+    {
+      why: "is not looked for again when the look took half of its time",
+      slow: "load",
+      ms: 1_500,
+      did: "step",
+      made: true,
+      looks: [undefined],
+    },
+  ];
+  for (const { why, slow: name, ms, did, made, looks } of rows)
+    test(why, async () => {
+      const { world, slow } = opened();
+      passing(world, name, ms);
+      assert.equal((await step(world.world, message)).did, did);
+      assert.deepEqual([has(world), slow], [made, looks]);
+    });
+
+  test("who looked again has saved once", async () => {
+    const { world } = opened();
+    passing(world, "load", 9_000);
+    await step(world.world, message);
+    assert.deepEqual(
+      world.calls.filter((call) => call.startsWith("save")),
+      ["save 1"],
+    );
+  });
+});

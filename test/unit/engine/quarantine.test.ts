@@ -1,0 +1,261 @@
+/** What one object's decision may cost all others: it is stopped, the object waits, and a death is blamed on what was in flight. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { openJournal } from "../../../shared/adapters/journal.ts";
+import { openTimeLimit } from "../../../shared/adapters/time-limit.ts";
+import { BudgetError } from "../../../shared/core/errors.ts";
+import { textOf } from "../../../shared/core/key.ts";
+import type { TimeLimit } from "../../../shared/engine/ports.ts";
+import { openQuarantine } from "../../../shared/engine/quarantine.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { message, stage as stageOf, toy } from "./fakes.ts";
+
+const caught = (work: () => unknown): BudgetError => {
+  try {
+    work();
+  } catch (cause) {
+    if (cause instanceof BudgetError) return cause;
+    throw cause;
+  }
+  throw new Error("nothing was stopped");
+};
+
+/** A limit for a machine that is busy with other tests: work that had no processor is run again, a few times. */
+const fairly =
+  (limit: TimeLimit, tries = 10): TimeLimit =>
+  (ms, work) => {
+    try {
+      return limit(ms, work);
+    } catch (cause) {
+      const isStarved = cause instanceof BudgetError && cause.why === "starved";
+      if (isStarved && tries > 1) return fairly(limit, tries - 1)(ms, work);
+      throw cause;
+    }
+  };
+
+describe("a time limit stops work wherever it is", () => {
+  const limit = fairly(openTimeLimit());
+  const rows: readonly (readonly [why: string, work: () => unknown])[] = [
+    [
+      "a loop",
+      () => {
+        for (;;);
+      },
+    ],
+    [
+      "a loop that catches everything",
+      () => {
+        for (;;)
+          try {
+            for (;;);
+          } catch {}
+      },
+    ],
+    [
+      "a loop after a loop",
+      () => {
+        try {
+          for (;;);
+        } finally {
+          for (;;);
+        }
+      },
+    ],
+    ["a regular expression that goes back and back", () => /^(a+)+$/.test(`${"a".repeat(60)}b`)],
+    [
+      "a sort",
+      () => {
+        for (;;) Array.from({ length: 100_000 }, (_, at) => -at).sort((a, b) => a - b);
+      },
+    ],
+  ];
+  for (const [why, work] of rows)
+    test(why, () => {
+      const began = performance.now();
+      assert.equal(caught(() => limit(1_000, work)).why, "stopped");
+      assert.ok(performance.now() - began < 20_000);
+    });
+
+  test("gives what the work gives, and its errors as they are", () => {
+    assert.equal(
+      limit(1_000, () => limit(500, () => 7)),
+      7,
+    );
+    assert.throws(
+      () =>
+        limit(1_000, () => {
+          throw new RangeError("own");
+        }),
+      RangeError,
+    );
+  });
+});
+
+const stop: TimeLimit = (ms) => {
+  throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "stopped" });
+};
+
+/** A quarantine in which every decision takes what `costs` says, ms. */
+const opened = (journal?: ReturnType<typeof openJournal>) => {
+  const time = { now: 1_000_000 };
+  const budgets: number[] = [];
+  const costs = new Map<string, number>();
+  const limit: TimeLimit = (ms, work) => {
+    const result = work();
+    if (result !== "") budgets.push(ms);
+    return (costs.get(String(result)) ?? 0) > ms ? stop(ms, work) : result;
+  };
+  const quarantine = openQuarantine({ limit, budgetMs: 800, journal, now: () => time.now });
+  /** A decision of two parts, of which the first costs nothing. */
+  const run = (name: string, version = "1", namespace = "ns") => {
+    const key = { ...message, namespace, name };
+    quarantine.run(key, version, () => "");
+    const result = quarantine.run(key, version, () => name);
+    quarantine.finished(key);
+    return result;
+  };
+  return { time, budgets, costs, run };
+};
+
+describe("an object whose decision was stopped", () => {
+  test("waits for growing times, and nothing of it is begun meanwhile", () => {
+    const { time, costs, run, budgets } = opened();
+    costs.set("bomb", Number.POSITIVE_INFINITY);
+    const waits: number[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const { waitMs } = caught(() => run("bomb"));
+      waits.push(waitMs);
+      time.now += waitMs - 1;
+      assert.equal(caught(() => run("bomb")).why, "held");
+      time.now += 1;
+    }
+    assert.deepEqual(
+      waits,
+      [10, 20, 40, 80, 160, 320, 640, 900].map((s) => s * 1_000),
+    );
+    assert.equal(budgets.length, 8);
+  });
+
+  test("is tried soon when it changes, and goes on as any other when it is mended", () => {
+    const { time, costs, run } = opened();
+    costs.set("bomb", Number.POSITIVE_INFINITY);
+    for (let at = 0; at < 4; at += 1) time.now += caught(() => run("bomb")).waitMs;
+    caught(() => run("bomb"));
+    costs.clear();
+    assert.equal(caught(() => run("bomb", "2")).why, "held");
+    time.now += 10_000;
+    assert.equal(run("bomb", "2"), "bomb");
+    assert.equal(run("bomb", "2"), "bomb");
+  });
+
+  test("says what to change", () => {
+    const { costs, run } = opened();
+    costs.set("bomb", Number.POSITIVE_INFINITY);
+    assert.match(caught(() => run("bomb")).message, /quarantine\. Make its spec smaller/);
+  });
+
+  test("a wall clock that is set back locks nobody", () => {
+    const { time, costs, run } = opened();
+    costs.set("bomb", Number.POSITIVE_INFINITY);
+    caught(() => run("bomb"));
+    costs.clear();
+    time.now -= 3_600_000;
+    assert.equal(run("bomb"), "bomb");
+  });
+});
+
+describe("a namespace of many such objects", () => {
+  test("costs less with each, and another namespace's budget is whole", () => {
+    const { costs, run, budgets } = opened();
+    for (let at = 0; at < 7; at += 1) {
+      costs.set(`bomb-${at}`, Number.POSITIVE_INFINITY);
+      caught(() => run(`bomb-${at}`));
+    }
+    assert.deepEqual(budgets, [800, 400, 200, 100, 50, 50, 50]);
+    assert.equal(run("good", "1", "other"), "good");
+    assert.equal(budgets.at(-1), 800);
+  });
+
+  test("has its whole budget back after ten minutes", () => {
+    const { costs, run, budgets, time } = opened();
+    costs.set("bomb", Number.POSITIVE_INFINITY);
+    caught(() => run("bomb"));
+    time.now += 600_000;
+    run("good");
+    assert.equal(budgets.at(-1), 800);
+  });
+});
+
+describe("a process that died during a decision", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
+
+  /** Dies in the middle: the journal hears of no end. */
+  const die = (name: string): void => {
+    const journal = { ...openJournal(folder), end: () => {} };
+    const quarantine = openQuarantine({ limit: (_, work) => work(), budgetMs: 800, journal, now: () => 1_000_000 });
+    const death = (): never => {
+      throw new Error("death");
+    };
+    assert.throws(() => quarantine.run({ ...message, name }, "1", death), /death/);
+  };
+
+  test("once, may have died of something else: the object is tried at once", () => {
+    die("bomb");
+    assert.equal(opened(openJournal(folder)).run("bomb"), "bomb");
+  });
+
+  test("twice, waits, and neither another object nor another version of it does", () => {
+    die("bomb");
+    die("bomb");
+    const { run } = opened(openJournal(folder));
+    assert.equal(caught(() => run("bomb")).waitMs, 10_000);
+    assert.equal(run("good"), "good");
+  });
+
+  test("three times, waits longer", () => {
+    openJournal(folder).begin({ key: textOf({ ...message, name: "bomb" }), namespace: "ns", version: "1" });
+    assert.equal(caught(() => opened(openJournal(folder)).run("bomb")).waitMs, 20_000);
+  });
+
+  test("before it began any, blames nobody; a journal that was cut off says nothing", () => {
+    const journal = openJournal(folder);
+    journal.end();
+    assert.equal(openJournal(folder).died, undefined);
+    rmSync(folder, { recursive: true });
+    assert.deepEqual(openJournal(folder).stops, []);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("a step about an object in quarantine", () => {
+  test("tells it on the object at once, with what to change, and comes back when the wait is over", async () => {
+    const stage = stageOf();
+    stage.put(toy());
+    stage.decide = () => {
+      const end = performance.now() + 5_000;
+      while (performance.now() < end);
+      throw new Error("the decision came to its end");
+    };
+    const samples: string[] = [];
+    const quarantine = openQuarantine({ limit: fairly(openTimeLimit()), budgetMs: 1_000, now: () => stage.time.now });
+    const world = {
+      ...stage.world,
+      quarantine,
+      meter: (all: readonly { readonly name: string }[]) => void samples.push(...all.map(({ name }) => name)),
+    };
+    const ending = await step(world, message);
+    assert.equal(ending.did === "troubled" ? ending.reason : ending.did, "Quarantined");
+    const told = [...stage.objects.values()].find(({ kind }) => kind === "Event");
+    assert.equal(told?.["reason"], "Quarantined");
+    assert.match(String(told?.["message"]), /Make its spec smaller/);
+    assert.ok((stage.sent.at(-1)?.delayMs ?? 0) >= 10_000);
+    assert.ok(samples.includes("rekindle_decisions_stopped_total"));
+    const calls = stage.calls.length;
+    await step(world, message);
+    assert.equal(samples.filter((name) => name === "rekindle_decisions_stopped_total").length, 1);
+    assert.ok(stage.calls.length > calls);
+  });
+});

@@ -1,0 +1,178 @@
+/**
+ * What a record keeps: runs until their retention passes, fields of later versions, and never more than fits. F76, F81.
+ * Proves 1.7 rows 1–3 (round trips), 17 (completed runs are cleared away in time), 44 and 45 (version N−1 and back).
+ */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { subjectOf } from "../../../../shared/core/key.ts";
+import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
+import type { CheckpointRecord } from "../../../../shared/engine/ports.ts";
+import { broughtForward, readRecord, schema } from "../../../../shared/engine/record.ts";
+import { keptRuns } from "../../../../shared/engine/recovery/past-runs.ts";
+import { bounded } from "../../../../shared/engine/recovery/size-limit.ts";
+import { recovery, timing } from "../../../../shared/engine/settings.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import { readCursor } from "../../../../shared/updates/cursor.ts";
+import { eight, message, writesIn } from "../fakes.ts";
+import { good, stored, toyBox } from "./toys.ts";
+
+const day = 86_400_000;
+const run = (attempt: number, endedAt = eight) => ({ attempt, endedAt, outcome: "failed" as const });
+
+describe("runs that are over", () => {
+  const limits = { runs: 3, retentionMs: 7 * day };
+  const rows = [
+    { name: "the one that ends is added, the oldest first", runs: [run(1)], over: run(2), want: [1, 2] },
+    { name: "nothing ends, nothing changes", runs: [run(1)], over: undefined, want: [1] },
+    { name: "no more than so many", runs: [run(1), run(2), run(3)], over: run(4), want: [2, 3, 4] },
+    { name: "one that was kept already is not kept twice", runs: [run(1), run(2)], over: run(2), want: [1, 2] },
+    { name: "until its retention has passed", runs: [run(1, eight - 7 * day), run(2)], over: undefined, want: [2] },
+    { name: "and not before", runs: [run(1, eight - 7 * day + 1)], over: undefined, want: [1] },
+  ];
+  for (const { name, runs, over, want } of rows)
+    test(name, () =>
+      assert.deepEqual(
+        keptRuns(runs, over, eight, limits).map(({ attempt }) => attempt),
+        want,
+      ),
+    );
+
+  test("are kept by the step that ends them, and cleared away by the first that comes after their time", async () => {
+    let count = 3;
+    const box = toyBox({}, () => ({ memory: { count }, stages: [], rests: true }));
+    await step(box.toyWorld(await stored(box, good)), message);
+    count = 4;
+    await step(box.toyWorld(), message);
+    const { runs = [], pruneAt } = box.record() ?? {};
+    assert.deepEqual([runs.map(({ attempt }) => attempt), pruneAt], [[3], eight + 7 * day]);
+    box.time.now = eight + 7 * day - 1;
+    box.calls.length = 0;
+    await step(box.toyWorld(), message);
+    assert.deepEqual(writesIn(box.calls), []);
+    box.time.now = eight + 7 * day;
+    await step(box.toyWorld(), message);
+    assert.deepEqual([box.record()?.runs, box.record()?.pruneAt, box.record()?.rests], [undefined, undefined, true]);
+  });
+});
+
+describe("what a later version wrote", () => {
+  const { fenceMs, requestTimeoutMs } = timing;
+  const later = { ...good, generation: 1, invented: { a: [1] }, memory: { count: 3, more: "x" } };
+
+  test("is no reason to write", async () => {
+    const box = toyBox();
+    await step(box.toyWorld(await stored(box, { ...later, made: { fenceMs, requestTimeoutMs } })), message);
+    assert.deepEqual(box.counts, [3]);
+  });
+
+  test("comes through a save unchanged, in the record and in the memory", async () => {
+    const box = toyBox({}, () => ({ memory: { count: 4 }, stages: [] }));
+    await step(box.toyWorld(await stored(box, later)), message);
+    const text = box.checkpoints.text(message) ?? "";
+    const { invented, memory } = JSON.parse(text);
+    assert.deepEqual([invented, memory], [{ a: [1] }, { count: 4, more: "x" }]);
+  });
+});
+
+describe("a record that would be too large", () => {
+  const [operator] = operatorsFor(timing);
+  const toy = toyBox().world.operatorOf("Toy");
+  const long = "ü".repeat(5_000);
+  const large: CheckpointRecord = {
+    ...good,
+    labels: { team: long },
+    waitsFor: long,
+    trouble: { reason: "Quota", message: long, since: 1 },
+    recovered: { at: 1, how: "fresh", why: "", was: long },
+    runs: [1, 2, 3, 4].map((attempt) => ({ ...run(attempt), error: long })),
+  };
+  for (const maxBytes of [81_000, 60_000, 40_000, 30_000, 20_000, 12_000, 2_000])
+    test(`is made smaller until it fits into ${maxBytes} bytes`, () => {
+      assert.ok(toy !== undefined && operator !== undefined);
+      const small = bounded(large, toy, maxBytes);
+      assert.ok(Buffer.byteLength(JSON.stringify(small)) <= maxBytes);
+      assert.equal(readRecord(JSON.parse(JSON.stringify(small))).ok, true);
+      assert.deepEqual([small.uid, small.saves, small.cluster], [good.uid, good.saves, good.cluster]);
+    });
+
+  test("gives up what is needed least first", () => {
+    assert.ok(toy !== undefined);
+    const sizes = [81_000, 75_000, 15_000, 12_000, 2_000].map((maxBytes) => bounded(large, toy, maxBytes));
+    assert.deepEqual(
+      sizes.map(({ recovered, runs, waitsFor = "", labels }) => [
+        recovered?.was !== undefined,
+        runs?.length,
+        waitsFor.length,
+        labels !== undefined,
+      ]),
+      [
+        [true, 4, 5_000, true],
+        [false, 4, 5_000, true],
+        [false, undefined, 200, true],
+        [false, undefined, 200, true],
+        [false, undefined, 200, false],
+      ],
+    );
+  });
+
+  test("and is saved all the same", async () => {
+    const box = toyBox({}, ({ memory }) => ({ memory: memory ?? { count: 0 }, stages: [], waitsFor: long }));
+    const world = { ...(await stored(box, large)), recovery: { ...recovery, maxBytes: 4_000 } };
+    assert.equal((await step(box.toyWorld(world), message)).did, "step");
+    assert.ok(Buffer.byteLength(box.checkpoints.text(message) ?? "") <= 4_000);
+  });
+});
+
+describe("records of released schemas", () => {
+  const folder = new URL("released/", import.meta.url);
+  const files = readdirSync(folder).sort();
+  const parsers = new Map(operatorsFor(timing).map(({ kind, parse }) => [kind, parse]));
+  const fixtures = files.map((file) => ({ file, ...JSON.parse(readFileSync(new URL(file, folder), "utf8")) }));
+  /** A delivery keeps a record of its own, and no operator reads it. */
+  const memoryIn = (kind: string, memory: unknown): unknown => {
+    if (subjectOf({ cluster: "c", kind, namespace: "ns", name: "pi" }) !== undefined) return readCursor(memory);
+    const read = parsers.get(kind)?.(memory);
+    return read?.ok === true ? read.memory : read;
+  };
+
+  test("each has a fixture, of every kind that remembers", () => {
+    const schemas = new Set(files.map((file) => Number(file.split(".")[0])));
+    assert.deepEqual(
+      [...schemas],
+      Array.from({ length: schema }, (_, at) => at + 1),
+    );
+    const kinds = new Set(fixtures.map(({ kind }) => kind));
+    assert.deepEqual(
+      [...parsers.keys()].filter((kind) => !kinds.has(kind) && parsers.get(kind)?.({ nothing: "known" }).ok !== true),
+      [],
+    );
+  });
+
+  for (const { file, kind, spec } of fixtures)
+    test(`${file} is read, and so is its memory, and nothing of either is dropped`, () => {
+      const forward = broughtForward(spec);
+      assert.deepEqual(readRecord(forward), { ok: true, record: forward });
+      assert.deepEqual(memoryIn(kind, spec.memory), spec.memory);
+    });
+
+  const steps = {
+    1: (record: object) => ({ ...record, second: true }),
+    2: (record: object) => ({ ...record, third: true }),
+  };
+
+  const rows = [
+    {
+      name: "step by step to the newest",
+      from: { schema: 1, a: 1 },
+      to: { schema: 3, a: 1, second: true, third: true },
+    },
+    { name: "from where it stands", from: { schema: 2 }, to: { schema: 3, third: true } },
+    { name: "the newest stays as it is", from: { schema: 3 }, to: { schema: 3 } },
+    { name: "a later one, too", from: { schema: 9 }, to: { schema: 9 } },
+    { name: "what gives no schema", from: { schema: "1" }, to: { schema: "1" } },
+    { name: "what is no record", from: "text", to: "text" },
+  ];
+  for (const { name, from, to } of rows)
+    test(`forward: ${name}`, () => assert.deepEqual(broughtForward(from, steps), to));
+});

@@ -1,0 +1,271 @@
+/**
+ * A real host on the simulated cluster, and `rekindle recover` beside it: spec/recovery.md 1.7 rows 4, 18, 19, 23, 24–29,
+ * 32, 39, 41. Each test says which.
+ */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { isRecord } from "../../../../shared/kube/responses.ts";
+import { rekindle } from "../../host/command.ts";
+import { application, errorOf, stateOf, statusOf } from "../../host/objects.ts";
+import { onStand, type Stand } from "../../host/stand.ts";
+
+const name = "sparkapplication.app";
+const state = (stand: Stand, of = "app"): string => stateOf(stand.get("SparkApplication", of));
+const recordOf = (stand: Stand): Obj["spec"] => stand.get("Checkpoint", name)?.["spec"];
+const fieldOf = (stand: Stand, field: string): unknown => {
+  const record = recordOf(stand);
+  return isRecord(record) ? record[field] : undefined;
+};
+
+const pods = (stand: Stand): readonly string[] =>
+  stand
+    .all("Pod")
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && metadata.name.startsWith("app-"))
+    .map(({ metadata }) => metadata.name);
+
+const drivers = (stand: Stand): readonly (string | undefined)[] =>
+  stand
+    .all("Pod")
+    .filter(({ metadata }) => metadata.labels?.["spark-role"] === "driver" && metadata.name === "app-driver")
+    .map(({ metadata }) => metadata.uid);
+
+const unsealed = { metadata: { annotations: { "rekindle.dev/seal": null } } };
+
+/** An application whose driver runs, and another one beside it. */
+const underWay = async (stand: Stand): Promise<string | undefined> => {
+  await stand.host();
+  await stand.create(application("app"));
+  await stand.create(application("other"));
+  await stand.until("RUNNING", () => state(stand) === "RUNNING");
+  await stand.turn(3_000);
+  return stand.get("Pod", "app-driver")?.metadata.uid;
+};
+
+const completes = (stand: Stand, of = "app"): Promise<void> =>
+  stand.until(`${of} is COMPLETED`, () => state(stand, of) === "COMPLETED", 900_000);
+
+const long = { scripts: { app: [{ jobMs: 120_000 }, { jobMs: 5_000 }], other: [{ jobMs: 10_000 }] } };
+
+describe("row 28: what names the run is damaged", () => {
+  const spoils = [
+    { what: "the state", spec: { memory: { state: { phase: "NONSENSE" } } } },
+    { what: "the attempt", spec: { memory: { attempt: "two" } } },
+    { what: "the driver", spec: { memory: { driver: 7 } } },
+    { what: "the whole memory", spec: { memory: 7 } },
+    {
+      what: "nearly everything",
+      spec: { memory: { driver: 7, state: 7, attempt: 7, history: 7 }, saves: -1, uid: "" },
+    },
+  ];
+  for (const { what, spec } of spoils)
+    it(
+      `${what}: strict refuses it, not strict adopts the driver that runs`,
+      onStand(async (stand) => {
+        const driver = await underWay(stand);
+        await stand.patch("Checkpoint", name, { spec });
+        const refused = await rekindle(stand, "recover", "default/app");
+        assert.match(refused, /sparkapplication\/default\/app {2}refused[\s\S]*1 refused: checkpoint cannot be read/);
+        const told = await rekindle(stand, "recover", "default/app", "--no-strict");
+        assert.match(told, /salvaged[\s\S]*adopted .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
+        await completes(stand);
+        const object = stand.get("SparkApplication", "app");
+        assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
+        assert.deepEqual(drivers(stand), [driver]);
+      }, long),
+    );
+});
+
+describe("rows 18 and 19: cleanup", () => {
+  it(
+    "ends everything that belongs to it, records that, and stops; nobody else is touched",
+    onStand(async (stand) => {
+      await underWay(stand);
+      const asking = await rekindle(stand, "recover", "default/app", "--mode", "cleanup");
+      assert.match(asking, /nothing was changed \(--yes skips the question\)/);
+      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes");
+      assert.match(told, /cleaning[\s\S]*ended .*pods default\/app-driver[\s\S]*0 refused, 0 not settled yet/);
+      assert.deepEqual(pods(stand), []);
+      await stand.until("FAILED", () => state(stand) === "FAILED");
+      assert.match(errorOf(stand.get("SparkApplication", "app")), /rekindle recover --mode cleanup/);
+      await completes(stand, "other");
+      await stand.pass(0.5);
+      assert.deepEqual([state(stand), pods(stand)], ["FAILED", []]);
+    }, long),
+  );
+
+  it(
+    "what does not go is ended by force when its grace is over, by its UID",
+    onStand(
+      async (stand) => {
+        await underWay(stand);
+        const told = await rekindle(
+          stand,
+          "recover",
+          "app",
+          "-n",
+          "default",
+          "--mode",
+          "cleanup",
+          "--yes",
+          "--grace",
+          "5",
+        );
+        assert.match(told, /0 refused, 0 not settled yet/);
+        assert.deepEqual(pods(stand), []);
+      },
+      { scripts: { app: [{ jobMs: 120_000, stopMs: 600_000 }], other: [{ jobMs: 10_000 }] } },
+    ),
+  );
+
+  it(
+    "interrupted, a host carries the order out",
+    onStand(async (stand) => {
+      await underWay(stand);
+      const told = await rekindle(stand, "recover", "default/app", "--mode", "cleanup", "--yes", "--wait", "0s");
+      assert.match(told, /time is over: default\/app waits for/);
+      await stand.until("FAILED", () => state(stand) === "FAILED", 400_000);
+      assert.deepEqual(pods(stand), []);
+    }, long),
+  );
+});
+
+describe("rows 24 to 27: another cluster", () => {
+  const elsewhere = { cluster: "another-cluster", uid: "another-uid" };
+
+  it(
+    "row 24: a run that was under way becomes the next attempt, with one driver, and spends no retry",
+    onStand(async (stand) => {
+      const before = await underWay(stand);
+      await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+      await completes(stand);
+      const after = drivers(stand);
+      assert.deepEqual([after.length, after.includes(before)], [1, false]);
+      assert.equal(fieldOf(stand, "cluster"), stand.get("Namespace", "kube-system", "")?.metadata.uid);
+      const runs = fieldOf(stand, "runs");
+      assert.match(await rekindle(stand, "status", "default/app"), /attempts +1 voided/);
+      assert.deepEqual(Array.isArray(runs) ? runs.map(({ attempt, outcome }) => [attempt, outcome]) : [], [
+        [1, "voided"],
+      ]);
+    }, long),
+  );
+
+  it(
+    "row 24: a run that was completed stays so",
+    onStand(
+      async (stand) => {
+        await underWay(stand);
+        await completes(stand);
+        await stand.turn(60_000);
+        await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+        assert.match(await rekindle(stand, "recover", "default/app"), /voided[\s\S]*0 refused/);
+        await stand.pass(0.5);
+        assert.deepEqual(
+          [state(stand), statusOf(stand.get("SparkApplication", "app"), "executionAttempts")],
+          ["COMPLETED", 1],
+        );
+      },
+      { scripts: { app: [{ jobMs: 5_000 }], other: [{ jobMs: 5_000 }] } },
+    ),
+  );
+
+  it(
+    "row 25: a pod of the driver's name that is another's is neither adopted nor ended",
+    onStand(async (stand) => {
+      await underWay(stand);
+      const stranger: Obj = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: {
+          name: "app-exec-stranger",
+          namespace: "default",
+          labels: { "sparkoperator.k8s.io/app-name": "app", "spark-role": "executor" },
+        },
+        spec: { containers: [{ name: "x", image: "busybox" }], schedulingGates: [{ name: "held" }] },
+      };
+      await stand.create(stranger);
+      await stand.patch("Checkpoint", name, { ...unsealed, spec: elsewhere });
+      await completes(stand);
+      assert.ok(stand.get("Pod", "app-exec-stranger") !== undefined);
+    }, long),
+  );
+
+  it(
+    "rows 26 and 27: and of a later schema: starts afresh, and the decision stands",
+    onStand(async (stand) => {
+      await underWay(stand);
+      await stand.patch("Checkpoint", name, { ...unsealed, spec: { ...elsewhere, schema: 9 } });
+      await completes(stand);
+      const recovered = fieldOf(stand, "recovered");
+      assert.ok(isRecord(recovered) && recovered["how"] === "fresh" && isRecord(recovered["was"]));
+      assert.equal(drivers(stand).length, 1);
+    }, long),
+  );
+});
+
+describe("a later schema in the same cluster", () => {
+  it(
+    "is refused, strict or not, until somebody gives the record up; then what lives is adopted",
+    onStand(async (stand) => {
+      const driver = await underWay(stand);
+      await stand.patch("Checkpoint", name, { ...unsealed, spec: { schema: 9 } });
+      for (const flag of ["--strict", "--no-strict"])
+        assert.match(
+          await rekindle(stand, "recover", "default/app", flag),
+          /refused: written by a newer Rekindle, schema 9/,
+        );
+      const told = await rekindle(stand, "recover", "default/app", "--fresh", "--yes");
+      assert.match(told, /fresh[\s\S]*adopted .*pods default\/app-driver/);
+      await completes(stand);
+      assert.deepEqual(drivers(stand), [driver]);
+    }, long),
+  );
+});
+
+describe("rows 4, 32, 39 and 41: the record alone, or none", () => {
+  it(
+    "row 32: lost while it runs, everything is rebuilt, nothing is doubled",
+    onStand(async (stand) => {
+      const driver = await underWay(stand);
+      await stand.remove("Checkpoint", name);
+      const told = await rekindle(stand, "recover", "default/app");
+      assert.match(told, /missing[\s\S]*adopted .*pods default\/app-driver/);
+      await completes(stand);
+      assert.deepEqual(drivers(stand), [driver]);
+    }, long),
+  );
+
+  it(
+    "row 41: a status that somebody set back is taken for what it is, and written anew",
+    onStand(async (stand) => {
+      const driver = await underWay(stand);
+      const path = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications/app/status";
+      const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, submissionID: "old" } });
+      const headers = { "content-type": "application/merge-patch+json" };
+      stand.simulator.handle({ method: "PATCH", path, headers, body });
+      assert.match(await rekindle(stand, "recover", "default/app"), /reconnecting/);
+      await completes(stand);
+      assert.deepEqual(drivers(stand), [driver]);
+    }, long),
+  );
+
+  it(
+    "one poisoned key never holds up another",
+    onStand(async (stand) => {
+      await underWay(stand);
+      await stand.patch("Checkpoint", name, { spec: { memory: 7, cluster: "", uid: "", saves: 0 } });
+      await completes(stand, "other");
+      const told = await rekindle(stand, "recover", "-n", "default", "-o", "json");
+      assert.deepEqual(
+        JSON.parse(told.slice(0, told.lastIndexOf("]") + 1)).map(({ name: of, did }: { name: string; did: string }) => [
+          of,
+          did,
+        ]),
+        [
+          ["app", "refused"],
+          ["other", "reconnecting"],
+        ],
+      );
+    }, long),
+  );
+});

@@ -1,0 +1,215 @@
+/**
+ * What somebody asks for: reconnect within a window, or an order to end everything. Proves 1.7 rows 18 and 19 (cleanup,
+ * and a death between any two deletions), 23 (what is ended is ended by its UID) and 29 (half of it is gone already).
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Finding, RecoveryRequest } from "../../../../shared/engine/recovery/request.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import type { World } from "../../../../shared/engine/world.ts";
+import { eight, failing, message, part, toy, writesIn } from "../fakes.ts";
+import { good, stored, type ToyBox, toyBox } from "./toys.ts";
+
+const reconnect: RecoveryRequest = { mode: "reconnect", fresh: false, graceSeconds: 30 };
+const cleanup: RecoveryRequest = { ...reconnect, mode: "cleanup" };
+const settled = 17_000;
+
+const withParts = (kind: Parameters<typeof toyBox>[0] = {}, decide?: Parameters<typeof toyBox>[1]): ToyBox => {
+  const box = toyBox(kind, decide);
+  box.put(part("arm"));
+  box.put(part("leg"));
+  box.put(part("stranger", "toy-9"));
+  box.put({ ...part("old"), metadata: { ...part("old").metadata, labels: { old: "yes" } } });
+  return box;
+};
+
+const asked = async (box: ToyBox, ask: RecoveryRequest, more: Partial<World> = {}) => {
+  const found: Finding[] = [];
+  const world = box.toyWorld({ ask, found: (_, finding) => void found.push(finding), ...more });
+  const ending = await step(world, message);
+  return { ending, found: found[0] };
+};
+
+const left = (box: ToyBox): readonly string[] =>
+  [...box.objects.keys()].filter((at) => at.startsWith("parts ")).map((at) => at.slice(6));
+
+/** Steps until the queue has nothing more to say of it, so long after the order. */
+const later = async (box: ToyBox, ms: number): Promise<void> => {
+  box.time.now = eight + ms;
+  box.time.monotonic += ms;
+  await step(box.toyWorld(), message);
+};
+
+describe("reconnect", () => {
+  test("adopts what lives, and opens a window", async () => {
+    const windows: unknown[] = [];
+    const box = withParts({}, ({ returning, memory }) => {
+      windows.push(returning);
+      return { memory: memory ?? { count: 0 }, stages: [], returning: true };
+    });
+    const { ending, found } = await asked(box, reconnect, await stored(box, good));
+    const window = { since: eight, until: eight + 30_000, ends: true };
+    assert.deepEqual([ending.did, windows, found?.returning], ["step", [window], window]);
+    assert.deepEqual(found?.adopted.map(({ name }) => name).sort(), ["arm", "leg"]);
+    await later(box, 5_000);
+    assert.deepEqual([windows[1], box.record()?.returning], [window, window]);
+  });
+
+  const rows = [
+    { name: "what is asked for", ask: { ...reconnect, returnMs: 5_000 }, ownMs: 60_000, want: 5_000 },
+    { name: "the object's own", ask: reconnect, ownMs: 60_000, want: 60_000 },
+    { name: "the deployment's", ask: reconnect, ownMs: undefined, want: 30_000 },
+  ];
+  for (const { name, ask, ownMs, want } of rows)
+    test(`the window is ${name}`, async () => {
+      const box = toyBox({ returnMs: () => ownMs });
+      const { found } = await asked(box, ask, await stored(box, good));
+      assert.equal(found?.returning?.until, eight + want);
+    });
+
+  test("a window that nobody needs is closed by the same step", async () => {
+    const box = toyBox();
+    await asked(box, reconnect, await stored(box, good));
+    assert.deepEqual([box.counts, box.record()?.returning], [[3], undefined]);
+  });
+
+  test("of what has no record, one is made from its status and objects", async () => {
+    const box = withParts();
+    const { found } = await asked(box, reconnect);
+    assert.deepEqual([found?.record, box.record()?.memory], ["missing", { count: 4 }]);
+  });
+
+  test("of what is paused nothing is touched", async () => {
+    const box = toyBox();
+    box.put(toy({ annotations: { "rekindle.dev/paused": "true" } }));
+    const more = await stored(box, good);
+    box.calls.length = 0;
+    const { ending } = await asked(box, cleanup, more);
+    assert.deepEqual([ending.did, writesIn(box.calls)], ["nothing", []]);
+  });
+
+  test("asked of a damaged record in one breath, it is recovered once", async () => {
+    const box = withParts();
+    const more = await stored(box, { ...good, schema: 4 });
+    const { found } = await asked(box, { ...reconnect, fresh: true }, more);
+    assert.deepEqual([found?.did, box.record()?.recovered?.how], ["fresh", "fresh"]);
+  });
+});
+
+describe("an order to end everything", () => {
+  test("ends what belongs to it by UID, with grace, and nothing else; then records it, and stops", async () => {
+    const box = withParts();
+    await asked(box, cleanup, await stored(box, good));
+    assert.deepEqual(left(box), ["stranger", "old"]);
+    assert.deepEqual([box.counts, box.record()?.cleanup?.done], [[], undefined]);
+    await later(box, settled);
+    assert.equal(box.record()?.cleanup?.done, eight + settled);
+    box.calls.length = 0;
+    const ending = await step(box.toyWorld(), message);
+    assert.deepEqual([ending.did, box.counts, writesIn(box.calls)], ["stopped", [], []]);
+    assert.match("why" in ending ? ending.why : "", /--mode cleanup: change its spec/);
+  });
+
+  test("is not carried out before what was planned before it can have arrived", async () => {
+    const box = toyBox();
+    await asked(box, cleanup, await stored(box, good));
+    box.put(part("late"));
+    await later(box, settled - 2_000);
+    assert.deepEqual([left(box), box.record()?.cleanup?.done], [[], undefined]);
+    await later(box, settled);
+    assert.notEqual(box.record()?.cleanup?.done, undefined);
+  });
+
+  test("whoever dies between two deletions has told it: the next step goes on", async () => {
+    for (const dies of ["remove parts arm", "remove parts leg", "save 8", "save 9"]) {
+      const box = withParts();
+      const more = await stored(box, good);
+      let died = false;
+      box.before = (call) => {
+        if (call !== dies || died) return;
+        died = true;
+        throw failing(0, "Timeout");
+      };
+      await asked(box, cleanup, more);
+      if (box.record()?.cleanup === undefined) await asked(box, cleanup, more);
+      await later(box, 1_000);
+      await later(box, settled);
+      assert.deepEqual([left(box), died], [["stranger", "old"], true], dies);
+      assert.notEqual(box.record()?.cleanup?.done, undefined, dies);
+    }
+  });
+
+  test("what does not go is asked once, and ended by force when its grace is over", async () => {
+    const box = toyBox();
+    const graces: (number | undefined)[] = [];
+    const dying = { ...part("arm"), metadata: { ...part("arm").metadata, deletionTimestamp: "2026-11-02T08:00:00Z" } };
+    box.put(part("arm"));
+    const { cluster } = box.world;
+    const stubborn: World["cluster"] = {
+      ...cluster,
+      remove: async (_, { graceSeconds }) => {
+        graces.push(graceSeconds);
+        box.put(dying);
+      },
+    };
+    await asked(box, cleanup, { ...(await stored(box, good)), cluster: stubborn });
+    for (const ms of [5_000, 29_000, 30_000, 32_000]) {
+      box.time.now = eight + ms;
+      box.time.monotonic += ms;
+      await step(box.toyWorld({ cluster: stubborn }), message);
+    }
+    assert.deepEqual(graces, [30, 0, 0]);
+    assert.equal(box.record()?.cleanup?.done, undefined);
+  });
+
+  test("given again while it is carried out, it gets no more time", async () => {
+    const box = withParts();
+    await asked(box, cleanup, await stored(box, good));
+    const order = box.record()?.cleanup;
+    box.time.now = eight + 10_000;
+    await asked(box, { ...cleanup, graceSeconds: 600 });
+    assert.deepEqual(box.record()?.cleanup, order);
+  });
+
+  test("ends with a change of the spec, or when somebody asks to go on", async () => {
+    for (const how of ["change", "ask"] as const) {
+      const box = toyBox();
+      await asked(box, cleanup, await stored(box, good));
+      await later(box, settled);
+      if (how === "change") box.put(toy({ generation: 2 }));
+      const { ending } = how === "ask" ? await asked(box, reconnect) : { ending: await step(box.toyWorld(), message) };
+      assert.deepEqual([ending.did, box.counts, box.record()?.cleanup], ["step", [3], undefined], how);
+    }
+  });
+
+  test("a kind that can tell that it was ended goes on by that", async () => {
+    const box = toyBox({ ended: () => ({ count: 1_000 }) });
+    await asked(box, cleanup, await stored(box, good));
+    await later(box, settled);
+    await later(box, settled + 1_000);
+    assert.deepEqual([box.counts, box.record()?.memory], [[1_000], { count: 1_000 }]);
+  });
+
+  test("of an object that is deleted meanwhile nothing is left but its own end", async () => {
+    const seen: unknown[] = [];
+    const box = toyBox({}, ({ object }) => {
+      seen.push(object);
+      return { memory: { count: 0 }, stages: [], forget: true };
+    });
+    await asked(box, cleanup, await stored(box, good));
+    box.objects.delete("toys bear");
+    await later(box, 1_000);
+    assert.deepEqual([seen, box.record()], [[undefined], undefined]);
+  });
+
+  test("that somebody else was faster with is theirs: the loser has ended nothing", async () => {
+    const box = withParts();
+    const more = await stored(box, good);
+    box.before = async (call) => {
+      if (call === "save 8")
+        await box.checkpoints.save(message, { ...good, saves: 8 }, (await box.checkpoints.load(message))?.version);
+    };
+    const { ending } = await asked(box, cleanup, more);
+    assert.deepEqual([ending.did, left(box).length], ["raced", 4]);
+  });
+});

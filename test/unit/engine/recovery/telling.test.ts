@@ -1,0 +1,92 @@
+/** A recovery is told before it is saved: who meets trouble comes back to the same recovery, and nothing is told twice. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ApiError } from "../../../../shared/core/errors.ts";
+import type { RecoveryRequest } from "../../../../shared/engine/recovery/request.ts";
+import { recovery } from "../../../../shared/engine/settings.ts";
+import { step } from "../../../../shared/engine/step.ts";
+import type { World } from "../../../../shared/engine/world.ts";
+import { failing, message } from "../fakes.ts";
+import { good, stored, type ToyBox, toyBox } from "./toys.ts";
+
+const lenient = { recovery: { ...recovery, strict: false } };
+const strict = { recovery: { ...recovery, strict: true } };
+const reconnect: RecoveryRequest = { mode: "reconnect", fresh: false, graceSeconds: 30 };
+const damaged = { ...good, saves: "many" };
+
+/** The first so many events meet this. */
+const troubled = (box: ToyBox, error: ApiError, times: number): void => {
+  let left = times;
+  box.before = (call) => {
+    if (!call.startsWith("create events") || left <= 0) return;
+    left -= 1;
+    throw error;
+  };
+};
+
+const told = (box: ToyBox): readonly unknown[] =>
+  [...box.objects.values()].filter(({ kind }) => kind === "Event").map((event) => event["reason"]);
+
+type Row = {
+  readonly why: string;
+  readonly record: unknown;
+  readonly settings: Partial<World>;
+  readonly reason: string;
+  readonly saved: boolean;
+};
+
+const rows: readonly Row[] = [
+  { why: "what is kept of a record", record: damaged, settings: lenient, reason: "RekindleRecovered", saved: true },
+  {
+    why: "that the cluster is another one",
+    record: { ...good, cluster: "cluster-0" },
+    settings: strict,
+    reason: "RekindleRecovered",
+    saved: true,
+  },
+  { why: "that nothing can be done", record: damaged, settings: strict, reason: "RecoveryFailed", saved: false },
+  {
+    why: "what somebody asks for",
+    record: good,
+    settings: { ask: reconnect },
+    reason: "RekindleRecovering",
+    saved: true,
+  },
+];
+
+const saves = (box: ToyBox): number => box.calls.filter((call) => call.startsWith("save")).length;
+
+describe("an event of a recovery that meets trouble", () => {
+  for (const { why, record, settings, reason, saved } of rows) {
+    test(`${why}: nothing is saved, and who comes back begins again`, async () => {
+      const box = toyBox();
+      const more = { ...(await stored(box, record)), ...settings };
+      box.calls.length = 0;
+      troubled(box, failing(503, "ServiceUnavailable"), 1);
+      const ending = await step(box.toyWorld(more), message);
+      assert.deepEqual([ending.did, saves(box), told(box)], ["troubled", 0, []]);
+      const [again] = box.sent;
+      assert.deepEqual([again?.message.reason, again?.message.tries], ["retry", 1]);
+      await step(box.toyWorld(more), again?.message ?? message);
+      assert.deepEqual([told(box), saves(box) > 0], [[reason], saved]);
+    });
+
+    test(`${why}: in the way for long, it holds nothing up any more`, async () => {
+      const box = toyBox();
+      const more = { ...(await stored(box, record)), ...settings };
+      box.calls.length = 0;
+      troubled(box, failing(503, "ServiceUnavailable"), 9);
+      await step(box.toyWorld(more), { ...message, tries: 2 });
+      assert.equal(saves(box) > 0, saved);
+    });
+
+    test(`${why}: refused, it is not tried again`, async () => {
+      const box = toyBox();
+      const more = { ...(await stored(box, record)), ...settings };
+      box.calls.length = 0;
+      troubled(box, failing(403, "Forbidden"), 9);
+      await step(box.toyWorld(more), message);
+      assert.equal(saves(box) > 0, saved);
+    });
+  }
+});

@@ -1,0 +1,161 @@
+/**
+ * Two objects of one kind on a simulated cluster, each with the record that real steps made. Whoever steps then is handed
+ * another record for the first of them, as a store would that has gone wrong, until one is saved over it.
+ */
+import { kubernetesCheckpoints } from "../../../../shared/adapters/checkpoints/kubernetes.ts";
+import type { Message } from "../../../../shared/core/key.ts";
+import type { Obj, Resource } from "../../../../shared/core/object.ts";
+import { operatorsFor } from "../../../../shared/deployments/common/operators.ts";
+import { openWorld } from "../../../../shared/deployments/common/step-dependencies.ts";
+import { take } from "../../../../shared/engine/batch.ts";
+import type { Checkpoints, Queue } from "../../../../shared/engine/ports.ts";
+import { recovery, timing } from "../../../../shared/engine/settings.ts";
+import type { Ending } from "../../../../shared/engine/world.ts";
+import { collectionPath } from "../../../../shared/kube/paths.ts";
+import { openSimulator } from "../../../../shared/simulator/open.ts";
+import type { Scripts } from "../../../../shared/simulator/script.ts";
+import { at, textAt } from "../../../proof/sweep/fields.ts";
+import { resources } from "../../host/objects.ts";
+import { crds, type Line } from "../../host/stand.ts";
+
+export const [brokenRecord, neighbour] = ["app", "neighbour"] as const;
+
+export type Treatment = { readonly strict: boolean; readonly edited: boolean };
+
+export type Outcome = {
+  readonly endings: readonly (Ending | undefined)[];
+  /** What was logged as an error, but that a record cannot be used. */
+  readonly faults: readonly string[];
+  /** Paths of requests that write. */
+  readonly writes: readonly string[];
+};
+
+export type Ward = {
+  /** What stands in the records of both. */
+  readonly records: readonly [own: unknown, other: unknown];
+  /** A fork of the world in which the first one's record is this. */
+  treat(record: unknown, how: Treatment): Promise<Outcome>;
+  /** All that is there of the other one, in one text; and what it was in the beginning. */
+  picture(): string;
+  readonly opening: string;
+  get(kind: string, name: string): unknown;
+};
+
+export type Making = {
+  readonly kind: string;
+  /** What is applied, of both and for both. */
+  readonly objects: readonly Obj[];
+  readonly scripts: Scripts;
+  /** Steps of each, with so much time after each, ms. */
+  readonly rounds: number;
+  readonly pauseMs: number;
+  /** The first pod of this role of the first one ends with this, before the records are taken. */
+  readonly kill?: { readonly role: string; readonly code: number };
+};
+
+const steps = 2;
+const namespace = "default";
+
+/** Hands out `spoilt` in place of what is stored, until something is saved. */
+const gone = (store: Checkpoints, name: string, spoilt: unknown, edited: boolean): Checkpoints => {
+  let mended = false;
+  return {
+    ...store,
+    load: async (key) => {
+      const loaded = await store.load(key);
+      if (mended || loaded === undefined || key.name !== name) return loaded;
+      return { record: spoilt, version: loaded.version, ...(edited ? { edited: true } : {}) };
+    },
+    save: async (key, record, version) => {
+      const saved = await store.save(key, record, version);
+      mended ||= saved !== "raced" && key.name === name;
+      return saved;
+    },
+  };
+};
+
+const isAbout = (object: unknown, name: string): boolean => {
+  const owners = at(object, "metadata", "ownerReferences");
+  const names = [object, ...(Array.isArray(owners) ? owners.map((owner) => ({ metadata: owner })) : [])];
+  return names.some((one) => (textAt(one, "metadata", "name") ?? "").includes(name));
+};
+
+export const openWard = async ({ kind, objects, scripts, rounds, pauseMs, kill }: Making): Promise<Ward> => {
+  const simulator = openSimulator({ crds, scripts });
+  const writes: string[] = [];
+  const lines: Line[] = [];
+  const transport = {
+    ...simulator.transport,
+    send: async (request: Parameters<typeof simulator.handle>[0]) => {
+      if (request.method !== "GET") writes.push(`${request.method} ${request.path}`);
+      return simulator.handle(request);
+    },
+  };
+  const operators = operatorsFor(timing);
+  const queue: Queue = { send: async () => {}, sendLater: async () => {} };
+  const report = (level: string, message: string, fields = {}): void => void lines.push({ level, message, fields });
+  const step = async (name: string, more: Partial<Parameters<typeof openWorld>[0]> = {}) => {
+    const world = await openWorld({ transport, queue, report, timing, operators, ...more });
+    const message: Message = { cluster: "ward", kind, namespace, name, reason: "test" };
+    return await take(world, [message]);
+  };
+  const pass = (ms: number): void => simulator.clock.advanceTo(simulator.clock.now() + ms);
+  for (const object of objects) {
+    const path = collectionPath(resourceOf(object.kind), object.metadata.namespace);
+    const headers = { "content-type": "application/json" };
+    const answer = simulator.handle({ method: "POST", path, headers, body: JSON.stringify(object) });
+    if (answer.status >= 300) throw new Error(answer.body);
+  }
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < rounds; round += 1) {
+      await step(brokenRecord);
+      await step(neighbour);
+      pass(pauseMs);
+    }
+  };
+  await settle();
+  const victim = simulator.store.list("pods").find(({ metadata: { labels = {} } }) => {
+    const { "sparkoperator.k8s.io/app-name": of, "spark-role": role } = labels;
+    return of === brokenRecord && role === kill?.role;
+  });
+  if (kill !== undefined && victim !== undefined)
+    simulator.killPod(namespace, victim.metadata.name, { code: kill.code });
+  if (kill !== undefined) await settle();
+  const recordOf = (name: string): unknown =>
+    at(simulator.store.get("checkpoints.rekindle.dev", `${namespace}/${kind.toLowerCase()}.${name}`), "spec");
+  const start = simulator.snapshot();
+  const picture = (): string =>
+    JSON.stringify(
+      simulator.store
+        .tables()
+        .flatMap((table) => simulator.store.list(table).filter((object) => isAbout(object, neighbour)))
+        .map(({ metadata: { uid, deletionTimestamp }, ...object }) => [uid, deletionTimestamp, object["spec"]]),
+    );
+  return {
+    records: [recordOf(brokenRecord), recordOf(neighbour)],
+    treat: async (record, { strict, edited }) => {
+      simulator.restore(start);
+      writes.length = 0;
+      lines.length = 0;
+      const store = gone(kubernetesCheckpoints(transport), brokenRecord, record, edited);
+      const endings: (Ending | undefined)[] = [];
+      for (let nth = 0; nth < steps; nth += 1) {
+        endings.push(await step(brokenRecord, { checkpoints: store, recovery: { ...recovery, strict } }));
+        pass(5_000);
+      }
+      const errors = lines.filter(({ level, message }) => level === "error" && !message.startsWith("the checkpoint"));
+      return { endings, faults: errors.map((line) => JSON.stringify(line)), writes: [...writes] };
+    },
+    picture,
+    opening: picture(),
+    get: (of, name) => simulator.store.get(tableOf(resourceOf(of)), `${namespace}/${name}`),
+  };
+};
+
+const tableOf = ({ group, plural }: Resource): string => (group === "" ? plural : `${plural}.${group}`);
+
+const resourceOf = (kind: string): Resource => {
+  const found = resources[kind];
+  if (found === undefined) throw new Error(`no resource ${kind}`);
+  return found;
+};

@@ -1,0 +1,112 @@
+/** Room for so many submissions: in their order, nobody lost, and what waited is decided anew. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Plan } from "../../../shared/core/plan.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { openSubmissionSlots } from "../../../shared/engine/submission-slots.ts";
+import { creation, message, stage, type Toy, writesIn } from "./fakes.ts";
+
+describe("turns", () => {
+  test("let so many in at once, and the others after them in their order", async () => {
+    const turns = openSubmissionSlots(2);
+    const said: string[] = [];
+    const all = ["a", "b", "c", "d"].map((name) => ({ name, turn: turns() }));
+    const entered = all.map(async ({ name, turn }) => said.push(`${name} ${await turn.enter()}`));
+    await Promise.all(entered.slice(0, 2));
+    assert.deepEqual(said, ["a at once", "b at once"]);
+    all[1]?.turn.leave();
+    await entered[2];
+    all[0]?.turn.leave();
+    await entered[3];
+    assert.deepEqual(said, ["a at once", "b at once", "c waited", "d waited"]);
+  });
+
+  test("who is inside enters again at once; who leaves twice makes room once", async () => {
+    const turns = openSubmissionSlots(1);
+    const [first, second, third] = [turns(), turns(), turns()];
+    await first.enter();
+    assert.equal(await first.enter(), "at once");
+    first.leave();
+    first.leave();
+    assert.equal(await second.enter(), "at once");
+    let inside = false;
+    const waits = third.enter().then(() => {
+      inside = true;
+    });
+    await Promise.resolve();
+    assert.equal(inside, false);
+    second.leave();
+    await waits;
+  });
+
+  test("who never entered makes no room", async () => {
+    const turns = openSubmissionSlots(1);
+    turns().leave();
+    await turns().enter();
+    let inside = false;
+    void turns()
+      .enter()
+      .then(() => {
+        inside = true;
+      });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(inside, false);
+  });
+});
+
+const submission = (name: string): Plan<Toy> => ({ memory: { count: 1 }, fenced: true, stages: [[creation(name)]] });
+
+describe("steps that submit", () => {
+  test("are bounded, and all of them come through", async () => {
+    const turns = openSubmissionSlots(2);
+    const seen: { most: number; now: number } = { most: 0, now: 0 };
+    const one = async (): Promise<string> => {
+      const world = stage(() => submission("arm"));
+      world.before = async (call) => {
+        if (!call.startsWith("create")) return;
+        seen.now += 1;
+        seen.most = Math.max(seen.most, seen.now);
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.now -= 1;
+      };
+      return (await step({ ...world.world, turns }, message)).did;
+    };
+    const ended = await Promise.all(Array.from({ length: 20 }, one));
+    assert.deepEqual([...new Set(ended)], ["step"]);
+    assert.equal(seen.most, 2);
+  });
+
+  test("decide anew after they waited: what others did meanwhile counts", async () => {
+    const turns = openSubmissionSlots(1);
+    const before = turns();
+    await before.enter();
+    let decisions = 0;
+    const world = stage(() => {
+      decisions += 1;
+      return decisions === 1 ? submission("arm") : { memory: { count: 1 }, stages: [], rests: true };
+    });
+    const waits = step({ ...world.world, turns }, message);
+    await new Promise((resolve) => setImmediate(resolve));
+    before.leave();
+    await waits;
+    assert.equal(decisions, 2);
+    assert.deepEqual(writesIn(world.calls), ["save 1"]);
+  });
+
+  test("make room also when they fail", async () => {
+    const turns = openSubmissionSlots(1);
+    const world = stage(() => submission("arm"));
+    world.before = (call) => {
+      if (call.startsWith("create")) throw new Error("broken");
+    };
+    await step({ ...world.world, turns }, message);
+    assert.equal(await turns().enter(), "at once");
+  });
+
+  test("what submits nothing waits for nobody", async () => {
+    const turns = openSubmissionSlots(1);
+    await turns().enter();
+    const world = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]] }));
+    assert.equal((await step({ ...world.world, turns }, message)).did, "step");
+  });
+});

@@ -1,0 +1,133 @@
+/** Bursts: the first goes at once, the last is never lost, and what lies between costs little. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { openCoalescer } from "../../../shared/forward/coalesce.ts";
+import type { Sending } from "../../../shared/forward/keys.ts";
+
+const sending = (name: string, id: string): Sending => ({
+  message: { cluster: "c", kind: "App", namespace: "ns", name, reason: id },
+  dedupeId: id,
+});
+
+const reasons = (sendings: readonly Sending[]): readonly string[] => sendings.map(({ message }) => message.reason);
+
+describe("coalescing", () => {
+  it("lets the first event of every key go at once", () => {
+    const coalescer = openCoalescer();
+    assert.deepEqual(coalescer.offer(sending("a", "1"), 0), sending("a", "1"));
+    assert.deepEqual(coalescer.offer(sending("b", "2"), 0), sending("b", "2"));
+    assert.equal(coalescer.next(), 200);
+    assert.deepEqual(coalescer.due(200), []);
+    assert.equal(coalescer.next(), undefined);
+    assert.deepEqual(coalescer.offer(sending("a", "3"), 201), sending("a", "3"));
+  });
+
+  it("lets the first of a quiet key go at once, also when nobody has closed its window yet", () => {
+    const coalescer = openCoalescer();
+    assert.notEqual(coalescer.offer(sending("a", "1"), 0), undefined);
+    assert.equal(coalescer.offer(sending("a", "2"), 199), undefined);
+    assert.equal(coalescer.due(200).length, 1);
+    assert.deepEqual(coalescer.offer(sending("a", "3"), 400), sending("a", "3"));
+    assert.equal(coalescer.offer(sending("a", "4"), 401), undefined);
+  });
+
+  it("makes one of all that follow in the window: the latest words, an id of its own", () => {
+    const coalescer = openCoalescer();
+    coalescer.offer(sending("a", "1"), 0);
+    assert.equal(coalescer.offer(sending("a", "2"), 10), undefined);
+    assert.equal(coalescer.offer(sending("a", "3"), 20), undefined);
+    assert.deepEqual(coalescer.due(199), []);
+    const [only, ...others] = coalescer.due(200);
+    assert.deepEqual(others, []);
+    assert.equal(only?.message.reason, "3");
+    assert.equal(["1", "2", "3"].includes(only?.dedupeId ?? ""), false);
+  });
+
+  it("lets what is urgent go at once, four times in a window", () => {
+    const coalescer = openCoalescer();
+    const urgent = (id: string): Sending => ({ ...sending("a", id), urgent: true });
+    coalescer.offer(sending("a", "0"), 0);
+    assert.equal(coalescer.offer(sending("a", "1"), 10), undefined);
+    const sent = ["2", "3", "4", "5", "6"].map((id) => coalescer.offer(urgent(id), 20) !== undefined);
+    assert.deepEqual(sent, [true, true, true, true, false]);
+    assert.deepEqual(reasons(coalescer.due(200)), ["6"]);
+    assert.deepEqual(coalescer.offer(urgent("7"), 201), urgent("7"));
+  });
+
+  it("keeps what is urgent waiting for half a second at most, however long the window", () => {
+    const coalescer = openCoalescer();
+    const longest = 10_000;
+    for (let now = 0; now < longest; now += 10) {
+      coalescer.offer(sending("a", String(now)), now);
+      coalescer.due(now);
+    }
+    const urgent = ["1", "2", "3", "4", "5"].map((id): Sending => ({ ...sending("a", id), urgent: true }));
+    const left = (coalescer.next() ?? 0) - longest;
+    for (const one of urgent) coalescer.offer(one, longest);
+    assert.ok(left > 500, `the window ends in ${left} ms`);
+    assert.equal(coalescer.next(), longest + 500);
+  });
+
+  it("gives a single one its own id, so that another forwarder's copy cancels it", () => {
+    const coalescer = openCoalescer();
+    coalescer.offer(sending("a", "1"), 0);
+    coalescer.offer(sending("a", "2"), 10);
+    coalescer.offer(sending("a", "2"), 11);
+    assert.deepEqual(coalescer.due(200), [sending("a", "2")]);
+  });
+
+  it("grows the window to two seconds while there is much, and shrinks it again", () => {
+    const coalescer = openCoalescer();
+    const ends: number[] = [];
+    for (let now = 0; now < 20_000; now += 10) {
+      if (now < 10_000) coalescer.offer(sending("a", String(now)), now);
+      if (coalescer.due(now).length > 0) ends.push(now);
+    }
+    const lengths = ends.map((end, at) => end - (ends[at - 1] ?? 0));
+    assert.deepEqual(lengths, [200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000]);
+    assert.equal(coalescer.next(), undefined);
+    coalescer.offer(sending("a", "x"), 20_000);
+    assert.equal(coalescer.next(), 20_200);
+  });
+
+  it("keeps what could not be sent for as long as it is told, and the later words with it", () => {
+    const coalescer = openCoalescer();
+    coalescer.giveBack(sending("a", "1"), 0, 1_000);
+    assert.deepEqual(coalescer.due(999), []);
+    coalescer.offer(sending("a", "2"), 500);
+    coalescer.giveBack(sending("a", "1"), 600, 1_000);
+    assert.deepEqual(coalescer.due(1_500), []);
+    assert.deepEqual(reasons(coalescer.due(1_600)), ["2"]);
+    coalescer.giveBack(sending("b", "3"), 1_600, 1_000);
+    assert.deepEqual(reasons(coalescer.flush()), ["3"]);
+    assert.equal(coalescer.next(), undefined);
+  });
+
+  it("loses nothing, for any events at any times: after the last event of a key, something of it goes", () => {
+    const event = fc.record({ key: fc.constantFrom("a", "b", "c"), after: fc.integer({ min: 0, max: 700 }) });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const coalescer = openCoalescer();
+        const lastEvent = new Map<string, number>();
+        const lastSent = new Map<string, number>();
+        const sent = (sendings: readonly Sending[], now: number): void => {
+          for (const { message } of sendings) lastSent.set(message.name, now);
+        };
+        let now = 0;
+        for (const [id, { key, after }] of events.entries()) {
+          now += after;
+          sent(coalescer.due(now), now);
+          lastEvent.set(key, now);
+          const first = coalescer.offer(sending(key, String(id)), now);
+          sent(first === undefined ? [] : [first], now);
+        }
+        for (let next = coalescer.next(); next !== undefined; next = coalescer.next()) sent(coalescer.due(next), next);
+        for (const [key, time] of lastEvent) {
+          const went = lastSent.get(key) ?? -1;
+          assert.ok(went >= time && went <= time + 2_000);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,101 @@
+/** The look around before anything is written, and what may not be looked at. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ApiError } from "../../../shared/core/errors.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import type { Cluster } from "../../../shared/engine/ports.ts";
+import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
+
+const date = Date.UTC(2026, 10, 2, 8, 0, 0);
+const lease = (name: string): Stored => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name, namespace: "ops", uid: "u", resourceVersion: "1" },
+  spec: { holderIdentity: "x", leaseDurationSeconds: 15, renewTime: "2026-11-02T07:59:59Z" },
+});
+
+const never = (): Promise<never> => Promise.reject(new Error("not asked for"));
+const clusterOf = (answers: Readonly<Record<string, readonly Stored[] | ApiError>>): Cluster => ({
+  ...{ ask: never, create: never, remove: never, patch: never, patchStatus: never },
+  get: async () => ({ value: undefined, date }),
+  list: async ({ resource, namespace }) => {
+    assert.equal(namespace, "");
+    const answer = answers[resource.plural] ?? [];
+    if (answer instanceof ApiError) throw answer;
+    return { value: answer, date };
+  },
+});
+
+/** An application whose status somebody wrote so many seconds ago. */
+const written = (manager: string, secondsAgo: number, subresource = "status"): Stored => {
+  const time = new Date(date - secondsAgo * 1_000).toISOString();
+  const metadata = { name: manager, namespace: "ns", uid: "u", resourceVersion: "1" };
+  const managedFields = [
+    { manager: "kubectl", time, subresource: "" },
+    { manager, time, subresource },
+  ];
+  return { apiVersion: "v1", kind: "Job", metadata: Object.assign(metadata, { managedFields }) };
+};
+
+const refused = (status: number): ApiError => new ApiError({ status, reason: "Forbidden", message: "list leases: no" });
+
+describe("looking for other controllers", () => {
+  it("finds known leases in any namespace, and those that are named", async () => {
+    const cluster = clusterOf({ leases: [lease("spark-operator-lock"), lease("mine"), lease("other")] });
+    const signs = ["kubeflow spark-operator holds the lease ops/spark-operator-lock"];
+    assert.deepEqual(await findOtherControllers(cluster), { signs, blind: [] });
+    const named = await findOtherControllers(cluster, ["mine", "spark-operator-lock"]);
+    assert.deepEqual(named.signs, [...signs, "another controller holds the lease ops/mine"]);
+  });
+
+  it("tells where it may not look, and looks at the rest", async () => {
+    const blind = await findOtherControllers(clusterOf({ leases: refused(403) }));
+    assert.deepEqual(blind, { signs: [], blind: ["list leases: no"] });
+  });
+
+  it("does not take a server in trouble for an empty one", async () => {
+    for (const status of [0, 409, 410, 429, 500]) {
+      await assert.rejects(findOtherControllers(clusterOf({ deployments: refused(status) })), { status });
+    }
+  });
+
+  const objects: readonly { name: string; pages: readonly (readonly Stored[])[]; signs: readonly string[] }[] = [
+    {
+      name: "a status that another has just written",
+      pages: [[written("operator", 9)]],
+      signs: ["operator wrote the status of Job ns/operator 9 s ago"],
+    },
+    {
+      name: "many of them, the newest of all pages named",
+      pages: [
+        [written("a", 50), written("b", 40)],
+        [written("c", 30), written("d", 45)],
+      ],
+      signs: ["c wrote the status of Job ns/c 30 s ago (and of 3 more)"],
+    },
+    { name: "one written long ago", pages: [[written("operator", 61)]], signs: [] },
+    { name: "one of ours", pages: [[written("rekindle", 1), written("rekindle-reconcile", 1)]], signs: [] },
+    { name: "one that a person wrote", pages: [[written("kubectl-patch", 1), written("kubectl", 1)]], signs: [] },
+    { name: "a spec that was just written", pages: [[written("argocd-controller", 1, "")]], signs: [] },
+    { name: "objects that say nothing of it", pages: [[lease("mine")], []], signs: [] },
+  ];
+  for (const { name, pages, signs } of objects) {
+    it(`in the objects: ${name}`, async () => {
+      const found = await findOtherControllers(clusterOf({}), [], async function* () {
+        yield* pages;
+      });
+      assert.deepEqual(found, { signs, blind: [] });
+    });
+  }
+
+  it("objects that may not be seen are told, those that are not served are none", async () => {
+    const refusing = (status: number) =>
+      findOtherControllers(clusterOf({}), [], async function* () {
+        yield [written("operator", 9)];
+        throw refused(status);
+      });
+    assert.deepEqual(await refusing(403), { signs: [], blind: ["list leases: no"] });
+    assert.deepEqual(await refusing(404), { signs: [], blind: [] });
+    await assert.rejects(refusing(503), { status: 503 });
+  });
+});

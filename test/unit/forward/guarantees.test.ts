@@ -1,0 +1,17 @@
+/** A watch's guarantees through the forwarder, on the simulator; `npm run conformance` tries the same on a real API server. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openSimulator } from "../../../shared/simulator/open.ts";
+import { tryGuarantees } from "./guarantees.ts";
+
+describe("a forwarder whose connections are cut", () => {
+  for (const seed of [1, 2, 3]) {
+    it(`tells every last state and every deletion, in order, and nothing of what did not change (${seed})`, async () => {
+      const { transport, clock } = openSimulator({ nodes: [] });
+      const pass = (): void => clock.advanceTo(clock.now() + 10);
+      const { changes, troubles, broken } = await tryGuarantees(transport, "default", seed, pass);
+      assert.deepEqual(broken, []);
+      assert.ok(changes >= 300 && troubles >= 20, `${troubles} troubles`);
+    });
+  }
+});

@@ -1,0 +1,220 @@
+/** Notices that a node is about to go: written on the pods that stand on it, once, whoever dies and however often it is told. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ApiError } from "../../../shared/core/errors.ts";
+import { type Message, noticedKind, noticeKey } from "../../../shared/core/key.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import { noticesOf } from "../../../shared/deployments/common/kinds.ts";
+import { type NoticeContext, noticing } from "../../../shared/forward/node-notice.ts";
+import { applicationWatcher } from "../../../shared/spark/application/watches.ts";
+import { jobWatcher } from "../../../shared/volcano/job/watches.ts";
+
+const until = Date.parse("2026-11-02T08:02:00Z");
+const goes = "2026-11-02T08:02:00Z";
+const kind = "SparkApplication";
+
+type Pod = {
+  readonly name: string;
+  readonly app?: string;
+  readonly node?: string;
+  readonly more?: object;
+  readonly phase?: string;
+};
+
+const podOf = ({ name, app = "pi", node = "node-1", more = {}, phase = "Running" }: Pod): Stored => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {
+    ...{ name, namespace: "default", uid: `u-${name}`, resourceVersion: "1" },
+    labels: { "sparkoperator.k8s.io/app-name": app, "sparkoperator.k8s.io/launched-by-spark-operator": "true" },
+    ...more,
+  },
+  spec: { nodeName: node },
+  status: { phase },
+});
+
+const nodeOf = (name: string, providerID?: string): Stored => ({
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name, uid: `u-${name}`, resourceVersion: "1" },
+  spec: providerID === undefined ? {} : { providerID },
+});
+
+type World = {
+  readonly pods?: readonly Stored[];
+  readonly nodes?: readonly Stored[];
+  readonly hidden?: boolean;
+  readonly fails?: (name: string) => ApiError | undefined;
+  readonly desk?: Partial<NoticeContext>;
+};
+
+const conflict = new ApiError({ status: 409, reason: "Conflict", message: "changed" });
+const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "no" });
+
+const stage = ({ pods = [], nodes = [], hidden = false, fails = () => undefined, desk = {} }: World) => {
+  const written = new Map(pods.map((pod) => [pod.metadata.name, pod]));
+  const did: string[] = [];
+  const cluster: NoticeContext["cluster"] = {
+    list: async ({ resource, namespace, labels, field }) => {
+      did.push(`list ${resource.plural} ${[namespace, field, ...Object.entries(labels).flat()].join(" ")}`.trim());
+      if (resource.plural === "nodes" && hidden) throw forbidden;
+      const on = [...written.values()].filter(({ spec }) => field === `spec.nodeName=${Object(spec).nodeName}`);
+      return { value: resource.plural === "nodes" ? nodes : on, date: 0 };
+    },
+    patch: async ({ name }, fence, patch) => {
+      const refusal = fails(name);
+      if (refusal !== undefined) throw refusal;
+      const pod = written.get(name) ?? podOf({ name });
+      const { annotations } = Object(patch["metadata"]);
+      did.push(`patch ${name} at ${fence.uid} ${fence.resourceVersion}: ${JSON.stringify(annotations)}`);
+      const next = { ...pod, metadata: { ...pod.metadata, annotations } };
+      written.set(name, next);
+      return next;
+    },
+  };
+  const take = noticing({
+    cluster,
+    queue: { send: async (message) => void did.push(`send ${message.namespace}/${message.name} ${message.reason}`) },
+    report: (level, text) => void did.push(`${level}: ${text}`),
+    operatorOf: (name) => (name === kind ? applicationWatcher : undefined),
+    namespaces: [],
+    ...desk,
+  });
+  const told = (node: string, more: Partial<Message> = {}) =>
+    take({ ...noticeKey("default", kind, node), reason: "notice", until, ...more });
+  return { did, told };
+};
+
+const listPods = "list pods  spec.nodeName=node-1 sparkoperator.k8s.io/launched-by-spark-operator true";
+const marked = (name: string) => `patch ${name} at u-${name} 1: {"rekindle.dev/leaving":"${goes}"}`;
+const said = `info: node node-1 goes at ${goes}`;
+
+describe("a notice that a node is about to go", () => {
+  test("is written on every pod that stands there, and its owners are asked for a step each", async () => {
+    const pods = [
+      podOf({ name: "a" }),
+      podOf({ name: "b" }),
+      podOf({ name: "c", app: "two" }),
+      podOf({ name: "d", node: "node-2" }),
+    ];
+    const { did, told } = stage({ pods });
+    assert.deepEqual(await told("node-1"), { did: "step", writes: 3 });
+    assert.deepEqual(did, [
+      ...[listPods, listPods],
+      ...["a", "b", "c"].map(marked),
+      "send default/pi notice",
+      "send default/two notice",
+      said,
+    ]);
+  });
+
+  test("is written on the pods of Volcano jobs, and on nobody else's", async () => {
+    const labels = { "volcano.sh/job-name": "gang" };
+    const pods = [podOf({ name: "gang-w-0", more: { labels } }), podOf({ name: "a" })];
+    const operatorOf = () => jobWatcher;
+    const { did, told } = stage({ pods, desk: { operatorOf } });
+    assert.deepEqual(await told("node-1", noticeKey("default", "Job", "node-1")), { did: "step", writes: 1 });
+    assert.deepEqual(did.slice(2), [marked("gang-w-0"), "send default/gang notice", said]);
+  });
+
+  test("is sent for applications and for jobs", () => {
+    const kinds = noticesOf("default", "node-1", until).map((message) => noticedKind(message));
+    assert.deepEqual(kinds, ["SparkApplication", "Job"]);
+  });
+
+  test("that comes again, or later names a later end, writes nothing", async () => {
+    const { did, told } = stage({ pods: [podOf({ name: "a" })] });
+    await told("node-1");
+    const before = did.length;
+    assert.deepEqual(await told("node-1"), { did: "step", writes: 0 });
+    assert.deepEqual(await told("node-1", { until: until + 60_000 }), { did: "step", writes: 0 });
+    assert.deepEqual(
+      did.slice(before).filter((line) => line.startsWith("patch")),
+      [],
+    );
+  });
+
+  test("that names an earlier end is written in the place of the later one", async () => {
+    const more = { annotations: { "rekindle.dev/leaving": "2026-11-02T09:00:00Z" } };
+    const { did, told } = stage({ pods: [podOf({ name: "a", more })] });
+    await told("node-1");
+    assert.ok(did.includes(marked("a")));
+  });
+
+  test("is nothing to pods that have ended, are going, or are nobody's", async () => {
+    const pods = [
+      podOf({ name: "a", phase: "Failed" }),
+      podOf({ name: "b", more: { deletionTimestamp: goes } }),
+      podOf({ name: "c", more: { labels: {} } }),
+    ];
+    assert.deepEqual(await stage({ pods }).told("node-1"), { did: "step", writes: 0 });
+  });
+
+  test("leaves alone what this deployment is not in charge of", async () => {
+    const pods = [podOf({ name: "a" }), podOf({ name: "b", app: "two" })];
+    const { did, told } = stage({ pods, desk: { inCharge: ({ name }) => name === "two" } });
+    await told("node-1");
+    assert.deepEqual(
+      did.filter((line) => /^(patch|send)/.test(line)),
+      [marked("b"), "send default/two notice"],
+    );
+  });
+
+  test("looks in the namespaces that are looked after, and nowhere else", async () => {
+    const { did, told } = stage({ desk: { namespaces: ["one", "two"] } });
+    await told("node-1");
+    assert.deepEqual(
+      did.filter((line) => line.startsWith("list")).map((line) => line.split(" ")[2]),
+      ["one", "two", "one", "two"],
+    );
+  });
+
+  test("that dies on the way is written by whoever takes it next", async () => {
+    let deaths = 1;
+    const fails = (name: string) => (name === "b" && deaths-- > 0 ? conflict : undefined);
+    const { did, told } = stage({ pods: [podOf({ name: "a" }), podOf({ name: "b" })], fails });
+    await assert.rejects(told("node-1"), conflict);
+    assert.deepEqual(await told("node-1"), { did: "step", writes: 1 });
+    assert.deepEqual(
+      did.filter((line) => line.startsWith("patch")).map((line) => line.slice(0, 7)),
+      ["patch a", "patch b"],
+    );
+  });
+
+  const machines = [
+    {
+      name: "by what its provider calls it",
+      nodes: [nodeOf("node-9", "aws:///a/i-0abc"), nodeOf("node-1", "aws:///eu-west-1a/i-0123456789abcdef0")],
+    },
+    { name: "by its own name", nodes: [nodeOf("i-0123456789abcdef0.eu-west-1.compute.internal")] },
+  ];
+  for (const { name, nodes } of machines)
+    test(`finds the node of a machine ${name}`, async () => {
+      const at = nodes.at(-1)?.metadata.name ?? "";
+      const { did, told } = stage({ nodes, pods: [podOf({ name: "a", node: at })] });
+      assert.deepEqual(await told("i-0123456789abcdef0"), { did: "step", writes: 1 });
+      assert.ok(did.includes(marked("a")));
+    });
+
+  test("of a machine that is none of this cluster's is nothing to it", async () => {
+    const { told } = stage({ nodes: [nodeOf("node-1", "aws:///a/i-0abc")], pods: [podOf({ name: "a" })] });
+    assert.deepEqual(await told("i-0123456789abcdef0"), {
+      did: "nothing",
+      why: "no node of this cluster is i-0123456789abcdef0",
+    });
+  });
+
+  test("says what right is missing where nobody may look for the machine, and comes back until that is sure", async () => {
+    const { did, told } = stage({ hidden: true, pods: [podOf({ name: "a" })] });
+    await assert.rejects(told("i-0123456789abcdef0"), forbidden);
+    assert.match(did.at(-1) ?? "", /^error: .*grant it list of nodes$/);
+    await assert.rejects(told("i-0123456789abcdef0", { tries: 1 }), forbidden);
+    assert.equal((await told("i-0123456789abcdef0", { tries: 2 })).did, "nothing");
+  });
+
+  test("writes nothing in a dry run", async () => {
+    const { did, told } = stage({ pods: [podOf({ name: "a" })], desk: { shadow: () => {} } });
+    await told("node-1");
+    assert.deepEqual(did, []);
+  });
+});

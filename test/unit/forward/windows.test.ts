@@ -1,0 +1,257 @@
+/** Windows of forwarding on the simulated cluster: whatever happens in, between or to them, nothing is missed. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { ForwarderSettings } from "../../../shared/forward/forwarder.ts";
+import { never, open, strayOf, turns } from "./watched.ts";
+
+describe("a window", () => {
+  it("begins with a list, and keeps how far it came", async () => {
+    const { create, run, news, checkpoints } = open();
+    create("a");
+    assert.deepEqual(await run(), { sent: true, resumed: 0, loops: 2 });
+    assert.ok(news().includes("a"));
+    const records = [...checkpoints.all()].map(([key, text]) => [key.replace(/\.[0-9a-f]{10}$/, ".…"), text]);
+    assert.deepEqual(
+      records.map(([key]) => key),
+      ["c1/Cursor/default/configmaps", "c1/Cursor/default/secrets.…"],
+    );
+    assert.ok(records.every(([, text]) => /"memory":\{"at":"\d+"\}/.test(text ?? "")));
+  });
+
+  it("goes on where another instance ended: what came, changed and went between them, and nothing else", async () => {
+    const { create, change, remove, child, run, news, asked } = open();
+    for (const name of ["stays", "changes", "goes"]) create(name);
+    await run();
+    news();
+    change("changes", "2");
+    remove("configmaps", "goes");
+    create("comes");
+    child("pod", "parent");
+    asked.length = 0;
+    assert.deepEqual(await run(), { sent: true, resumed: 2, loops: 2 });
+    assert.deepEqual(news(), ["changes", "comes", "goes", "parent"]);
+    assert.deepEqual(asked, []);
+  });
+
+  it("sends a change whose before it does not know, even if it may not matter", async () => {
+    const { create, touch, run, news } = open();
+    create("a");
+    await run();
+    news();
+    touch("a", "x");
+    await run();
+    assert.deepEqual(news(), ["a"]);
+  });
+
+  it("of the same instance knows what was before: what does not matter is not sent", async () => {
+    const { create, touch, change, instance, run, news } = open();
+    for (const name of ["a", "b"]) create(name);
+    const warm = instance();
+    await run(warm);
+    news();
+    touch("a", "x");
+    change("b", "2");
+    await run(warm);
+    assert.deepEqual(news(), ["b"]);
+  });
+
+  it("in which nothing happens writes nothing", async () => {
+    const { create, instance, run, checkpoints, world } = open();
+    create("a");
+    const warm = instance();
+    await run(warm);
+    const before = new Map(checkpoints.all());
+    for (let windows = 0; windows < 20; windows += 1) await run(warm);
+    await run(instance());
+    assert.deepEqual(new Map(checkpoints.all()), before);
+    assert.ok(world.time >= 400_000);
+  });
+
+  it("whose messages the queue does not take is done again", async () => {
+    const { create, world, instance, run, news } = open();
+    const warm = instance();
+    await run(warm);
+    news();
+    create("a");
+    world.takes = false;
+    assert.equal((await run(warm)).sent, false);
+    world.takes = true;
+    await run(warm);
+    assert.deepEqual(news(), ["a"]);
+  });
+
+  it("that dies is done again by the next", async () => {
+    const { create, instance, run, news } = open();
+    await run();
+    news();
+    const dying = instance({ send: () => new Promise(() => {}) }).run(20_000, never);
+    create("a");
+    await turns();
+    await run();
+    assert.deepEqual(news(), ["a"]);
+    assert.equal(await Promise.race([dying, turns(1).then(() => "hangs")]), "hangs");
+  });
+
+  it("is over as soon as the signal is raised, and keeps what it has", async () => {
+    const { create, instance, news, run } = open();
+    const stop = new AbortController();
+    create("a");
+    const wait = async (): Promise<void> => {
+      await turns();
+      stop.abort();
+    };
+    assert.equal((await instance({ wait }).run(Number.MAX_SAFE_INTEGER, stop.signal)).sent, true);
+    assert.ok(news().includes("a"));
+    assert.equal((await run()).resumed, 2);
+  });
+});
+
+describe("a cursor", () => {
+  it("that the server has forgotten is a new list, and whoever vanished meanwhile is asked for", async () => {
+    const { create, simulator, run, instance, news, remove } = open();
+    for (const name of ["stays", "goes"]) create(name);
+    await run();
+    news();
+    remove("configmaps", "goes");
+    simulator.store.compact(simulator.store.revision());
+    const strays: ForwarderSettings["strays"] = async ({ subject }, { known }) =>
+      subject.resource.kind === "ConfigMap" && !known.has("default", "goes") && known.has("default", "stays")
+        ? [strayOf("goes")]
+        : [];
+    await run(instance({ strays }));
+    const names = news();
+    assert.ok(names.includes("stays") && names.includes("goes"), names.join(" "));
+  });
+
+  it("is not kept while it is not known who vanished", async () => {
+    const { create, run, instance, checkpoints } = open();
+    create("a");
+    const strays = (): Promise<never> => Promise.reject(new Error("the server is away"));
+    assert.equal((await run(instance({ strays }))).sent, false);
+    assert.equal(checkpoints.all().size, 0);
+    assert.equal((await run()).resumed, 0);
+  });
+
+  it("of another cluster means nothing", async () => {
+    const { create, world, run, news } = open();
+    create("a");
+    await run();
+    news();
+    world.clusterUid = "cluster-2";
+    assert.equal((await run()).resumed, 0);
+    assert.ok(news().includes("a"));
+  });
+
+  it("that cannot be kept is told, and the messages go all the same", async () => {
+    const { create, lines, run, instance, news } = open();
+    create("a");
+    const cursors = { load: async () => undefined, save: () => Promise.reject(new Error("Forbidden")) };
+    assert.equal((await run(instance({ cursors }))).sent, true);
+    assert.ok(news().includes("a"));
+    assert.ok(lines.some((line) => line.startsWith("cannot save the cursor")));
+  });
+
+  it("of two at once is kept by one, and both have sent everything", async () => {
+    const { create, run, instance, news, world } = open();
+    await run();
+    news();
+    const both = Promise.all([run(instance()), run(instance())]);
+    create("a");
+    assert.deepEqual(
+      (await both).map(({ sent }) => sent),
+      [true, true],
+    );
+    assert.deepEqual(news(), ["a"]);
+    assert.equal((await run()).resumed, 2);
+    assert.ok(world.time > 0);
+  });
+});
+
+type Act = "create" | "change" | "remove" | "child" | "forget" | "window" | "fresh window" | "dead window" | "no queue";
+const acts: readonly Act[] = [
+  "forget",
+  "create",
+  "change",
+  "remove",
+  "child",
+  "window",
+  "fresh window",
+  "dead window",
+  "no queue",
+];
+
+it("whatever happens between and in windows, the last change of every object is sent", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...acts), { maxLength: 25 }), async (sequence) => {
+      const { create, change, remove, child, run, news, world, simulator, ...watched } = open();
+      const living: string[] = [];
+      const owed = new Set<string>();
+      const told = new Set<string>();
+      const hear = (): void => {
+        for (const name of news()) {
+          owed.delete(name);
+          told.add(name);
+        }
+      };
+      const strays: ForwarderSettings["strays"] = async ({ subject }, { known }) =>
+        subject.resource.kind === "ConfigMap"
+          ? [...told].filter((name) => name.startsWith("o") && !known.has("default", name)).map(strayOf)
+          : [];
+      const instance = (more = {}) => watched.instance({ strays, ...more });
+      let serial = 0;
+      let warm = instance();
+      const perform: Record<Act, () => Promise<void> | void> = {
+        create: () => {
+          serial += 1;
+          create(`o${serial}`, { v: "0" });
+          living.push(`o${serial}`);
+          owed.add(`o${serial}`);
+        },
+        change: () => {
+          const name = living[serial % Math.max(1, living.length)];
+          serial += 1;
+          if (name === undefined) return;
+          change(name, `${serial}`);
+          owed.add(name);
+        },
+        remove: () => {
+          const name = living.pop();
+          if (name === undefined) return;
+          remove("configmaps", name);
+          // Nobody ever asked for a step of one that was never sent: nothing of it is remembered.
+          if (told.has(name)) owed.add(name);
+          else owed.delete(name);
+        },
+        child: () => {
+          serial += 1;
+          child(`c${serial}`, `p${serial}`);
+          owed.add(`p${serial}`);
+        },
+        forget: () => simulator.store.compact(simulator.store.revision()),
+        window: async () => void (await run(warm)),
+        "fresh window": async () => {
+          warm = instance();
+          await run(warm);
+        },
+        "dead window": async () => {
+          void instance({ send: () => new Promise(() => {}) }).run(20_000, never);
+          await turns();
+        },
+        "no queue": async () => {
+          world.takes = false;
+          await run(warm);
+          world.takes = true;
+        },
+      };
+      for (const act of sequence) {
+        await perform[act]();
+        hear();
+      }
+      await run(warm);
+      hear();
+      assert.deepEqual([...owed], []);
+    }),
+    { numRuns: 60 },
+  );
+});

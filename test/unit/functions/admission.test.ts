@@ -1,0 +1,240 @@
+/** The admission webhook: upstream's defaults and refusals, and harmless to whatever it does not understand. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { admissionApp } from "../../../shared/deployments/admission/app.ts";
+
+const spec = {
+  type: "Scala",
+  sparkVersion: "4.1.1",
+  mainApplicationFile: "local:///a.jar",
+  driver: {},
+  executor: {},
+};
+
+const application = (more: object = {}, metadata: object = {}) => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name: "pi", namespace: "default", ...metadata },
+  spec: { ...spec, ...more },
+});
+
+const ours = { group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" };
+
+const reviewOf = (object: unknown, more: object = {}) => ({
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: { uid: "r-1", kind: ours, namespace: "default", operation: "CREATE", object, ...more },
+});
+
+type Answer = {
+  readonly apiVersion: string;
+  readonly response: {
+    uid: string;
+    allowed: boolean;
+    patch?: string;
+    patchType?: string;
+    status?: { message: string };
+  };
+};
+
+const app = admissionApp();
+
+const post = async (path: string, review: unknown): Promise<Answer> => {
+  const answer = await app.request(path, { method: "POST", body: JSON.stringify(review) });
+  assert.equal(answer.status, 200);
+  return JSON.parse(await answer.text());
+};
+
+const patchIn = ({ response }: Answer): unknown =>
+  response.patch === undefined ? [] : JSON.parse(Buffer.from(response.patch, "base64").toString());
+
+const add = (path: string, value: unknown) => ({ op: "add", path, value });
+
+const podDefaults = [
+  add("/spec/driver/cores", 1),
+  add("/spec/driver/memory", "1g"),
+  add("/spec/executor/cores", 1),
+  add("/spec/executor/memory", "1g"),
+  add("/spec/executor/instances", 1),
+];
+
+describe("defaulting", () => {
+  const cases = [
+    {
+      name: "fills in what upstream's webhook fills in",
+      object: application(),
+      patch: [...podDefaults, add("/spec/mode", "cluster"), add("/spec/restartPolicy", { type: "Never" })],
+    },
+    {
+      name: "keeps what is written, and unknown fields",
+      object: application({ mode: "client", restartPolicy: { type: "Never" }, surprise: { a: 1 } }),
+      patch: podDefaults,
+    },
+    {
+      name: "gives intervals to a policy that retries",
+      object: application({ mode: "cluster", restartPolicy: { type: "Always" } }),
+      patch: [
+        ...podDefaults,
+        add("/spec/restartPolicy/onFailureRetryInterval", 5),
+        add("/spec/restartPolicy/onSubmissionFailureRetryInterval", 5),
+      ],
+    },
+    {
+      name: "leaves out what a conf says",
+      object: application({
+        mode: "cluster",
+        restartPolicy: { type: "Never" },
+        sparkConf: { "spark.driver.cores": "2", "spark.executor.instances": "3" },
+      }),
+      patch: podDefaults.filter(({ path }) => !/driver\/cores|instances/.test(path)),
+    },
+    {
+      name: "leaves a run alone",
+      object: { ...application(), status: { applicationState: { state: "RUNNING" } } },
+      patch: [],
+    },
+    { name: "leaves what cannot be read to the validation", object: application({ driver: "none" }), patch: [] },
+  ];
+  for (const { name, object, patch } of cases) {
+    test(name, async () => {
+      const answer = await post("/mutate", reviewOf(object));
+      assert.equal(answer.response.allowed, true);
+      assert.deepEqual(
+        new Set(JSON.parse(JSON.stringify(patchIn(answer))).map((each: unknown) => JSON.stringify(each))),
+        new Set(patch.map((each) => JSON.stringify(each))),
+      );
+      assert.equal(answer.response.patchType, patch.length === 0 ? undefined : "JSONPatch");
+    });
+  }
+
+  test("of what has its defaults changes nothing", async () => {
+    const restartPolicy = { type: "Never" };
+    const pod = { cores: 1, memory: "1g" };
+    const full = application({ mode: "cluster", restartPolicy, driver: pod, executor: { ...pod, instances: 1 } });
+    assert.deepEqual(patchIn(await post("/mutate", reviewOf(full))), []);
+  });
+});
+
+describe("validation", () => {
+  const refused = [
+    { name: "a name that no service can have", object: application({}, { name: "9pi" }), says: "metadata.name" },
+    { name: "a missing field", object: { ...application(), spec: { ...spec, type: undefined } }, says: "spec.type" },
+    { name: "no spec at all", object: { ...application(), spec: undefined }, says: "spec" },
+    {
+      name: "a conf of the deny list",
+      object: application({ sparkConf: { "spark.master": "local" } }),
+      says: '"spark.master"',
+    },
+    {
+      name: "another namespace in the conf",
+      object: application({ sparkConf: { "spark.kubernetes.namespace": "kube-system" } }),
+      says: "spark.kubernetes.namespace",
+    },
+    {
+      name: "node selectors at both levels",
+      object: application({ nodeSelector: { a: "b" }, driver: { nodeSelector: { a: "c" } } }),
+      says: "node selector",
+    },
+    {
+      name: "a template for an old Spark",
+      object: application({ sparkVersion: "2.4.8", executor: { template: {} } }),
+      says: "spec.sparkVersion",
+    },
+    {
+      name: "an amount that Spark cannot read",
+      object: application({ driver: { memory: "1Gi!" } }),
+      says: "spec.driver.memory",
+    },
+  ];
+  for (const { name, object, says } of refused) {
+    test(`refuses ${name}, and says what to change`, async () => {
+      const { response } = await post("/validate", reviewOf(object));
+      assert.deepEqual([response.uid, response.allowed], ["r-1", false]);
+      assert.ok(response.status?.message.includes(says), response.status?.message);
+    });
+  }
+
+  const bad = application({ sparkConf: { "spark.master": "local" } });
+  const passed = [
+    { name: "what may run", review: reviewOf(application()) },
+    { name: "a generated name", review: reviewOf(application({}, { name: undefined, generateName: "pi-" })) },
+    { name: "an update of a bad object's labels", review: reviewOf(bad, { operation: "UPDATE", oldObject: bad }) },
+    { name: "the removal of a bad object", review: reviewOf(null, { operation: "DELETE", oldObject: bad }) },
+    { name: "somebody else's kind", review: reviewOf(bad, { kind: { ...ours, group: "example.com" } }) },
+    { name: "a kind of the group that it does not know", review: reviewOf(bad, { kind: { ...ours, kind: "Else" } }) },
+  ];
+  for (const { name, review } of passed) {
+    test(`lets ${name} pass`, async () => {
+      assert.equal((await post("/validate", review)).response.allowed, true);
+    });
+  }
+
+  test("of an update that spoils the spec refuses", async () => {
+    const review = reviewOf(bad, { operation: "UPDATE", oldObject: application() });
+    assert.equal((await post("/validate", review)).response.allowed, false);
+  });
+});
+
+describe("the door", () => {
+  const bodies = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    JSON.stringify({ ...reviewOf(application()), apiVersion: "admission.k8s.io/v1beta1" }),
+    JSON.stringify({ ...reviewOf(application()), request: undefined }),
+    JSON.stringify(reviewOf("text")),
+  ];
+  for (const body of bodies) {
+    test(`answers 400 to ${body.slice(0, 50)}`, async () => {
+      for (const path of ["/mutate", "/validate"])
+        assert.equal((await app.request(path, { method: "POST", body })).status, 400);
+    });
+  }
+
+  test("answers 413 to more than any object can be", async () => {
+    const answer = await app.request("/validate", { method: "POST", body: "x".repeat(9 * 1024 * 1024) });
+    assert.equal(answer.status, 413);
+  });
+
+  test("judges a spec of a megabyte in the time that it has", async () => {
+    const env = Array.from({ length: 10_000 }, (_, at) => ({ name: `V${at}`, value: "x".repeat(60) }));
+    const began = performance.now();
+    await post("/validate", reviewOf(application({ driver: { env } })));
+    await post("/mutate", reviewOf(application({ driver: { env } })));
+    assert.ok(performance.now() - began < 3_000);
+  });
+
+  const heavy: readonly (readonly [string, object])[] = [
+    ["a million wrong arguments", { arguments: Array.from({ length: 1_000_000 }, () => 1) }],
+    ["as many wrong ones as are looked at", { arguments: Array.from({ length: 49_000 }, () => 1) }],
+    ["a megabyte of one name", { driver: { podName: "A".repeat(1_000_000) } }],
+    ["a megabyte of one size", { driver: { memory: "1".repeat(1_000_000) } }],
+    ["a megabyte of a ratio", { memoryOverheadFactor: "1".repeat(1_000_000) }],
+  ];
+  for (const [what, changes] of heavy)
+    test(`judges ${what} well within the 3 s that it has`, async () => {
+      const review = JSON.stringify(reviewOf(application(changes)));
+      const began = performance.now();
+      for (const path of ["/validate", "/mutate"])
+        assert.equal((await app.request(path, { method: "POST", body: review })).status, 200);
+      assert.ok(performance.now() - began < 2_500);
+    });
+
+  test("is called by Lambda, too", async () => {
+    const { handler } = await import("../../../functions/admission.ts");
+    const event = {
+      version: "2.0",
+      rawPath: "/validate",
+      rawQueryString: "",
+      headers: { host: "door", "content-type": "application/json" },
+      requestContext: { http: { method: "POST", path: "/validate" } },
+      body: Buffer.from(JSON.stringify(reviewOf(application()))).toString("base64"),
+      isBase64Encoded: true,
+    };
+    const answer = await handler(Object.assign(JSON.parse(JSON.stringify(event))));
+    assert.equal(answer.statusCode, 200);
+    assert.equal(JSON.parse(answer.body ?? "").response.allowed, true);
+  });
+});

@@ -1,0 +1,95 @@
+/** Whose objects admission judges, quotas, and that nothing it is sent brings it out of countenance. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { admissionApp } from "../../../shared/deployments/admission/app.ts";
+import { selectorOf } from "../../../shared/kube/selector.ts";
+import { good } from "../spark/admission/reviews.ts";
+
+const ours = { group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" };
+
+const application = (changes: object = {}, metadata: object = {}) => ({
+  metadata: { name: "pi", namespace: "default", ...metadata },
+  spec: { ...good, ...changes },
+});
+
+const reviewOf = (object: unknown, more: object = {}) => ({
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: { uid: "r-1", kind: ours, namespace: "default", operation: "CREATE", object, ...more },
+});
+
+const app = admissionApp();
+
+describe("whose object it is", () => {
+  const spoiled = (labels: object) => reviewOf(application({ sparkConf: { "spark.master": "x" } }, { labels }));
+  const asked = async (app: ReturnType<typeof admissionApp>, review: unknown): Promise<string> => {
+    const answer = await app.request("/validate", { method: "POST", body: JSON.stringify(review) });
+    const { response } = JSON.parse(await answer.text());
+    return response.allowed ? (response.warnings ?? []).join() : response.status.message;
+  };
+
+  test("is told by the selector: what is not looked after is let pass", async () => {
+    const chosen = admissionApp({ selects: selectorOf("team=data") });
+    assert.match(await asked(chosen, spoiled({ team: "data" })), /spark\.master/);
+    assert.equal(await asked(chosen, spoiled({ team: "other" })), "");
+    assert.equal(await asked(chosen, spoiled({ team: 5 })), "");
+  });
+
+  test("and by its namespace; where that cannot be told it is let pass", async () => {
+    const chosen = admissionApp({ within: async () => (namespace) => namespace === "default" });
+    const elsewhere = reviewOf(application({ sparkConf: { "spark.master": "x" } }), { namespace: "other" });
+    assert.match(await asked(chosen, spoiled({})), /spark\.master/);
+    assert.equal(await asked(chosen, elsewhere), "");
+    const blind = admissionApp({ within: () => Promise.reject(new Error("away")) });
+    assert.equal(await asked(blind, spoiled({})), "");
+  });
+
+  const full = { metadata: { name: "q" }, spec: { hard: { cpu: "1" } }, status: { hard: { cpu: "1" }, used: {} } };
+  const runnable = application();
+
+  test("is counted against the quotas of its namespace", async () => {
+    const where: string[] = [];
+    const counting = admissionApp({ quotas: async (namespace) => [where.push(namespace), full].slice(1) });
+    assert.match(await asked(counting, reviewOf(runnable)), /^failed to validate resource quota "default\/q": cpu/);
+    assert.deepEqual(where, ["default"]);
+    await asked(counting, reviewOf(runnable, { operation: "DELETE" }));
+    await asked(counting, spoiled({}));
+    assert.deepEqual(where, ["default"]);
+  });
+
+  test("and quotas that cannot be asked block nobody", async () => {
+    const blind = admissionApp({ quotas: () => Promise.reject(new Error("no answer within 1500 ms")) });
+    assert.match(
+      await asked(blind, reviewOf(runnable)),
+      /the quotas of its namespace could not be read: no answer within 1500 ms/,
+    );
+  });
+});
+
+describe("the door", () => {
+  test("answers whatever it is sent: never a 500, and the same in a dry run", async () => {
+    const metadata = fc.record({ name: fc.anything(), labels: fc.anything(), generateName: fc.string() });
+    const object = fc.oneof(fc.anything(), fc.record({ metadata, spec: fc.anything(), status: fc.anything() }));
+    const kind = fc.constantFrom("SparkApplication", "ScheduledSparkApplication", "SparkConnect", "Pod");
+    const operation = fc.constantFrom("CREATE", "UPDATE", "DELETE", "CONNECT");
+    const inputs = fc.record({ kind, operation, object, oldObject: object });
+    await fc.assert(
+      fc.asyncProperty(inputs, async ({ kind, ...more }) => {
+        const group = kind === "Pod" ? "" : ours.group;
+        for (const path of ["/mutate", "/validate"]) {
+          const answers = await Promise.all(
+            [false, true].map(async (dryRun) => {
+              const review = reviewOf(null, { ...more, dryRun, kind: { ...ours, group, kind } });
+              const answer = await app.request(path, { method: "POST", body: JSON.stringify(review) });
+              assert.ok([200, 400].includes(answer.status), String(answer.status));
+              return await answer.text();
+            }),
+          );
+          assert.equal(answers[0], answers[1]);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

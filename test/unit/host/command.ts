@@ -1,0 +1,58 @@
+/** The command line beside a host on the same cluster: what a person is told. */
+import { plain } from "../../../shared/cli/colour.ts";
+import { run } from "../../../shared/cli/program.ts";
+import type { Tools } from "../../../shared/cli/tools.ts";
+import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
+import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
+import { preview } from "../../../shared/deployments/cli/preview.ts";
+import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import type { Stand } from "./stand.ts";
+
+const never = async (): Promise<never> => {
+  throw new Error("not asked for");
+};
+
+/** What a command printed, on both streams. */
+export const rekindle = async (stand: Stand, ...args: readonly string[]): Promise<string> => {
+  const { simulator } = stand;
+  const said: string[] = [];
+  const { transport } = simulator;
+  const session = {
+    transport,
+    server: "https://cluster.example:6443",
+    context: "example",
+    close: () => {},
+    passage: never,
+  };
+  const tools: Tools = {
+    version: "1.2.3",
+    connect: async () => ({ ...session, namespace: undefined }),
+    runs: async () => runs,
+    forecast: async (object) => forecast(object),
+    policies: async () => [],
+    flag: async (text, family) => flagView(text, family),
+    preview: async (_, key) => {
+      const found = await preview({ transport }, key);
+      if (found.would !== "plan") return found;
+      const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
+      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+    },
+    recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
+    move: (_, move) => moveRecords(transport, move),
+    render: never,
+    problemWith: never,
+    crds: async () => [],
+    host: async () => 0,
+    demo: async () => 0,
+    paint: plain,
+    print: (text) => void said.push(text),
+    warn: (text) => void said.push(text),
+    confirm: async () => false,
+    now: () => simulator.clock.now(),
+    sleep: (ms) => stand.turn(ms),
+    stopped: never,
+    stdin: async () => "",
+  };
+  await run(tools, args);
+  return said.join("\n");
+};

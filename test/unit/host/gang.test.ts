@@ -1,0 +1,263 @@
+/** Volcano's groups of pods under a host: let in by it where Volcano's scheduler is not, left to that one where it is. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Obj, Stored } from "../../../shared/core/object.ts";
+import { timeText } from "../../../shared/core/time.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { command, home, volcanoJob } from "./objects.ts";
+import { onStand, type Stand } from "./stand.ts";
+
+const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
+
+const phaseOf = (stand: Stand, name: string): unknown => at(stand.get("Job", name), "status", "state", "phase");
+
+const stateOf = (stand: Stand, name: string): unknown => at(stand.get("Queue", name, ""), "status", "state");
+
+const said = (stand: Stand, reason: string): readonly string[] =>
+  stand.lines.filter(({ fields }) => fields["reason"] === reason).map(({ message }) => message);
+
+const queue = (name: string, spec: Readonly<Record<string, unknown>>): Obj => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name },
+  spec,
+});
+
+/** What Volcano's scheduler keeps while it works. */
+const lease = (stand: Stand): Obj => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "volcano", namespace: "default" },
+  spec: {
+    holderIdentity: "volcano-scheduler-0",
+    leaseDurationSeconds: 3_600,
+    renewTime: timeText(stand.simulator.clock.now()),
+  },
+});
+
+/** A job of two pods that need a core each. */
+const twoCores = (name: string, runMs: number, spec: Readonly<Record<string, unknown>> = {}): Obj => {
+  const [task] = Object(volcanoJob(name, { runMs })["spec"])["tasks"];
+  const resources = { requests: { cpu: "1" } };
+  const pod = { ...task.template.spec, containers: [{ name: "main", image: "busybox", resources }] };
+  return volcanoJob(
+    name,
+    {},
+    { plugins: {}, tasks: [{ ...task, template: { ...task.template, spec: pod } }], ...spec },
+  );
+};
+
+describe("a host whose own namespace is missing", () => {
+  it(
+    "says what to make, asks for it less and less often, and goes on when it is made",
+    onStand(async (stand) => {
+      await stand.create(queue("root", { weight: 1 }));
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      const told = (): readonly Stored[] =>
+        stand.all("Event").filter((one) => String(one["message"]).includes("kubectl create namespace rekindle"));
+      await stand.until("it is told", () => told().length > 0, 120_000);
+      await stand.turn(600_000);
+      const before = stand.writes().length;
+      await stand.turn(600_000);
+      assert.ok(stand.writes().length - before < 30, `${stand.writes().length - before} writes in ten minutes`);
+      assert.ok(told().length <= 3);
+      await stand.create(home);
+      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 600_000);
+    }),
+  );
+});
+
+describe("a Volcano job without Volcano's scheduler", () => {
+  it(
+    "is let in, placed by the default scheduler, and completed, from nothing but its own apply",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.until("it runs", () => phaseOf(stand, "pair") === "Running", 60_000);
+      const [group] = stand.all("PodGroup");
+      await stand.until("its group runs", () => at(stand.all("PodGroup")[0], "status", "phase") === "Running", 5_000);
+      assert.equal(at(group, "metadata", "annotations", "rekindle.dev/scheduled-by"), "default-scheduler");
+      assert.deepEqual(
+        stand.all("Pod").map((pod) => at(pod, "spec", "schedulerName")),
+        ["default-scheduler", "default-scheduler"],
+      );
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+      assert.deepEqual([stateOf(stand, "default"), stateOf(stand, "root")], ["Open", "Open"]);
+      assert.match(
+        said(stand, "GangAdmission").join(),
+        /no lease of Volcano's scheduler .* Rekindle admits groups of pods/,
+      );
+      await stand.turn(30_000);
+      const written = stand.writes().length;
+      await stand.pass(0.5);
+      assert.equal(stand.writes().length, written);
+      assert.deepEqual(
+        stand.lines.filter(({ level }) => level === "error" || level === "warn"),
+        [],
+      );
+    }),
+  );
+
+  it(
+    "waits until its queue has room, is told so, and then comes in",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(queue("small", { capability: { cpu: "3" } }));
+      await stand.create(twoCores("first", 10_000, { queue: "small" }));
+      await stand.until("the first runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      await stand.create(twoCores("second", 1_000, { queue: "small" }));
+      await stand.turn(3_000);
+      const [waiting] = stand.all("PodGroup").filter(({ metadata }) => metadata.name.startsWith("second"));
+      assert.equal(at(waiting, "status", "phase"), "Pending");
+      assert.match(JSON.stringify(at(waiting, "status", "conditions")), /queue small has too little cpu left/);
+      await stand.until("the second is complete", () => phaseOf(stand, "second") === "Completed", 120_000);
+      assert.equal(phaseOf(stand, "first"), "Completed");
+    }),
+  );
+
+  it(
+    "waits while its queue is closed, and the queue closes when it is empty",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.host();
+      await stand.create(queue("daily", {}));
+      await stand.create(twoCores("first", 10_000, { queue: "daily" }));
+      await stand.until("it runs", () => phaseOf(stand, "first") === "Running", 60_000);
+      const daily = stand.get("Queue", "daily", "");
+      assert.ok(daily !== undefined);
+      assert.equal(at(daily, "spec", "parent"), "root");
+      await stand.create(command("close", "CloseQueue", daily));
+      await stand.until("it is closing", () => stateOf(stand, "daily") === "Closing", 10_000);
+      await stand.until("it is closed", () => stateOf(stand, "daily") === "Closed", 60_000);
+      await stand.create(twoCores("second", 1_000, { queue: "daily" }));
+      await stand.turn(20_000);
+      assert.equal(phaseOf(stand, "second"), "Pending");
+      await stand.create(command("open", "OpenQueue", daily));
+      await stand.until("it is complete", () => phaseOf(stand, "second") === "Completed", 60_000);
+      assert.deepEqual(stand.all("Command"), []);
+    }),
+  );
+});
+
+describe("a Volcano job beside Volcano's scheduler", () => {
+  it(
+    "is left to it, until it has gone",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.create(lease(stand));
+      await stand.host();
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.turn(60_000);
+      assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
+      assert.deepEqual(stand.all("Pod"), []);
+      assert.match(said(stand, "GangAdmission").join(), /renews its lease default\/volcano: groups of pods are left/);
+      await stand.remove("Lease", "volcano");
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 120_000);
+    }),
+  );
+
+  const scheduler = (labels: Readonly<Record<string, string>>, image: string): Obj => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "scheduler-0", namespace: "default", labels },
+    spec: { containers: [{ name: "s", image }] },
+  });
+  const kinds = [
+    ["its chart's labels", scheduler({ app: "volcano-scheduler" }, "mirror/scheduler:1")],
+    ["its image", scheduler({}, "docker.io/volcanosh/vc-scheduler:v1.12.1")],
+  ] as const;
+  for (const [by, pod] of kinds)
+    it(
+      `that elects no leader is left to it, known by a Ready pod with ${by}, told when nothing happens, and taken over when it has gone`,
+      onStand(async (stand) => {
+        await stand.create(home);
+        await stand.create(pod);
+        await stand.turn(10_000);
+        await stand.host();
+        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+        await stand.turn(60_000);
+        assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), undefined);
+        assert.equal(stand.all("Pod").length, 1);
+        const events = stand.all("Event").filter((event) => event["reason"] === "GangAdmission");
+        assert.deepEqual(events.map((event) => event["type"]).sort(), ["Normal", "Warning"]);
+        assert.match(said(stand, "GangAdmission").join("\n"), /pod default\/scheduler-0 .* left to it/);
+        assert.match(said(stand, "GangAdmission").join("\n"), /has written nothing of PodGroup default\/pair/);
+        await stand.remove("Pod", "scheduler-0");
+        await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 180_000);
+      }),
+    );
+
+  it(
+    "that runs as a process is known by what it writes, and what it has just written is left alone in any mode",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        const { transport } = stand.simulator;
+        const write = async (path: string, status: object): Promise<void> => {
+          const headers = { "content-type": "application/merge-patch+json", "user-agent": "vc-scheduler/v1.12.1" };
+          const answer = await transport.send({
+            ...{ method: "PATCH", path: `/apis/scheduling.volcano.sh/v1beta1/${path}`, headers },
+            ...{ body: JSON.stringify({ status }), timeoutMs: 1_000 },
+          });
+          assert.equal(answer.status, 200);
+        };
+        await stand.create(queue("default", { weight: 1 }));
+        await write("queues/default/status", { allocated: { cpu: "0" } });
+        await stand.host();
+        await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+        await stand.turn(20_000);
+        const [group] = stand.all("PodGroup");
+        assert.equal(at(group, "status", "phase"), undefined);
+        assert.match(said(stand, "GangAdmission").join(), /vc-scheduler wrote Queue default within 2 minutes/);
+        await write(`namespaces/default/podgroups/${group?.metadata.name}`, { phase: "Pending" });
+        await stand.host({ gang: "none" });
+        await stand.turn(20_000);
+        assert.equal(at(stand.all("PodGroup")[0], "status", "phase"), "Pending");
+      },
+      { managedFields: true },
+    ),
+  );
+
+  it(
+    "shares the queues with pods that nobody has grouped, of which nothing is remembered",
+    onStand(
+      async (stand) => {
+        await stand.create(home);
+        await stand.host({ gang: "none" });
+        await stand.create({
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "bare", namespace: "default" },
+          spec: { schedulerName: "volcano", containers: [{ name: "main", image: "busybox" }] },
+        });
+        const grouped = (): unknown => stand.get("Pod", "bare")?.metadata.annotations?.["scheduling.k8s.io/group-name"];
+        await stand.until("it is in a group", () => grouped() !== undefined, 10_000);
+        const [group] = stand.all("PodGroup");
+        assert.deepEqual([group?.metadata.name, at(group, "spec", "minMember")], [grouped(), 1]);
+        await stand.create(queue("any", {}));
+        await stand.until("it is let in", () => at(stand.all("PodGroup")[0], "status", "phase") === "Inqueue", 60_000);
+        const records = stand.all("Checkpoint").map(({ metadata }) => metadata.name);
+        assert.deepEqual(
+          records.filter((name) => name.startsWith("pod.")),
+          [],
+        );
+      },
+      { schedulers: ["volcano"] },
+    ),
+  );
+
+  it(
+    "is let in all the same when the setting says that there is none",
+    onStand(async (stand) => {
+      await stand.create(home);
+      await stand.create(lease(stand));
+      await stand.host({ gang: "none" });
+      await stand.create(volcanoJob("pair", { runMs: 5_000 }));
+      await stand.until("it is complete", () => phaseOf(stand, "pair") === "Completed", 60_000);
+    }),
+  );
+});

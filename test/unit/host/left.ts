@@ -1,0 +1,117 @@
+/** A Volcano job as its controllers left it on a stand: in whatever phase, with as much of it as is said. */
+import assert from "node:assert/strict";
+import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
+import type { Stored } from "../../../shared/core/object.ts";
+import { timeText } from "../../../shared/core/time.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { completed, type LeftJob, leftOf } from "../../support/left-job.ts";
+import { home, queue, resources, volcanoJob } from "./objects.ts";
+import type { Stand } from "./stand.ts";
+
+export const schedulers = { schedulers: ["default-scheduler", "volcano"] } as const;
+
+const at = (object: Stored | undefined, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), object);
+
+export const shown = (stand: Stand): unknown => at(stand.get("Job", "pair"), "status", "state", "phase");
+
+export const counters = (stand: Stand): readonly unknown[] =>
+  ["version", "retryCount"].map((name) => at(stand.get("Job", "pair"), "status", name) ?? 0);
+
+const told = async (stand: Stand, status: unknown): Promise<void> => {
+  const object = stand.get("Job", "pair");
+  const path = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/pair/status";
+  await request(stand.simulator.transport, "PUT", path, { ...object, status });
+};
+
+const phaseOf = (pod: Stored): unknown => at(pod, "status", "phase");
+
+/** How much of a job is there, beyond the job itself. */
+export type Parts = {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  /** The simulated pods by their ordinals: how each lives. Absent: no pods. */
+  readonly lives?: readonly object[];
+  readonly standing?: Parameters<typeof leftOf>[1];
+  /** The phase of its group; absent: it has none. */
+  readonly group?: string;
+  /** Whether its plugins' objects are there. */
+  readonly shared?: boolean;
+  /** Upstream has asked for the end of its pods, which takes them a while. */
+  readonly ending?: boolean;
+  /** Upstream has marked them, and died before it asked. */
+  readonly marked?: boolean;
+};
+
+export const runs = [{}, {}];
+
+const settled = (stand: Stand, count: number): boolean =>
+  stand.all("Pod").filter((pod) => phaseOf(pod) !== "Pending").length === count;
+
+const placed = async (stand: Stand, left: LeftJob, { lives = [], marked = false }: Parts): Promise<void> => {
+  for (const [index, life] of lives.entries()) {
+    const pod = left.pods[index];
+    assert.ok(pod !== undefined);
+    const script = { "simulator.rekindle.dev/script": JSON.stringify(life) };
+    const mark = marked ? { "volcano.sh/controller-out-of-sync": "true" } : {};
+    const annotations = { ...pod.metadata.annotations, ...script, ...mark };
+    await stand.create({ ...pod, metadata: { ...pod.metadata, annotations } });
+  }
+};
+
+/** The job as upstream left it; what it told is written last. */
+export const leave = async (stand: Stand, parts: Parts, status: (now: number) => object): Promise<LeftJob> => {
+  await stand.create(home);
+  for (const one of [queue, { ...queue, metadata: { name: "root" } }]) await stand.create(one);
+  await stand.create(completed(volcanoJob("pair", {}, parts.spec)));
+  const job = stand.get("Job", "pair");
+  assert.ok(job !== undefined);
+  const left = leftOf(job, parts.standing);
+  if (parts.group !== undefined) {
+    await stand.create(left.group);
+    const ref = {
+      resource: resources["PodGroup"] ?? assert.fail(),
+      namespace: "default",
+      name: left.group.metadata.name,
+    };
+    await mergeObject(stand.simulator.transport, { ref }, { status: { phase: parts.group } });
+  }
+  for (const object of left.shared) await stand.create(object);
+  const { lives = [] } = parts;
+  await placed(stand, left, parts);
+  await stand.until("its pods are as they are", () => settled(stand, lives.length), 120_000);
+  await stand.turn(3_000);
+  if (parts.ending === true) for (const { metadata } of stand.all("Pod")) await stand.remove("Pod", metadata.name);
+  if (parts.shared !== true) for (const { kind, metadata } of left.shared) await stand.remove(kind, metadata.name);
+  await told(stand, status(stand.simulator.clock.now()));
+  return left;
+};
+
+/** Lets every group in that comes from now on. */
+export const admitting = (stand: Stand): void =>
+  void stand.simulator.subscribe(({ type, table, object }) => {
+    if (type !== "ADDED" || table !== "podgroups.scheduling.volcano.sh") return;
+    void stand.patch("PodGroup", object.metadata.name, { status: { phase: "Inqueue" } });
+  });
+
+export const ended = (stand: Stand): readonly string[] => stand.writes().filter((line) => line.startsWith("DELETE"));
+
+/** What comes to be from now on, by its resource. */
+export const counting = (stand: Stand): readonly string[] => {
+  const made: string[] = [];
+  stand.simulator.subscribe(({ type, table }) => {
+    if (type === "ADDED" && !/^(events|checkpoints)/.test(table)) made.push(table.split(".")[0] ?? "");
+  });
+  return made;
+};
+
+export const uids = (stand: Stand, kind: string): readonly string[] =>
+  stand.all(kind).map(({ metadata }) => metadata.uid);
+
+/** A status as upstream writes it. */
+export const status =
+  (phase: string, more: object = {}) =>
+  (now: number): object => ({
+    state: { phase, lastTransitionTime: timeText(now) },
+    ...{ minAvailable: 2, conditions: [{ status: phase, lastTransitionTime: timeText(now) }] },
+    ...more,
+  });

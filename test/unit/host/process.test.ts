@@ -1,0 +1,264 @@
+/** `rekindle host` from its first line to its last: where it stands aside, what it serves, how it stops, what a mistake costs. */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { request } from "../../../shared/adapters/kubernetes/requests.ts";
+import { signature } from "../../../shared/core/signature.ts";
+import type { Simulator } from "../../../shared/simulator/open.ts";
+import { onMachine, until } from "./machine.ts";
+import { application, stateOf } from "./objects.ts";
+
+const applications = "/apis/sparkoperator.k8s.io/v1beta2/namespaces/default/sparkapplications";
+
+const create = ({ transport }: Simulator, path: string, body: unknown): Promise<unknown> =>
+  request(transport, "POST", path, body);
+
+const state = ({ store }: Simulator, name: string, namespace = "default"): string => {
+  const item = store.get("sparkapplications.sparkoperator.k8s.io", `${namespace}/${name}`);
+  return stateOf(item === undefined ? undefined : JSON.parse(JSON.stringify(item)));
+};
+
+const now = (simulator: Simulator): string => new Date(simulator.clock.now()).toISOString();
+
+const lease = (simulator: Simulator) => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "spark-operator-lock", namespace: "default" },
+  spec: { holderIdentity: "operator-1", leaseDurationSeconds: 3600, renewTime: now(simulator).replace("Z", "000Z") },
+});
+
+const deployment = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "spark-operator-controller", namespace: "default" },
+  spec: {
+    selector: { matchLabels: { app: "operator" } },
+    template: {
+      metadata: { labels: { app: "operator" } },
+      spec: { containers: [{ name: "controller", image: "ghcr.io/kubeflow/spark-operator/controller:2.3.0" }] },
+    },
+  },
+};
+
+/** Another controller's status write, a moment ago. */
+const writeStatus = async ({ transport }: Simulator): Promise<void> => {
+  const headers = { "content-type": "application/merge-patch+json", "user-agent": "spark-operator/v2.3.0" };
+  const body = JSON.stringify({ status: { applicationState: { state: "SUBMITTED" }, driverInfo: {} } });
+  const path = `${applications}/spark-pi/status`;
+  const { status } = await transport.send({ method: "PATCH", path, headers, body, timeoutMs: 1_000 });
+  assert.equal(status, 200);
+};
+
+describe("another controller that is alive", () => {
+  const cases: readonly { name: string; arrange: (simulator: Simulator) => Promise<unknown>; says: RegExp }[] = [
+    {
+      name: "by its lease",
+      arrange: (simulator) =>
+        create(simulator, "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease(simulator)),
+      says: /kubeflow spark-operator holds the lease default\/spark-operator-lock/,
+    },
+    {
+      name: "by its deployment",
+      arrange: (simulator) => create(simulator, "/apis/apps/v1/namespaces/default/deployments", deployment),
+      says: /kubeflow spark-operator runs as the deployment default\/spark-operator-controller/,
+    },
+    {
+      name: "by what it has just written",
+      arrange: async (simulator) => {
+        await create(simulator, applications, application("spark-pi"));
+        await writeStatus(simulator);
+      },
+      says: /spark-operator wrote the status of SparkApplication default\/spark-pi \d+ s ago/,
+    },
+  ];
+  for (const { name, arrange, says } of cases) {
+    it(
+      `${name}: the host says where it is, stands aside in one line, and writes nothing`,
+      onMachine(
+        async ({ simulator, asked, host }) => {
+          await arrange(simulator);
+          const aside = host();
+          await aside.door();
+          assert.match(
+            aside.out.join("\n"),
+            /^rekindle host: context simulator, http:\/\/127\.0\.0\.1:\d+, all namespaces$/m,
+          );
+          await create(simulator, applications, application("spark-e"));
+          await until("it has looked at all", () => asked.some((line) => line.includes("/checkpoints?")));
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          const said = aside.lines.filter(({ level }) => level === "warn");
+          assert.equal(said.length, 1);
+          assert.match(said[0]?.message ?? "", /^stands aside: /);
+          assert.match(said[0]?.message ?? "", says);
+          // To ask what it may do is a POST, and no write.
+          assert.deepEqual(
+            asked.filter((line) => !line.startsWith("GET") && !line.endsWith("/selfsubjectrulesreviews")),
+            [],
+          );
+          aside.stop();
+          assert.deepEqual([await aside.code, aside.err], [0, []]);
+        },
+        { managedFields: true },
+      ),
+    );
+
+    for (const flag of ["--take-over", "--coexist", "--dry-run"]) {
+      it(
+        `${name}: ${flag} starts`,
+        onMachine(
+          async ({ simulator, host }) => {
+            await arrange(simulator);
+            const running = host(flag);
+            await running.door();
+            running.stop();
+            assert.deepEqual([await running.code, running.err], [0, []]);
+          },
+          { managedFields: true },
+        ),
+      );
+    }
+  }
+
+  it(
+    "is not seen in a second host of ours, nor in a person",
+    onMachine(
+      async ({ simulator, host }) => {
+        const first = host();
+        await first.door();
+        await create(simulator, applications, application("spark-pi"));
+        await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+        const second = host();
+        await second.door();
+        second.stop();
+        assert.deepEqual([await second.code, second.err], [0, []]);
+      },
+      { managedFields: true },
+    ),
+  );
+});
+
+const triggered = async (url: string, secret: string, path: string, timestamp = Math.floor(Date.now() / 1_000)) => {
+  const signed = { timestamp: String(timestamp), method: "POST", path, body: "" };
+  const headers = { "x-rekindle-timestamp": signed.timestamp, "x-rekindle-signature": signature(secret, signed) };
+  return (await fetch(`${url}${path}`, { method: "POST", headers })).status;
+};
+
+describe("a running host", () => {
+  it(
+    "is healthy, then ready, runs what is applied, and ends with nothing half done when it is told to",
+    onMachine(async ({ simulator, asked, host }) => {
+      const running = host("--log-level=info");
+      const url = await running.door();
+      assert.equal((await fetch(`${url}/healthz`)).status, 200);
+      await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
+      await create(simulator, applications, application("spark-pi"));
+      await until("it is COMPLETED", () => state(simulator, "spark-pi") === "COMPLETED");
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      for (const figure of ["spark_application_submit_count 1", "process_cpu_seconds_total ", "go_goroutines "])
+        assert.match(metrics, new RegExp(`^${figure}`, "m"));
+      running.stop();
+      assert.equal(await running.code, 0);
+      assert.deepEqual(running.out.slice(2), ["rekindle host: draining", "rekindle host: stopped"]);
+      const before = asked.length;
+      await assert.rejects(fetch(`${url}/healthz`));
+      assert.equal(asked.length, before);
+      assert.deepEqual(
+        running.lines.filter(({ level }) => level === "warn" || level === "error"),
+        [],
+      );
+    }),
+  );
+
+  it(
+    "is not ready while it cannot see what there is",
+    onMachine(
+      async ({ host }) => {
+        const running = host();
+        const url = await running.door();
+        assert.deepEqual([(await fetch(`${url}/healthz`)).status, (await fetch(`${url}/readyz`)).status], [200, 503]);
+      },
+      { crds: [] },
+    ),
+  );
+
+  it(
+    "told to look after a namespace that is not there says so, and runs what is created in it later",
+    onMachine(async ({ simulator, host }) => {
+      const running = host("--namespaces=team,default");
+      await running.door();
+      assert.deepEqual(running.err, ["namespace team does not exist: objects that are created in it later are run"]);
+      await create(simulator, "/api/v1/namespaces", {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: "team" },
+      });
+      await create(simulator, applications.replace("default", "team"), application("spark-pi", { namespace: "team" }));
+      await until("it is COMPLETED", () => state(simulator, "spark-pi", "team") === "COMPLETED");
+    }),
+  );
+
+  it(
+    "takes signed triggers, each once",
+    onMachine(async ({ simulator, folder, host }) => {
+      const secret = "a secret of more than sixteen";
+      writeFileSync(join(folder, "secret"), `${secret}\n`);
+      const running = host("--trigger-secret-file", join(folder, "secret"), "--log-level=debug");
+      const url = await running.door();
+      await until("it is ready", async () => (await fetch(`${url}/readyz`)).status === 200);
+      const paused = { annotations: { "rekindle.dev/paused": "true" } };
+      for (const name of ["spark-pi", "later"]) await create(simulator, applications, application(name, paused));
+      const path = "/reconcile/SparkApplication/default/spark-pi";
+      const reasons = (name: string): readonly unknown[] =>
+        running.lines
+          .filter(({ message, fields }) => message === "step" && String(fields["key"]).endsWith(`/default/${name}`))
+          .map(({ fields }) => fields["for"]);
+      const triggers = (name: string): number => reasons(name).filter((reason) => reason === "trigger").length;
+      await until("the events were taken", () => reasons("spark-pi").length > 0 && reasons("later").length > 0);
+      const time = Math.floor(Date.now() / 1_000);
+      const rows = [
+        [await triggered(url, secret, path, time), 202],
+        [await triggered(url, secret, path, time), 202],
+        [await triggered(url, "another secret of sixteen", path), 401],
+        [await triggered(url, secret, path, time - 301), 401],
+        [await triggered(url, secret, "/reconcile/Secret/default/spark-pi"), 404],
+      ] as const;
+      assert.deepEqual(
+        rows.map(([got]) => got),
+        rows.map(([, wanted]) => wanted),
+      );
+      await until("the trigger was taken", () => triggers("spark-pi") > 0);
+      assert.equal(await triggered(url, secret, path, time), 202);
+      // The queue is first in, first out: a step of the repeated trigger would stand before this one's.
+      await triggered(url, secret, "/reconcile/SparkApplication/default/later");
+      await until("the later trigger was taken", () => triggers("later") > 0);
+      assert.equal(triggers("spark-pi"), 1);
+    }),
+  );
+
+  it(
+    "without a secret takes none",
+    onMachine(async ({ host }) => {
+      const url = await host().door();
+      assert.equal(await triggered(url, "a secret of more than sixteen", "/reconcile/SparkApplication/default/x"), 404);
+    }),
+  );
+
+  it(
+    "of two, over real connections, one makes the driver and neither complains",
+    onMachine(async ({ simulator, host }) => {
+      const drivers = new Set<string>();
+      simulator.subscribe(({ table, object: { metadata } }) => {
+        if (table === "pods" && metadata.name.endsWith("-driver")) drivers.add(metadata.uid);
+      });
+      const hosts = [host(), host()];
+      await Promise.all(hosts.map((one) => one.door()));
+      const names = ["one", "two", "three", "four", "five", "six"];
+      for (const name of names) await create(simulator, applications, application(name));
+      await until("all are COMPLETED", () => names.every((name) => state(simulator, name) === "COMPLETED"));
+      assert.equal(drivers.size, names.length);
+      const loud = hosts.flatMap(({ lines }) => lines.filter(({ level }) => level === "warn" || level === "error"));
+      assert.deepEqual(loud, []);
+    }),
+  );
+});

@@ -1,0 +1,229 @@
+/** The shipped rights are enough for whole lives of applications, and none of them is too much. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
+import { hostRules, lookoutRules, nodeRules, type Rule } from "../../../shared/cli/installation/roles.ts";
+import type { Obj } from "../../../shared/core/object.ts";
+import { findOtherControllers } from "../../../shared/forward/controller-detection.ts";
+import { coschedulingPodGroups } from "../../../shared/spark/auxiliary-objects/batch-scheduler.ts";
+import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { application, command, connect, cronJob, jobFlow, queue, schedule, volcanoJob } from "./objects.ts";
+import { install, type Right, textOf, type Way, wayOf } from "./rights.ts";
+import { crds, onStand, type Stand } from "./stand.ts";
+
+/** PodGroups of a batch scheduler whose definitions we do not ship. */
+const podGroups = [coschedulingPodGroups].map(
+  ({ group, version, plural, kind }): Obj => ({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
+  }),
+);
+
+const spark = { ...defaultOptions, driverPdb: true, batchScheduler: true, kubeSchedulerNames: ["gangs"] };
+
+const volume = "spark.kubernetes.driver.volumes.persistentVolumeClaim.data";
+
+/** Everything that a submission may make. */
+const rich = {
+  sparkVersion: "4.3.0",
+  driver: { cores: 1, memory: "512m", serviceAccount: "spark" },
+  restartPolicy: { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 },
+  timeToLiveSeconds: 60,
+  driverPodDisruptionBudget: true,
+  driverIngressOptions: [{ servicePort: 9_999, servicePortName: "api", ingressURLFormat: "{{$appName}}.example.com" }],
+  batchScheduler: "volcano",
+  sparkConf: {
+    [`${volume}.mount.path`]: "/data",
+    [`${volume}.options.claimName`]: "OnDemand",
+    [`${volume}.options.storageClass`]: "standard",
+    [`${volume}.options.sizeLimit`]: "1Gi",
+  },
+};
+
+const controllers = [
+  ["apps/v1", "ReplicaSet"],
+  ["apps/v1", "StatefulSet"],
+  ["apps/v1", "DaemonSet"],
+  ["batch/v1", "Job"],
+] as const;
+
+/** A controller, and a pod of Volcano's scheduler that it has made. */
+const bare = async ({ simulator, create }: Stand, apiVersion: string, kind: string): Promise<void> => {
+  const path = `/apis/${apiVersion}/namespaces/default/${kind.toLowerCase()}s`;
+  const body = JSON.stringify({ apiVersion, kind, metadata: { name: "web", namespace: "default" }, spec: {} });
+  const answer = simulator.handle({ method: "POST", path, headers: {}, body });
+  assert.equal(answer.status, 201, answer.body);
+  const { uid } = JSON.parse(answer.body).metadata;
+  await create({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `bare-${kind.toLowerCase()}`,
+      namespace: "default",
+      ownerReferences: [{ apiVersion, kind, name: "web", uid, controller: true }],
+    },
+    spec: { schedulerName: "volcano", containers: [{ name: "main", image: "busybox" }] },
+  });
+};
+
+const begins = (prefix: string, { metadata }: Obj): boolean => metadata.name.startsWith(prefix);
+
+/** A job of so many pods that has a claim made, priorities to look up, and not long to live afterwards. */
+const gang = (replicas: number): Readonly<Record<string, unknown>> => {
+  const { spec } = volcanoJob("pair", { runMs: 20_000 });
+  const [task] = Object(spec)["tasks"];
+  const template = { ...task.template, spec: { ...task.template.spec, priorityClassName: "system-node-critical" } };
+  return {
+    ttlSecondsAfterFinished: 5,
+    minAvailable: replicas,
+    volumes: [{ mountPath: "/data", volumeClaim: { accessModes: ["ReadWriteOnce"] } }],
+    tasks: [{ ...task, replicas, template }],
+  };
+};
+
+/** Lives that need everything: one fails and is tried again, completes and outlives its time; one is deleted while it runs. */
+const live = async (stand: Stand, { transport }: Way): Promise<void> => {
+  await findOtherControllers(openCluster(transport));
+  await stand.create(queue);
+  await stand.host({ transport, spark });
+  await stand.create(application("retried", { spec: rich }));
+  await stand.create(application("deleted", { spec: { ...rich, batchScheduler: "gangs" } }));
+  await stand.create(application("owned", { annotations: { "rekindle.dev/executors": "own" } }));
+  // Nobody runs its scheduler: what is said of its driver is looked for.
+  const unplaced = { cores: 1, memory: "512m", serviceAccount: "spark", schedulerName: "nobody" };
+  await stand.create(application("unplaced", { spec: { driver: unplaced } }));
+  await stand.create(
+    schedule("often", {
+      schedule: "@every 20s",
+      template: application("often", { spec: { ...rich, batchScheduler: "gangs" } })["spec"],
+      successfulRunHistoryLimit: 0,
+    }),
+  );
+  await stand.create(connect("server"));
+  for (const [apiVersion, kind] of controllers) await bare(stand, apiVersion, kind);
+  await stand.create(volcanoJob("pair", { runMs: 20_000 }, gang(2)));
+  await stand.create(cronJob("minutely", { runMs: 1_000 }));
+  for (const object of jobFlow("flow", ["one"], { runMs: 1_000 })) await stand.create(object);
+  await stand.turn(5_000);
+  for (const { metadata } of stand.all("PodGroup").filter((one) => begins("pair-", one)))
+    await stand.patch("PodGroup", metadata.name, { status: { phase: "Inqueue" } });
+  await stand.turn(15_000);
+  for (const pair of stand.all("Job").filter((one) => one.metadata.name === "pair")) {
+    await stand.patch("Job", "pair", { spec: gang(3) });
+    await stand.create(command("nothing", "SyncJob", pair));
+  }
+  await stand.turn(25_000);
+  await stand.patch("SparkConnect", "server", {
+    spec: { executor: { template: { spec: { nodeSelector: { a: "b" } } } } },
+  });
+  const unlabelled = { metadata: { labels: { "sparkoperator.k8s.io/connect-name": null } } };
+  if (stand.get("Service", "server-server") !== undefined) await stand.patch("Service", "server-server", unlabelled);
+  await stand.turn(5_000);
+  stand.simulator.evictPod("default", "server-server");
+  await stand.turn(45_000);
+  await stand.remove("SparkConnect", "server");
+  await stand.remove("ScheduledSparkApplication", "often");
+  // A driver that is killed leaves what it made to others.
+  stand.simulator.killPod("default", "retried-driver", { code: 137 });
+  // A machine stops, and its node is looked at.
+  const victim = stand
+    .all("Pod")
+    .find(({ metadata: { labels = {} } }) =>
+      ["deleted", "executor"].every((word) => Object.values(labels).includes(word)),
+    );
+  const machine = String(Object(victim?.["spec"])["nodeName"]);
+  stand.simulator.nodes.freeze(machine);
+  await stand.turn(75_000);
+  stand.simulator.nodes.thaw(machine);
+  for (const name of ["deleted", "owned", "unplaced"]) await stand.remove("SparkApplication", name);
+  await stand.remove("CronJob", "minutely");
+  await stand.remove("JobFlow", "flow");
+  await stand.remove("JobTemplate", "one");
+  await stand.pass(0.5);
+  for (const { metadata } of stand.all("Pod").filter((one) => begins("bare-", one)))
+    await stand.remove("Pod", metadata.name);
+  for (const name of ["root", "default"]) {
+    if (stand.get("Queue", name, "") !== undefined) await stand.remove("Queue", name, "");
+    await stand.turn(2_000);
+  }
+};
+
+const options = {
+  ...{ rbac: true, guardsOwners: true },
+  crds: [...crds, ...podGroups],
+  schedulers: ["default-scheduler", "volcano", "gangs"],
+  scripts: { retried: [{ hangs: true }, { jobMs: 1_000 }], deleted: [{ hangs: true }] },
+} as const;
+
+const rules: readonly Rule[] = [...hostRules, ...lookoutRules, ...nodeRules];
+
+const rights: readonly Right[] = rules.flatMap(({ apiGroups, resources, verbs }) =>
+  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
+);
+
+/** The rules without one right. */
+const without = (right: Right): readonly Rule[] =>
+  rules.flatMap((rule) =>
+    rule.resources.map((resource) => ({
+      ...{ ...rule, resources: [resource] },
+      verbs: rule.verbs.filter((verb) => textOf({ group: rule.apiGroups[0] ?? "", resource, verb }) !== textOf(right)),
+    })),
+  );
+
+class Refused extends Error {}
+
+/** The stand, whose time ends with the first refusal: what was to be shown is shown. */
+const untilRefused = (stand: Stand, { refused }: Way): Stand => {
+  const turn = async (ms: number): Promise<void> => {
+    if (refused.length > 0) throw new Refused(refused.join(", "));
+    await stand.turn(Math.min(ms, 2_500));
+    if (ms > 2_500) await turn(ms - 2_500);
+  };
+  return { ...stand, turn };
+};
+
+const withRules = (given: readonly Rule[], act: (stand: Stand, way: Way) => Promise<void>) =>
+  onStand((stand) => act(stand, wayOf(stand.simulator, install(stand.simulator, given))), options);
+
+describe("the shipped rights", () => {
+  it(
+    "are enough",
+    withRules(rules, async (stand, way) => {
+      await live(stand, way);
+      assert.deepEqual(way.refused, []);
+      const kinds = ["SparkApplication", "Job", "Pod", "Checkpoint"];
+      // The queues root and default are made again, and have records.
+      const left = kinds.flatMap(stand.all).filter(({ metadata }) => !metadata.name.startsWith("queue."));
+      assert.deepEqual(left, []);
+    }),
+  );
+
+  for (const right of rights.filter(({ resource }) => resource !== "namespaces"))
+    it(
+      `are too few without ${textOf(right)}`,
+      withRules(without(right), async (stand, way) => {
+        await assert.rejects(live(untilRefused(stand, way), way), Refused);
+      }),
+    );
+
+  it(
+    "are too few to begin with without a look at kube-system",
+    withRules(without({ group: "", resource: "namespaces", verb: "get" }), async (stand, way) => {
+      await assert.rejects(live(stand, way), /cannot get resource "namespaces"/);
+    }),
+  );
+});

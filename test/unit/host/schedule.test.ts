@@ -1,0 +1,140 @@
+/** Schedules on a whole host: runs come on time, by the record alone when all timers are lost, and end with the schedule. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Stored } from "../../../shared/core/object.ts";
+import { application, schedule, stateOf, statusOf } from "./objects.ts";
+import { crds, onStand, type Stand } from "./stand.ts";
+
+const runs = (stand: Stand): readonly Stored[] => stand.all("SparkApplication");
+const own = (stand: Stand): Stored | undefined => stand.get("ScheduledSparkApplication", "often");
+
+/** The times that the runs are named after. */
+const times = (stand: Stand): readonly string[] =>
+  runs(stand)
+    .map(({ metadata }) => new Date(Number(metadata.name.slice(-19, -9)) * 1_000).toISOString().slice(11, 19))
+    .sort();
+
+/** Runs of these times that never end. */
+const hanging = (...of: readonly string[]) =>
+  Object.fromEntries(
+    of.map((time) => [`often-${Date.parse(`2026-11-02T${time}Z`) / 1_000}000000000`, [{ hangs: true }]]),
+  );
+
+const keep = { successfulRunHistoryLimit: 9 };
+
+describe("a schedule", () => {
+  it(
+    "runs twice beside each other, tells it as upstream does, and keeps what it is asked to",
+    onStand(
+      async (stand) => {
+        await stand.host();
+        await stand.create(schedule("often", { schedule: "*/3 * * * *", concurrencyPolicy: "Allow" }));
+        await stand.until(
+          "two run",
+          () => runs(stand).filter((run) => stateOf(run) === "RUNNING").length === 2,
+          400_000,
+        );
+        assert.deepEqual(times(stand), ["08:03:00", "08:06:00"]);
+        const shown = ["scheduleState", "lastRun", "lastRunName", "nextRun"].map((field) =>
+          statusOf(own(stand), field),
+        );
+        const [, last] = runs(stand)
+          .map(({ metadata }) => metadata.name)
+          .sort();
+        assert.deepEqual(shown, ["Scheduled", "2026-11-02T08:06:00Z", last, "2026-11-02T08:09:00Z"]);
+      },
+      { scripts: hanging("08:03:00", "08:06:00") },
+    ),
+  );
+
+  it(
+    "prunes what has ended, and lists what is kept",
+    onStand(async (stand) => {
+      await stand.host();
+      await stand.create(schedule("often", { schedule: "* * * * *" }));
+      await stand.turn(200_000);
+      const done = runs(stand).filter((run) => stateOf(run) === "COMPLETED");
+      assert.deepEqual([times(stand).at(-1), done.length], ["08:03:00", 1]);
+      assert.deepEqual(statusOf(own(stand), "pastSuccessfulRunNames"), [done[0]?.metadata.name]);
+    }),
+  );
+
+  it(
+    "goes on in the next host by what is recorded, and makes up once for what was missed meanwhile",
+    onStand(async (stand) => {
+      const first = await stand.host();
+      await stand.create(schedule("often", { schedule: "*/5 * * * *", ...keep }));
+      await stand.turn(301_000);
+      await first.drain(0);
+      await stand.pass(0.5);
+      assert.deepEqual(times(stand), ["08:05:00"]);
+      await stand.host();
+      await stand.turn(1_000);
+      assert.deepEqual(times(stand), ["08:05:00", "08:10:00"]);
+      await stand.turn(300_000);
+      assert.deepEqual(times(stand), ["08:05:00", "08:10:00", "08:40:00"]);
+    }),
+  );
+
+  it(
+    "whose next time is further away than any timer runs on time",
+    onStand(async (stand) => {
+      await stand.host();
+      await stand.create(schedule("often", { schedule: "0 10 * * *" }));
+      await stand.pass(1.99);
+      assert.deepEqual(times(stand), []);
+      await stand.turn(60_000);
+      assert.deepEqual(times(stand), ["10:00:00"]);
+      assert.equal(statusOf(own(stand), "lastRun"), "2026-11-02T10:00:00Z");
+    }),
+  );
+
+  it(
+    "that is deleted takes its runs along, and nothing of it is left",
+    onStand(
+      async (stand) => {
+        await stand.host();
+        await stand.create(schedule("often", { schedule: "*/1 * * * *" }));
+        await stand.until("it runs", () => runs(stand).some((run) => stateOf(run) === "RUNNING"), 90_000);
+        await stand.remove("ScheduledSparkApplication", "often");
+        await stand.pass(0.2);
+        assert.deepEqual([...runs(stand), ...stand.all("Pod"), ...stand.all("Checkpoint")], []);
+      },
+      { scripts: hanging("08:01:00") },
+    ),
+  );
+
+  it(
+    "that is quiet writes nothing",
+    onStand(async (stand) => {
+      await stand.host();
+      await stand.create(schedule("often", { schedule: "0 0 1 1 *" }));
+      await stand.turn(5_000);
+      const before = stand.writes().length;
+      await stand.pass(1);
+      assert.deepEqual(stand.writes().slice(before), []);
+    }),
+  );
+});
+
+describe("a cluster without schedules", () => {
+  const isSchedule = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"scheduledsparkapplications"');
+  it(
+    "is looked after all the same, and has its schedules run as soon as they can be",
+    onStand(
+      async (stand) => {
+        const host = await stand.host();
+        await stand.until("it is ready", () => host.ready(), 5_000);
+        await stand.pass(0.5);
+        const warnings = stand.lines.filter(({ level }) => level === "warn" || level === "error");
+        assert.deepEqual(warnings, []);
+        await stand.create(application("app"));
+        await stand.until("it completes", () => stateOf(stand.get("SparkApplication", "app")) === "COMPLETED");
+        for (const crd of crds.filter(isSchedule)) await stand.create(crd);
+        await stand.create(schedule("often", { schedule: "@every 20s" }));
+        await stand.until("it has run", () => stand.all("SparkApplication").length > 1, 90_000);
+      },
+      { crds: crds.filter((crd) => !isSchedule(crd)) },
+    ),
+  );
+});

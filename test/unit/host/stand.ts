@@ -1,0 +1,163 @@
+/**
+ * A host on a simulated cluster under turned time: what it asked of the API server, what it wrote, what it logged.
+ * `node:test` mocks the host's timers and dates, so that both clocks are turned together.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { mock } from "node:test";
+import { parse } from "yaml";
+import { mergeObject, request } from "../../../shared/adapters/kubernetes/requests.ts";
+import type { HttpRequest, Transport } from "../../../shared/core/http.ts";
+import { apiVersionOf, type Obj, type Resource, type Stored } from "../../../shared/core/object.ts";
+import { type Host, type HostSettings, startHost } from "../../../shared/deployments/host/start.ts";
+import type { Report } from "../../../shared/engine/ports.ts";
+import { timing } from "../../../shared/engine/settings.ts";
+import { collectionPath, objectPath } from "../../../shared/kube/paths.ts";
+import { isRecord } from "../../../shared/kube/responses.ts";
+import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts";
+import { defaultOptions } from "../../../shared/spark/auxiliary-objects/options.ts";
+import { resources } from "./objects.ts";
+import { type Fault, openWay } from "./way.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "..", "infra", "crds");
+
+export const crds: readonly Obj[] = readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), "utf8")));
+
+export type Line = { readonly level: string; readonly message: string; readonly fields: Record<string, unknown> };
+
+type Options = Parameters<typeof openSimulator>[0] & {
+  /** Answers take a while, each another one: two hosts then meet in the middle of a step. */
+  readonly slow?: boolean;
+};
+
+export type Stand = {
+  readonly simulator: Simulator;
+  readonly lines: readonly Line[];
+  /** What hosts asked, as `METHOD path`. */
+  readonly asked: readonly string[];
+  /** Those of them that write. */
+  writes(): readonly string[];
+  host(settings?: Partial<HostSettings>): Promise<Host>;
+  /** Put between all hosts and the server from now on. */
+  fault(fault: Fault | undefined): void;
+  /** Ends all watches of hosts. */
+  cut(): void;
+  /** Lets so much time pass, a step at a time, with everything that becomes due on the way. */
+  turn(ms: number): Promise<void>;
+  /** The same in longer steps, for when little happens. */
+  pass(hours: number): Promise<void>;
+  /** Turns until it is so; throws after so much time. */
+  until(what: string, isSo: () => boolean, ms?: number): Promise<void>;
+  /** Stops all hosts and gives time back. */
+  close(): Promise<void>;
+  create(object: Obj): Promise<void>;
+  patch(kind: string, name: string, change: unknown, namespace?: string): Promise<void>;
+  remove(kind: string, name: string, namespace?: string): Promise<void>;
+  get(kind: string, name: string, namespace?: string): Stored | undefined;
+  all(kind: string): readonly Stored[];
+};
+
+const stepMs = 100;
+
+const resourceOf = (kind: string): Resource => {
+  const found = resources[kind];
+  if (found === undefined) throw new Error(`the stand knows no ${kind}`);
+  return found;
+};
+
+const start = Date.UTC(2026, 10, 2, 8, 0, 0);
+
+const isStoredOf = (kind: string, found: unknown): found is Stored => isRecord(found) && found["kind"] === kind;
+
+type Hands = Pick<Stand, "create" | "patch" | "remove" | "get" | "all">;
+
+/** A user's hands on the cluster, past all faults. */
+const handsOn = ({ transport, handle }: Simulator): Hands => {
+  const read = (path: string): unknown => JSON.parse(handle({ method: "GET", path, headers: {} }).body);
+  return {
+    create: async (object) => {
+      await request(transport, "POST", collectionPath(resourceOf(object.kind), object.metadata.namespace), object);
+    },
+    patch: async (kind, name, change, namespace = "default") => {
+      await mergeObject(transport, { ref: { resource: resourceOf(kind), namespace, name } }, change);
+    },
+    remove: async (kind, name, namespace = "default") => {
+      await request(transport, "DELETE", objectPath({ resource: resourceOf(kind), namespace, name }));
+    },
+    get: (kind, name, namespace = "default") => {
+      const found = read(objectPath({ resource: resourceOf(kind), namespace, name }));
+      return isStoredOf(kind, found) ? found : undefined;
+    },
+    all: (kind) => {
+      const found = read(collectionPath(resourceOf(kind)));
+      const items: unknown = isRecord(found) ? found["items"] : undefined;
+      const typed = resourceOf(kind);
+      return Array.isArray(items) ? items.map((item) => ({ kind, apiVersion: apiVersionOf(typed), ...item })) : [];
+    },
+  };
+};
+
+const settings = {
+  ...{ cluster: "default", namespaces: [], selector: undefined, timing, concurrency: 16, maxSubmissions: 16 },
+  ...{ resyncMs: 300_000, visibilityMs: 90_000, shadow: undefined, spark: defaultOptions },
+};
+
+/** A host is known to the server as ours: whose write is whose shows in the managed fields. */
+const named = ({ send, stream }: Transport): Transport => {
+  const own = (ask: HttpRequest): HttpRequest => ({ ...ask, headers: { "user-agent": "rekindle/1", ...ask.headers } });
+  return { send: (ask) => send(own(ask)), stream: (ask) => stream(own(ask)) };
+};
+
+/** Opens the cluster and takes hold of time. */
+const openStand = ({ slow = false, ...options }: Options): Stand => {
+  mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: start });
+  const monotonic = mock.method(performance, "now", () => Date.now() - start);
+  const simulator = openSimulator({ start, crds, ...options });
+  const lines: Line[] = [];
+  const hosts: Host[] = [];
+  const { way, asked, written, settled, set, cut } = openWay(named(simulator.transport), slow);
+  const turn = async (ms: number, step = stepMs): Promise<void> => {
+    for (let left = ms; left > 0; left -= step) {
+      simulator.clock.advanceTo(simulator.clock.now() + step);
+      mock.timers.tick(step);
+      await settled();
+    }
+  };
+  const report: Report = (level, message, fields = {}) => void lines.push({ level, message, fields });
+  return {
+    ...handsOn(simulator),
+    ...{ simulator, lines, asked, cut, fault: set },
+    turn: (ms) => turn(ms),
+    pass: (hours) => turn(hours * 3_600_000, 1_000),
+    writes: () => written,
+    host: async (own = {}) => {
+      const host = await startHost({ transport: way, report, ...settings, ...own });
+      hosts.push(host);
+      await settled();
+      return host;
+    },
+    until: async (what, isSo, ms = 300_000) => {
+      for (let left = ms; !isSo(); left -= stepMs) {
+        if (left <= 0) throw new Error(`${ms / 1_000} s passed, and still not: ${what}`);
+        await turn(stepMs);
+      }
+    },
+    close: async () => {
+      await Promise.all(hosts.map((host) => host.drain(1_000)));
+      monotonic.mock.restore();
+      mock.timers.reset();
+    },
+  };
+};
+
+/** A test on a stand of its own, which is taken down whatever happens. */
+export const onStand =
+  (act: (stand: Stand) => Promise<void>, options: Options = {}) =>
+  async (): Promise<void> => {
+    const stand = openStand(options);
+    try {
+      await act(stand);
+    } finally {
+      await stand.close();
+    }
+  };

@@ -1,0 +1,290 @@
+/** What is in the way of an application, or of all of them: told once and where people look, never hurried, and over when it is over. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { HttpRequest } from "../../../shared/core/http.ts";
+import { rekindle } from "./command.ts";
+import { application, errorOf, stateOf, statusOf } from "./objects.ts";
+import { crds, onStand, type Stand } from "./stand.ts";
+import { answer, type Fault } from "./way.ts";
+
+type Hit = (asked: HttpRequest) => boolean;
+
+const isWatch = ({ path }: HttpRequest): boolean => path.includes("watch=1");
+const isList = ({ method, path }: HttpRequest): boolean => method === "GET" && /[?&]limit=/.test(path);
+
+const on =
+  (method: string, end: string): Hit =>
+  (asked) =>
+    asked.method === method && (asked.path.split("?")[0] ?? "").endsWith(end);
+
+const forbidden = (verb: string, resource: string) =>
+  answer(403, "Forbidden", `${resource} is forbidden: User "rekindle" cannot ${verb} resource "${resource}"`);
+
+const where =
+  (hit: Hit, met: ReturnType<Fault>): Fault =>
+  (asked) =>
+    hit(asked) ? met : undefined;
+
+/** What a person reads in the host's log. */
+const read = ({ lines }: Stand): readonly string[] =>
+  lines
+    .filter(({ level }) => level !== "debug")
+    .map(({ message, fields }) => `${message} ${fields["error"] ?? fields["message"] ?? ""}`);
+
+const events = (stand: Stand): readonly string[] => stand.all("Event").map((event) => String(event["message"]));
+
+const state = (stand: Stand, name = "app"): string => stateOf(stand.get("SparkApplication", name));
+
+const completes = (stand: Stand, name = "app"): Promise<void> =>
+  stand.until("it is COMPLETED", () => state(stand, name) === "COMPLETED", 600_000);
+
+/** Checkpoints that a resync passes by. */
+const resting = (stand: Stand): readonly string[] =>
+  stand
+    .all("Checkpoint")
+    .filter(({ metadata }) => metadata.annotations?.["rekindle.dev/rests"] === "true")
+    .map(({ metadata }) => metadata.name);
+
+/** Trouble is noise only if it is told again and again, or with a trace. */
+const assertReadable = (stand: Stand): void => {
+  const lines = read(stand);
+  assert.deepEqual(
+    lines.filter((line) => /\n|\bat .*:\d+|Error:/.test(line)),
+    [],
+  );
+  assert.ok(!stand.lines.some(({ level }) => level === "error"), "nothing of it is our fault");
+  const warned = stand.lines
+    .filter(({ level }) => level === "warn")
+    .map(({ message, fields }) => ({ message, fields }));
+  const perHour = warned.length / 2;
+  assert.ok(perHour <= 30, `${perHour} warnings an hour: ${JSON.stringify(warned.slice(0, 3))}`);
+};
+
+type Case = { readonly name: string; readonly fault: Fault; readonly says: RegExp };
+
+describe("what is in the way of one application costs it no retry, is told on it, and is over when it is over", () => {
+  const quota =
+    'pods "app-driver" is forbidden: exceeded quota: small, requested: pods=1, used: pods=4, limited: pods=4';
+  const policy =
+    "pods \"app-driver\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no";
+  const cases: readonly Case[] = [
+    {
+      name: "a policy's no",
+      fault: where(on("POST", "/pods"), answer(422, "Invalid", policy)),
+      says: /ValidatingAdmissionPolicy 'small' with binding 'all' denied request: no/,
+    },
+    {
+      name: "a quota",
+      fault: where(on("POST", "/pods"), answer(403, "Forbidden", quota)),
+      says: /exceeded quota: small/,
+    },
+    {
+      name: "a webhook's no",
+      fault: where(on("POST", "/pods"), answer(400, "BadRequest", 'admission webhook "a.b.c" denied the request: no')),
+      says: /admission webhook "a\.b\.c" denied the request: no/,
+    },
+    {
+      name: "a webhook that is away",
+      fault: where(on("POST", "/pods"), answer(500, "InternalError", 'failed calling webhook "a.b.c": timeout')),
+      says: /failed calling webhook "a\.b\.c"/,
+    },
+    {
+      name: "no right to create pods",
+      fault: where(on("POST", "/pods"), forbidden("create", "pods")),
+      says: /cannot create resource "pods"/,
+    },
+    {
+      name: "no right to create services",
+      fault: where(on("POST", "/services"), forbidden("create", "services")),
+      says: /cannot create resource "services"/,
+    },
+  ];
+  for (const { name, fault, says } of cases) {
+    it(
+      name,
+      onStand(async (stand) => {
+        await stand.host();
+        await stand.pass(1);
+        const idle = stand.asked.length;
+        await stand.pass(1);
+        const calm = stand.asked.length - idle;
+        stand.fault(fault);
+        await stand.create(application("app"));
+        await stand.pass(1);
+        const hour = stand.asked.length;
+        await stand.pass(1);
+        const more = stand.asked.length - hour - calm;
+        assert.ok(more < 300, `${more} requests in the second hour, beyond the ${calm} of an hour without it`);
+        assert.equal(stand.all("Pod").length, 0);
+        assert.match(events(stand).join("\n"), says);
+        assert.match(read(stand).join("\n"), says);
+        assert.match(await rekindle(stand, "status", "default/app"), says);
+        assertReadable(stand);
+        stand.fault(undefined);
+        await completes(stand);
+        const object = stand.get("SparkApplication", "app");
+        assert.deepEqual([statusOf(object, "executionAttempts"), statusOf(object, "submissionAttempts")], [1, 1]);
+        await stand.turn(30_000);
+        assert.doesNotMatch(await rekindle(stand, "status", "default/app"), says);
+      }),
+    );
+  }
+});
+
+describe("what is in the way next", () => {
+  it(
+    "takes the place of what was in the way first, also under the same reason",
+    onStand(async (stand) => {
+      await stand.host();
+      const pods = on("POST", "/pods");
+      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=4")));
+      await stand.create(application("app"));
+      await stand.pass(0.1);
+      const told = events(stand).length;
+      stand.fault(where(pods, answer(403, "Forbidden", "exceeded quota: small, used: pods=5")));
+      await stand.pass(0.5);
+      assert.equal(events(stand).length, told, "other figures are no news");
+      stand.fault(where(pods, answer(403, "Forbidden", 'admission webhook "guard.example" denied the request')));
+      await stand.pass(0.2);
+      assert.equal(events(stand).length, told + 1);
+      assert.match(await rekindle(stand, "status", "default/app"), /guard.example/);
+    }),
+  );
+});
+
+describe("what is in the way of all is told in the log, and all goes on when it is over", () => {
+  const cases: readonly Case[] = [
+    ...["list", "watch"].map((verb): Case => {
+      const hit = verb === "list" ? isList : isWatch;
+      const applications: Hit = (asked) => hit(asked) && asked.path.includes("sparkapplications");
+      const fault = where(applications, forbidden(verb, "sparkapplications"));
+      return {
+        name: `no right to ${verb} applications`,
+        fault,
+        says: /cannot (list|watch) resource "sparkapplications"/,
+      };
+    }),
+    {
+      name: "no right to get an application",
+      fault: where(on("GET", "/sparkapplications/app"), forbidden("get", "sparkapplications")),
+      says: /cannot get resource "sparkapplications"/,
+    },
+    {
+      name: "no right to see pods",
+      fault: where(({ method, path }) => method === "GET" && path.includes("/pods"), forbidden("list", "pods")),
+      says: /cannot list resource "pods"/,
+    },
+    {
+      name: "no right to keep checkpoints",
+      fault: where(
+        ({ method, path }) => method !== "GET" && path.includes("/checkpoints"),
+        forbidden("create", "checkpoints"),
+      ),
+      says: /cannot create resource "checkpoints"/,
+    },
+    {
+      name: "no right to write a status",
+      fault: where(on("PATCH", "/status"), forbidden("patch", "sparkapplications/status")),
+      says: /cannot patch resource "sparkapplications\/status"/,
+    },
+    {
+      name: "a server that is away",
+      fault: () => new Error("connect ECONNREFUSED 192.0.2.1:6443"),
+      says: /ECONNREFUSED/,
+    },
+    {
+      name: "a server in trouble",
+      fault: () => answer(503, "ServiceUnavailable", "etcd has no leader"),
+      says: /etcd has no leader/,
+    },
+    {
+      name: "a server that knows us no more",
+      fault: () => answer(401, "Unauthorized", "Unauthorized"),
+      says: /Unauthorized/,
+    },
+  ];
+  for (const { name, fault, says } of cases) {
+    it(
+      name,
+      onStand(async (stand) => {
+        const host = await stand.host();
+        stand.cut();
+        stand.fault(fault);
+        await stand.create(application("app"));
+        await stand.pass(2);
+        assert.match(read(stand).join("\n"), says);
+        assertReadable(stand);
+        assert.ok(state(stand) === "COMPLETED" || resting(stand).length === 0, "a resync would not pass by");
+        stand.fault(undefined);
+        await completes(stand);
+        assert.ok(host.ready());
+        assert.equal(statusOf(stand.get("SparkApplication", "app"), "executionAttempts"), 1);
+      }),
+    );
+  }
+});
+
+describe("a CRD that is missing", () => {
+  const isMissing = (crd: unknown): boolean => JSON.stringify(crd).includes('"plural":"checkpoints"');
+  it(
+    "checkpoints: the host says so, is not ready, and goes on half a minute after it is installed",
+    onStand(
+      async (stand) => {
+        const host = await stand.host();
+        await stand.pass(2);
+        assert.match(read(stand).join("\n"), /list checkpoints: .*is its CRD installed/);
+        assert.deepEqual([host.ready(), stand.writes()], [false, []]);
+        assertReadable(stand);
+        for (const crd of crds.filter(isMissing)) await stand.create(crd);
+        await stand.until("it is ready", () => host.ready(), 31_000);
+        await stand.create(application("app"));
+        await completes(stand);
+      },
+      { crds: crds.filter((crd) => !isMissing(crd)) },
+    ),
+  );
+});
+
+describe("a checkpoint that cannot be used", () => {
+  const spoiled = { spec: { memory: { state: { phase: "NONSENSE" } } } };
+  const mended = [
+    { name: "deleted", mend: (stand: Stand) => stand.remove("Checkpoint", "sparkapplication.app") },
+    {
+      name: "mended",
+      mend: (stand: Stand) =>
+        stand.patch("Checkpoint", "sparkapplication.app", { spec: { memory: { state: { phase: "RUNNING" } } } }),
+    },
+  ];
+  for (const { name, mend } of mended) {
+    it(
+      `stops this application alone, is told with what mends it, and ${name} lets it go on with the same driver`,
+      onStand(
+        async (stand) => {
+          await stand.host();
+          await stand.create(application("app"));
+          await stand.create(application("other"));
+          await stand.until("RUNNING", () => state(stand) === "RUNNING");
+          await stand.turn(3_000);
+          const driver = stand.get("Pod", "app-driver")?.metadata.uid;
+          await stand.patch("Checkpoint", "sparkapplication.app", spoiled);
+          await completes(stand, "other");
+          await stand.pass(0.25);
+          assert.equal(state(stand), "RUNNING");
+          assert.match(
+            read(stand).join("\n"),
+            /checkpoint cannot be used.*state\.phase.*rekindle recover sparkapplication\/default\/app --no-strict/,
+          );
+          const status = await rekindle(stand, "status", "default/app");
+          assert.match(status, /state\.phase/);
+          assert.match(status, /kubectl delete checkpoints\.rekindle\.dev -n default sparkapplication\.app/);
+          await mend(stand);
+          await completes(stand);
+          const object = stand.get("SparkApplication", "app");
+          assert.deepEqual([statusOf(object, "executionAttempts"), errorOf(object)], [1, ""]);
+          assert.equal(stand.get("Pod", "app-driver")?.metadata.uid, driver);
+        },
+        { scripts: { app: [{ jobMs: 60_000 }] } },
+      ),
+    );
+  }
+});

@@ -1,0 +1,42 @@
+/** Values of kubeflow's chart, release by release: each is known to ours, and either does something or is told of with its reason. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { parse } from "yaml";
+import { unneededValues, usedValues } from "../../../infra/chart.ts";
+import { kubeflowValues } from "../../real/infra/kubeflow-values.ts";
+
+const isUnder = (path: string, group: string): boolean => path === group || path.startsWith(`${group}.`);
+
+const isKnownTo = (groups: readonly string[], path: string): boolean => groups.some((group) => isUnder(path, group));
+
+const root = new URL("../../../infra/helm/rekindle/", import.meta.url);
+
+describe("the chart and values of kubeflow's", () => {
+  for (const [release, rows] of Object.entries(kubeflowValues)) {
+    test(`every name of ${release} either does something or has a reason why it does not`, () => {
+      const [used, unneeded] = [Object.keys(usedValues), Object.keys(unneededValues)];
+      const paths = rows.map(([path]) => path);
+      assert.ok(paths.length >= 117);
+      assert.deepEqual(
+        paths.filter((path) => isKnownTo(used, path) === isKnownTo(unneeded, path)),
+        [],
+      );
+    });
+  }
+
+  test("every value that does something has a default in values.yaml, and a template reads it", () => {
+    const defaults: unknown = parse(readFileSync(new URL("values.yaml", root), "utf8"));
+    const read = ["_host.tpl", "_objects.tpl", "drivers.yaml", "host.yaml", "monitor.yaml", "roles.yaml", "NOTES.txt"]
+      .map((name) => readFileSync(new URL(`templates/${name}`, root), "utf8"))
+      .join("\n");
+    for (const path of Object.keys(usedValues)) {
+      let here = defaults;
+      for (const name of path.split(".")) {
+        assert.ok(typeof here === "object" && here !== null && Object.hasOwn(here, name), `${path} in values.yaml`);
+        here = new Map<string, unknown>(Object.entries(here)).get(name);
+      }
+      assert.match(read, new RegExp(`[."]${path.split(".").at(-1)}\\b`), path);
+    }
+  });
+});

@@ -1,0 +1,113 @@
+/** Dashboard and rules of alarms ask for nothing that no host tells: every query parses, and its figures and labels are registered. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { parser } from "@prometheus-io/lezer-promql";
+import { parse } from "yaml";
+import * as z from "zod";
+import type { Family } from "../../../shared/adapters/telemetry/metrics.ts";
+import { familiesFor, upstreamNaming } from "../../../shared/deployments/host/metrics.ts";
+
+const read = (file: string): string => readFileSync(new URL(`../../../infra/grafana/${file}`, import.meta.url), "utf8");
+
+const panels = z.object({
+  panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })).default([]) })),
+});
+const rules = z.object({
+  spec: z.object({
+    groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })),
+  }),
+});
+
+type Asked = { readonly where: string; readonly expr: string };
+
+const dashboard = panels
+  .parse(JSON.parse(read("dashboard.json")))
+  .panels.flatMap(({ title, targets }) => targets.map(({ expr }): Asked => ({ where: title, expr })));
+const alerts = rules
+  .parse(parse(read("alerts.yaml")))
+  .spec.groups.flatMap(({ rules: all }) => all.map(({ alert, expr }): Asked => ({ where: alert, expr })));
+
+/** Endings of the series that a figure of this kind is told as. */
+const endings: Readonly<Record<Family["figure"]["kind"], readonly string[]>> = {
+  counter: [""],
+  gauge: [""],
+  summary: ["_sum", "_count"],
+  histogram: ["_bucket", "_sum", "_count"],
+};
+
+/** Every series that a host tells, and what it is told apart by. */
+const series = new Map(
+  familiesFor(upstreamNaming).flatMap(({ figure, labels }) =>
+    endings[figure.kind].map((ending) => [`${figure.name}${ending}`, labels] as const),
+  ),
+);
+
+/** What Prometheus itself adds to what it scrapes, and to distributions. */
+const everywhere = ["instance", "job", "le"];
+
+/** Names under a node of the query, by what they are. */
+const words = (query: string) => {
+  const found: { kind: string; text: string }[] = [];
+  const tree = parser.parse(query.replaceAll("$__rate_interval", "5m"));
+  const text = query.replaceAll("$__rate_interval", "5m");
+  tree.iterate({
+    enter: ({ name, from, to, type }) =>
+      void found.push({ kind: type.isError ? "error" : name, text: text.slice(from, to) }),
+  });
+  return (kind: string): readonly string[] => found.filter((one) => one.kind === kind).map((one) => one.text);
+};
+
+/** What is wrong with a query, a line each. */
+const wrongWith = ({ where, expr }: Asked): readonly string[] => {
+  const of = words(expr);
+  const figures = of("Identifier");
+  const known = [...everywhere, ...figures.flatMap((name) => series.get(name) ?? [])];
+  return [
+    ...of("error").map(() => `${where}: ${expr} is no query`),
+    ...figures.filter((name) => !series.has(name)).map((name) => `${where}: nobody tells ${name}`),
+    ...of("LabelName")
+      .filter((name) => !known.includes(name))
+      .map((name) => `${where}: ${expr} has no ${name}`),
+  ];
+};
+
+describe("what is asked of Prometheus", () => {
+  for (const [name, asked] of [
+    ["the dashboard", dashboard],
+    ["the rules of alarms", alerts],
+  ] as const) {
+    test(`by ${name} is what a host tells`, () => {
+      assert.ok(asked.length >= 10, `${asked.length} queries`);
+      assert.deepEqual(asked.flatMap(wrongWith), []);
+    });
+  }
+
+  test("covers every figure of both families, and our own", () => {
+    const told = new Set([...dashboard, ...alerts].flatMap(({ expr }) => words(expr)("Identifier")));
+    const silent = familiesFor(upstreamNaming)
+      .filter(({ figure }) => !endings[figure.kind].some((ending) => told.has(`${figure.name}${ending}`)))
+      .map(({ figure }) => figure.name);
+    // Upstream tells each latency twice: the distribution is shown. What was taken up is what was submitted or refused.
+    const twice = ["spark_application_submit_latency_seconds", "spark_application_start_latency_seconds"];
+    assert.deepEqual(
+      silent.filter((one) => ![...twice, "spark_application_count"].includes(one)),
+      [],
+    );
+  });
+
+  const rows: readonly (readonly [expr: string, expected: RegExp])[] = [
+    ["sum(rate(rekindle_steps[5m]))", /nobody tells rekindle_steps$/],
+    ["sum by (reason) (rate(rekindle_steps_total[5m]))", /has no reason$/],
+    ['rekindle_jobs{fase="Running"}', /has no fase$/],
+    ["rekindle_step_duration_seconds", /nobody tells/],
+    ["sum(rate(rekindle_steps_total[5m])", /is no query$/],
+  ];
+  for (const [expr, expected] of rows) {
+    test(`that is ${expr} would be told`, () => {
+      const [first = "", ...others] = wrongWith({ where: "here", expr });
+      assert.match(first, expected);
+      assert.deepEqual(others, []);
+    });
+  }
+});

@@ -1,0 +1,111 @@
+/** What is applied to Kubernetes: least rights for each function, and nobody who runs as somebody or writes where he runs. */
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { describe, test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import * as z from "zod";
+import { generated } from "../../../infra/generated.ts";
+import { functionNames, functionRules } from "../../../shared/cli/installation/functions.ts";
+import {
+  hostRules,
+  lookoutRules,
+  nodeRules,
+  type Rule,
+  registrationRules,
+} from "../../../shared/cli/installation/roles.ts";
+
+const root = new URL("../../../infra/", import.meta.url);
+
+const container = z.object({
+  image: z.string(),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal("ALL")]) }),
+  }),
+  resources: z.object({
+    requests: z.object({ cpu: z.string(), memory: z.string() }),
+    limits: z.object({ memory: z.string() }),
+  }),
+});
+
+const pod = z.object({
+  serviceAccountName: z.string().startsWith("rekindle"),
+  enableServiceLinks: z.literal(false),
+  containers: z.array(container).length(1),
+});
+
+const workload = z.object({
+  kind: z.enum(["Deployment", "CronJob", "Service"]),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    template: z.object({ spec: pod }).optional(),
+    jobTemplate: z.object({ spec: z.object({ template: z.object({ spec: pod }) }) }).optional(),
+  }),
+});
+
+const overlays = globSync("kubernetes/overlays/*/*.yaml", { cwd: root }).filter(
+  (file) => !file.endsWith("kustomization.yaml"),
+);
+
+const documents = (file: string): readonly unknown[] =>
+  parseAllDocuments(readFileSync(new URL(file, root), "utf8")).map((document): unknown => document.toJS());
+
+const isWorkload = (object: unknown): boolean => /"template"|"jobTemplate"/.test(JSON.stringify(object).slice(0, 900));
+
+const rightsOf = (rules: readonly Rule[]): readonly string[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((what) => verbs.map((verb) => `${verb} ${what}.${group}`))),
+  );
+
+describe("what is applied to Kubernetes", () => {
+  test("no file stands there that nothing makes", async () => {
+    const made = (await generated()).map(({ path }) => path);
+    const found = globSync(["kubernetes/**/*.yaml", "helm/rekindle/files/*"], { cwd: root });
+    assert.deepEqual(
+      found.filter((path) => !made.includes(path)),
+      [],
+    );
+  });
+
+  test("each overlay has containers, and each of them is nobody's who could harm", () => {
+    assert.equal(overlays.length, 5);
+    for (const file of overlays) {
+      const found = documents(file).filter(isWorkload);
+      assert.ok(found.length > 0, file);
+      for (const one of found) assert.deepEqual(workload.safeParse(one).error?.issues, undefined, JSON.stringify(one));
+    }
+  });
+
+  test("the overlay knative runs every function, and lambda and knative grant each that runs its rights", () => {
+    const knative = documents("kubernetes/overlays/knative/knative.yaml")
+      .filter(isWorkload)
+      .map((one) => workload.parse(one).metadata.name);
+    const functions = globSync("functions/*.ts", { cwd: new URL("..", root) })
+      .map((file) => basename(file, ".ts"))
+      .filter((name) => name !== "host" && name !== "cli");
+    assert.deepEqual([...new Set(knative)].sort(), functions.map((name) => `rekindle-${name}`).sort());
+    const accounts = JSON.stringify(documents("kubernetes/overlays/knative/knative.yaml"));
+    for (const name of functions)
+      assert.ok(accounts.includes(`"kind":"ServiceAccount","metadata":{"name":"rekindle-${name}"`), name);
+  });
+
+  for (const name of functionNames) {
+    test(`${name} may do nothing that a host with admission may not`, () => {
+      const host = rightsOf([...hostRules, ...lookoutRules, ...nodeRules, ...registrationRules]);
+      const more = rightsOf(functionRules[name] ?? []).filter((right) => !host.includes(right));
+      assert.deepEqual(more, []);
+      assert.ok(rightsOf(functionRules[name] ?? []).length > 0);
+    });
+  }
+
+  test("who only watches, sweeps or tells ends nothing and makes no pod", () => {
+    const strong = /^(create|delete|patch|update) (?!checkpoints|events)/;
+    for (const name of ["forward", "resync", "deliver", "api", "admission"])
+      assert.deepEqual(
+        rightsOf(functionRules[name] ?? []).filter((right) => strong.test(right)),
+        [],
+      );
+  });
+});

@@ -1,0 +1,46 @@
+/** The `rekindle` command as a package and as a link: it finds its bundle, and tells an old Node what to do. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const published = mkdtempSync(join(tmpdir(), "rekindle-package-"));
+const bin = join(published, "infra", "rekindle.mjs");
+
+for (const folder of ["infra", "dist", "links"]) mkdirSync(join(published, folder));
+for (const file of ["rekindle.mjs", "door.mjs"])
+  copyFileSync(join(root, "infra", file), join(published, "infra", file));
+copyFileSync(join(root, "package.json"), join(published, "package.json"));
+writeFileSync(join(published, "dist", "cli.mjs"), "console.log(JSON.stringify(process.argv.slice(2)));");
+symlinkSync(bin, join(published, "links", "rekindle"));
+after(() => rmSync(published, { recursive: true }));
+
+const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { encoding: "utf8" });
+
+/** A preload that makes this Node say it is another. */
+const pretending = (version: string): string =>
+  `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`;
+
+describe("the rekindle command of a published package", () => {
+  test("runs the bundle with its arguments", () => {
+    const { status, stdout } = run(bin, "list", "-n", "a");
+    assert.equal(status, 0);
+    assert.equal(stdout, '["list","-n","a"]\n');
+  });
+
+  test("runs through a link, as npm makes them", () => {
+    assert.equal(run(join(published, "links", "rekindle"), "--version").stdout, '["--version"]\n');
+  });
+
+  for (const version of ["18.20.0", "20.20.2", "22.19.0", "24.1.0"]) {
+    test(`on Node ${version} says in one line what it needs`, () => {
+      const { status, stdout, stderr } = run("--import", pretending(version), bin, "list");
+      assert.equal(status, 1);
+      assert.equal(stdout, "");
+      assert.equal(stderr, `rekindle: needs Node 24.2 or later (this is ${version})\n`);
+    });
+  }
+});

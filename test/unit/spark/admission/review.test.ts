@@ -1,0 +1,217 @@
+/** What admission says of each Spark kind, and of what is none of its business. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { policyObjects } from "../../../../shared/cli/installation/policies.ts";
+import { confRules } from "../../../../shared/spark/schema/rules.ts";
+import { creating, type Fields, good, groupKind, patchOf, said } from "./reviews.ts";
+
+describe("a SparkApplication", () => {
+  const warned: readonly (readonly [string, object, RegExp])[] = [
+    ["no image", { image: undefined }, /^warning: its submission will fail: Must specify the driver container image/],
+    ["client mode", { mode: "client" }, /^warning: its submission will fail: spec\.mode/],
+    ["a file on a disk", { deps: { jars: ["/tmp/a.jar"] } }, /^warning: its submission will fail: \/tmp\/a\.jar/],
+    [
+      "a first number of executors out of bounds",
+      { dynamicAllocation: { enabled: true, initialExecutors: 9, maxExecutors: 3 } },
+      /^warning: spec\.dynamicAllocation\.initialExecutors \(9\) is greater than maxExecutors \(3\)$/,
+    ],
+    [
+      "a mount of an undeclared volume",
+      { driver: { volumeMounts: [{ name: "config", mountPath: "/etc/app" }] } },
+      /^warning: spec\.driver\.volumeMounts\[0\] is ignored: spec\.volumes declares no volume "config"/,
+    ],
+    [
+      "two volumes of one name",
+      {
+        volumes: [
+          { name: "a", emptyDir: {} },
+          { name: "a", hostPath: { path: "/a" } },
+        ],
+      },
+      /^warning: spec\.volumes\[1\] is ignored: spec\.volumes\[0\] has the same name "a"/,
+    ],
+    ["packages", { deps: { packages: ["a:b:1"] } }, /^warning: spec\.deps\.packages are resolved by the driver/],
+  ];
+  for (const [what, changes, says] of warned)
+    test(`with ${what} is stored, and its writer is told`, () => {
+      assert.match(said(creating("SparkApplication", { ...good, ...changes })), says);
+    });
+
+  const silent: readonly (readonly [string, unknown])[] = [
+    ["what runs", good],
+    ["a memory limit of executors, for admission is there", { ...good, executor: { memoryLimit: "2g" } }],
+  ];
+  for (const [what, spec] of silent)
+    test(`is stored without a word: ${what}`, () => assert.equal(said(creating("SparkApplication", spec)), ""));
+
+  test("without a type is taken for upstream's default", () => {
+    const { type: _type, ...untyped } = good;
+    const patch = patchOf(creating("SparkApplication", { ...untyped, restartPolicy: { type: "Never" } }));
+    assert.deepEqual(patch, [{ op: "add", path: "/spec/type", value: "Scala" }]);
+  });
+
+  test("that is to be named by the server is judged by the longest name that it can get", () => {
+    const generateName = "a".repeat(63);
+    assert.equal(said(creating("SparkApplication", good, { generateName })), "");
+    assert.match(said(creating("SparkApplication", good, { generateName: "9-" })), /^metadata\.name/);
+  });
+
+  test("deeper than anything is refused, and patched by nobody", () => {
+    const template: unknown = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
+    const request = creating("SparkApplication", { ...good, driver: { template } });
+    assert.match(said(request), /^spec holds more than 50,000 values/);
+    assert.match(said({ ...request, operation: "UPDATE", oldObject: request.object }), /^spec holds more/);
+    assert.deepEqual(patchOf(request), []);
+  });
+});
+
+/** Each value stands for two of the next. */
+const bomb = Object.fromEntries([
+  ...Array.from({ length: 30 }, (_, at) => [`spark.b${at}`, `$\{spark.b${at + 1}}$\{spark.b${at + 1}}`]),
+  ["spark.b30", "x".repeat(100)],
+]);
+
+describe("a ScheduledSparkApplication", () => {
+  const schedule = { schedule: "@every 5m", template: good };
+  const rows: readonly (readonly [string, Fields, unknown, RegExp])[] = [
+    ["what runs", { name: "nightly" }, schedule, /^$/],
+    ["a name that services cannot have", { name: "1st" }, schedule, /^metadata\.name "1st" must start with/],
+    [
+      "a conf of the deny list",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, sparkConf: { "spark.master": "local" } } },
+      /^sparkConf key "spark\.master" is not allowed/,
+    ],
+    ["no template", { name: "nightly" }, { schedule: "@daily" }, /^spec\.template is missing/],
+    ["no spec", { name: "nightly" }, undefined, /^spec is missing/],
+    [
+      "a schedule that is none: stored as upstream stores it",
+      { name: "nightly" },
+      { ...schedule, schedule: "whenever" },
+      /^warning: it will not run: spec\.schedule/,
+    ],
+    ["30 February", { name: "nightly" }, { ...schedule, schedule: "0 0 30 2 *" }, /^warning: .*never comes$/],
+    [
+      "a time zone that is none",
+      { name: "nightly" },
+      { ...schedule, timeZone: "../../etc/passwd" },
+      /^warning: it will not run: .*[Tt]ime ?[Zz]one/,
+    ],
+    ["a name too long for its runs'", { name: "a".repeat(60) }, schedule, /^warning: it will not run: metadata\.name/],
+    [
+      "runs that cannot be",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, driver: { memory: "1Gi" } } },
+      /^warning: its runs will fail: in spec\.template, spec\.driver\.memory/,
+    ],
+    [
+      "runs whose references double without an end",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, sparkConf: bomb } },
+      /^warning: its runs will fail: in spec\.template, .*spark\.b\d+/,
+    ],
+    [
+      "runs with a mount of an undeclared volume",
+      { name: "nightly" },
+      { ...schedule, template: { ...good, driver: { volumeMounts: [{ name: "a", mountPath: "/a" }] } } },
+      /^warning: in spec\.template, spec\.driver\.volumeMounts\[0\] is ignored/,
+    ],
+  ];
+  for (const [what, metadata, spec, says] of rows)
+    test(what, () => assert.match(said(creating("ScheduledSparkApplication", spec, metadata)), says));
+});
+
+describe("a SparkConnect", () => {
+  const server = { sparkVersion: "4.1.1", image: "spark:4.1.1", server: {}, executor: {} };
+  const image = { template: { spec: { containers: [{ name: "spark-kubernetes-executor", image: "spark:4.1.1" }] } } };
+  const bounds = (more: object) => ({ ...server, dynamicAllocation: { enabled: true, ...more } });
+  const rows: readonly (readonly [string, string, unknown, RegExp])[] = [
+    ["what runs", "connect", server, /^$/],
+    ["images of both templates", "connect", { ...server, image: undefined, server: image, executor: image }, /^$/],
+    [
+      "an image of one template",
+      "connect",
+      { ...server, image: "", server: image },
+      /^image is not specified: set spec\.image, or one in spec\.executor\.template/,
+    ],
+    ["a name with dots", "a.b", server, /^metadata\.name "a\.b" must start/],
+    ["56 characters", "a".repeat(56), server, /^$/],
+    [
+      "57 characters",
+      "a".repeat(57),
+      server,
+      /^metadata\.name is 57 characters long, but the service a+-server holds 63/,
+    ],
+    ["no version", "connect", { ...server, sparkVersion: "" }, /^spec\.sparkVersion is empty/],
+    ["a template for Spark 2", "connect", { ...server, sparkVersion: "2.4.8", server: image }, /^spec\.sparkVersion 2/],
+    ["no server", "connect", { ...server, server: undefined }, /^spec\.server is missing/],
+    ["a size of the server", "connect", { ...server, server: { memory: "1.5g" } }, /^spec\.server\.memory/],
+    ["a size of executors", "connect", { ...server, executor: { memory: "-1g" } }, /^spec\.executor\.memory/],
+    ["a conf", "connect", { ...server, sparkConf: { "spark.master": "x" } }, /^sparkConf key "spark\.master"/],
+    ["bounds", "connect", bounds({ minExecutors: 3, maxExecutors: 2 }), /minExecutors \(3\) is greater than max/],
+    [
+      "a first number below",
+      "connect",
+      bounds({ minExecutors: 3, initialExecutors: 2 }),
+      /initialExecutors \(2\) is less/,
+    ],
+    ["a first number above", "connect", bounds({ maxExecutors: 3, initialExecutors: 4 }), /is greater than maxEx/],
+    ["a negative bound", "connect", bounds({ minExecutors: -1 }), /minExecutors must be at least 0, not -1$/],
+    ["bounds that are off", "connect", { ...server, dynamicAllocation: { minExecutors: 3, maxExecutors: 2 } }, /^$/],
+  ];
+  for (const [what, name, spec, says] of rows)
+    test(what, () => assert.match(said(creating("SparkConnect", spec, { name })), says));
+});
+
+describe("an executor pod", () => {
+  const pod = (resources: unknown, metadata: Fields, name = "spark-kubernetes-executor") => ({
+    uid: "review",
+    kind: { group: "", version: "v1", kind: "Pod" },
+    operation: "CREATE",
+    object: { metadata, spec: { containers: [{ name: "sidecar" }, { name, ...(resources ? { resources } : {}) }] } },
+  });
+  const marked = { name: "exec-1", annotations: { "rekindle.dev/memory-limit": "3Gi" } };
+  const at = "/spec/containers/1/resources";
+  const rows: readonly (readonly [string, ReturnType<typeof pod>, readonly unknown[]])[] = [
+    [
+      "over Spark's limit",
+      pod({ limits: { memory: "1Gi" } }, marked),
+      [{ op: "add", path: `${at}/limits/memory`, value: "3Gi" }],
+    ],
+    ["without limits", pod({}, marked), [{ op: "add", path: `${at}/limits`, value: { memory: "3Gi" } }]],
+    ["without resources", pod(undefined, marked), [{ op: "add", path: at, value: { limits: { memory: "3Gi" } } }]],
+    ["without the annotation", pod({}, { name: "exec-1" }), []],
+    ["without Spark's container", pod({}, marked, "other"), []],
+  ];
+  for (const [what, request, patch] of rows)
+    test(`gets its memory limit: ${what}`, () => assert.deepEqual(patchOf(request), patch));
+
+  test("is judged by nobody", () => assert.equal(said(pod({}, marked)), ""));
+});
+
+describe("what admission does not know", () => {
+  const rows = [
+    { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), kind: "toString" } },
+    { ...creating("SparkApplication", "nonsense"), kind: { ...groupKind("SparkApplication"), group: "__proto__" } },
+    { ...creating("SparkApplication", "nonsense"), operation: "CONNECT" },
+  ];
+  for (const request of rows)
+    test(`passes: ${request.operation} ${request.kind.group}/${request.kind.kind}`, () => {
+      assert.equal(said(request), "");
+      assert.deepEqual(patchOf(request), []);
+    });
+});
+
+describe("the policies", () => {
+  test("deny the same confs as admission and reconcile", () => {
+    const texts = policyObjects({ namespaces: [] }).map((object) => JSON.stringify(object));
+    const lists = texts.flatMap(
+      (text) => /\[([^\]]+)\]\.filter\(key/.exec(text)?.[1]?.match(/(?<=')spark[.\w]+(?=')/g) ?? [],
+    );
+    const denied = [...new Set(lists)];
+    assert.equal(denied.length, 13);
+    assert.equal(lists.length, 3 * 13);
+    for (const key of denied) assert.equal(confRules({ [key]: "x" }, "team").length, 1, key);
+    assert.equal(confRules({ "spark.kubernetes.driver.pod.name": "x" }, "team").length, 0);
+  });
+});

@@ -1,0 +1,44 @@
+/** Requests to admission, and what came of them in few words. */
+import type { AdmissionRequest, Verdict } from "../../../../shared/kube/admission.ts";
+import { judgedBy, patchedBy } from "../../../../shared/spark/admission/review.ts";
+
+type Kind = "SparkApplication" | "ScheduledSparkApplication" | "SparkConnect";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const groupKind = (kind: Kind): AdmissionRequest["kind"] => ({
+  group: "sparkoperator.k8s.io",
+  version: kind === "SparkConnect" ? "v1alpha1" : "v1beta2",
+  kind,
+});
+
+export const creating = (kind: Kind, spec: unknown, metadata: Fields = { name: "app" }): AdmissionRequest => ({
+  uid: "review",
+  kind: groupKind(kind),
+  namespace: "team",
+  operation: "CREATE",
+  object: { metadata, spec },
+});
+
+/** "" where it is allowed without a word. */
+export const saidBy = (verdict: Verdict): string =>
+  verdict.allowed ? verdict.warnings.map((text) => `warning: ${text}`).join("\n") : verdict.message;
+
+export const said = (request: AdmissionRequest): string => saidBy(judgedBy(request));
+
+export const patchOf = (request: AdmissionRequest): readonly unknown[] => {
+  const verdict = patchedBy(request);
+  return verdict.allowed ? verdict.patch : [];
+};
+
+/** A SparkApplication's spec that runs. */
+export const good = {
+  type: "Scala",
+  mode: "cluster",
+  sparkVersion: "4.1.1",
+  image: "spark:4.1.1",
+  mainClass: "org.example.Main",
+  mainApplicationFile: "local:///opt/app.jar",
+  driver: { cores: 1, memory: "1g" },
+  executor: { cores: 1, memory: "1g", instances: 1 },
+} as const;

@@ -1,0 +1,152 @@
+/** What comes first where Rekindle makes the executors: a replacement, before anybody else is looked at or asked. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Looking } from "../../../../shared/core/query.ts";
+import { decide } from "../../../../shared/spark/application/decide.ts";
+import { relevant } from "../../../../shared/spark/application/run-spec.ts";
+import { begun } from "../../../../shared/spark/executors/allotment.ts";
+import { type Answering, resultOf } from "../../../support/decisions.ts";
+import { registered } from "./attended.ts";
+import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./scenes.ts";
+
+const app = (instances: number): Stored =>
+  application({
+    metadata: { annotations: { "rekindle.dev/executors": "own" } },
+    spec: { ...spec, executor: { instances, cores: 1, memory: "512m" } },
+    status: {
+      applicationState: { state: "RUNNING" },
+      submissionID: "submission-1",
+      driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+      executorState: { "p-exec-1001": "RUNNING", "p-exec-1002": "RUNNING", "p-exec-1003": "RUNNING" },
+    },
+  });
+
+const memory = remembered({
+  driver,
+  spec: relevant(app(3), true),
+  allotment: { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1001-1003" },
+});
+
+const executor = (id: number, exitCode?: number): Stored =>
+  pod({
+    ...{ role: "executor", owner: "driver-1", executor: id, name: `p-exec-${id}`, uid: `u-${id}` },
+    ...(exitCode === undefined ? {} : { phase: "Failed", exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
+  });
+
+/** Its node may not answer: whoever looks after it looks at the node. */
+const doubtful = (of: Stored): Stored => ({
+  ...of,
+  spec: { nodeName: "n1" },
+  status: { ...Object(of["status"]), conditions: [{ type: "Ready", status: "False" }] },
+});
+
+/** The pods are listed, and nothing else may be read. */
+const listing = (pods: readonly Stored[]): Answering => ({
+  objects: (query: Looking) => {
+    assert.ok(query.do === "list" && query.again !== true, "it read more than the list of pods");
+    return pods;
+  },
+});
+
+describe("an executor that is short", () => {
+  const pods = [pod(), executor(1001), doubtful(executor(1002)), executor(1003, 1)];
+  const view = { object: app(3), uid: "app-1", memory, now: eight, refused: [] };
+
+  test("is made before a node is looked at, on what was watched", () => {
+    const plan = resultOf(decide(settings, key, view), listing(pods));
+    assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
+    assert.deepEqual([plan.more, plan.staleSafe], [true, true]);
+  });
+
+  test("is made once: then the node is looked at, and the loss accounted for", () => {
+    const { plan, looks, before } = decided({ object: app(3), memory, pods });
+    assert.equal(before.filter((effect) => said(effect).startsWith("create pods")).length, 1);
+    assert.ok(looks.map(asked).some((line) => line.startsWith("peek nodes n1")));
+    assert.equal(
+      plan.stages.flat().some((effect) => said(effect).startsWith("create pods")),
+      false,
+    );
+    assert.equal(plan.memory.executors?.lost?.failed, 1);
+  });
+});
+
+describe("what is left of an executor that has ended", () => {
+  const view = { object: app(3), memory, now: eight, refused: [], uid: "app-1" };
+  const planned = (before: typeof memory, ...last: readonly Stored[]) =>
+    resultOf(
+      decide(settings, key, { ...view, memory: before }),
+      listing([pod(), executor(1001), executor(1002), ...last]),
+    );
+
+  const over = { attempt: 1, live: "1001-1002", marks: "1001000010020000", over: "1003", lost: { terminated: 1 } };
+
+  test("is in nobody's way who replaces it", () => {
+    const plan = planned(memory, executor(1003, 143));
+    const acts = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => / pods /.test(line));
+    assert.match(acts.join(), /^create pods \S+-exec-1004 of attempt 1$/);
+    assert.equal(plan.staleSafe, true);
+  });
+
+  test("is cleaned away in the next step, on what was watched", () => {
+    const allotment = { ...begun(1, "p", undefined), listens: true, next: 1005, alive: "1001-1002,1004" };
+    const plan = planned({ ...memory, allotment, executors: over }, executor(1003, 143), executor(1004));
+    const acts = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => / pods /.test(line));
+    assert.deepEqual(acts, ["delete pods p-exec-1003 if it is u-1003"]);
+    assert.equal(plan.staleSafe, true);
+  });
+
+  test("while a stray of another attempt, which may live, is ended on what is read", () => {
+    const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
+    const plan = planned(memory, executor(1003, 143), stray);
+    assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
+    assert.equal(plan.staleSafe, undefined);
+  });
+});
+
+describe("an executor whose end is accounted for, and that a list shows alive", () => {
+  const executors = { attempt: 1, live: "1002-1003", marks: "1002000010030000", over: "1001", lost: { terminated: 1 } };
+  const allotment = { ...begun(1, "p", undefined), listens: true, next: 1004, alive: "1002-1003" };
+  const given = {
+    object: app(2),
+    memory: { ...memory, allotment, executors },
+    pods: [pod(), executor(1001), executor(1002), executor(1003)],
+    hears: { allexecutors: registered({ 1002: [true, 0], 1003: [true, 0] }) },
+  };
+  const deletions = (plan: ReturnType<typeof decided>["plan"]): readonly string[] =>
+    plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => line.startsWith("delete pods"));
+
+  test("is looked for by name, and when it is gone nobody is one too many", () => {
+    const { plan, looks } = decided({ ...given, live: [executor(1002), executor(1003)] });
+    assert.ok(looks.map(asked).includes("get pods p-exec-1001"));
+    assert.deepEqual(deletions(plan), []);
+  });
+
+  test("is counted if it lives indeed", () => {
+    const { plan } = decided(given);
+    assert.equal(deletions(plan).length, 1);
+  });
+});
+
+describe("an executor that is one too many", () => {
+  test("is known to be dismissed before it is ended, and is no loss to tell of", () => {
+    const pods = [pod(), executor(1001), executor(1002), executor(1003)];
+    const hears = { allexecutors: registered({ 1001: [true, 1], 1002: [true, 1], 1003: [true, 0] }) };
+    const { plan } = decided({ object: app(2), memory, pods, hears });
+    assert.deepEqual(
+      plan.memory.executors?.doomed?.map(({ id, reason }) => [id, reason]),
+      [[1003, "dismissed"]],
+    );
+    assert.equal(plan.staleSafe, undefined);
+    assert.ok(plan.stages.flat().map(said).includes("delete pods p-exec-1003 if it is u-1003 at 1"));
+  });
+});

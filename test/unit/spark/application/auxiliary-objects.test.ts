@@ -1,0 +1,202 @@
+/** A run and what goes with it: made before its driver or when that has begun, told, looked for only where it was made, ended with it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { decide } from "../../../../shared/spark/application/decide.ts";
+import type { Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
+import { resultOf } from "../../../support/decisions.ts";
+import {
+  application,
+  asked,
+  decided,
+  digested,
+  driver,
+  eight,
+  key,
+  pod,
+  remembered,
+  said,
+  settings,
+  spec,
+} from "./scenes.ts";
+
+const whole = { ...spec, driverPodDisruptionBudget: true, batchScheduler: "volcano" };
+const options: Partial<Options> = {
+  driverPdb: true,
+  batchScheduler: true,
+  ingressUrlFormat: "{{$appName}}.x.org",
+};
+const everything = ["ingress", "driverPdb", "volcano"] as const;
+const object = (status?: unknown) => application({ spec: whole, ...(status === undefined ? {} : { status }) });
+const known = { spec: digested(whole), driver };
+
+const thing = (kind: string, name: string, more: object = {}): Stored => ({
+  apiVersion: "v1",
+  kind,
+  metadata: {
+    name,
+    namespace: "default",
+    uid: `${name}-1`,
+    resourceVersion: "1",
+    ownerReferences: [{ apiVersion: "v1", kind: "SparkApplication", name: "spark-pi", uid: "app-1" }],
+    ...more,
+  },
+});
+
+const ended = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:50Z" });
+
+const completed = { phase: "COMPLETED" as const, endedAt: eight - 5_000 };
+
+describe("a run and what goes with it", () => {
+  test("guards the driver before it is there; kinds that are rare are remembered before any of them is", () => {
+    const { plan } = decided({ object: object(), options });
+    assert.deepEqual(
+      plan.stages.map((stage) => stage.filter(({ do: act }) => act === "create").map(said)),
+      [
+        [
+          ...(plan.stages[0] ?? []).slice(0, 3).map(said),
+          "create poddisruptionbudgets spark-pi-driver, if it can",
+          "create podgroups spark-spark-pi-pg",
+        ],
+        ["create pods spark-pi-driver of attempt 1"],
+        [],
+      ],
+    );
+    assert.deepEqual([plan.fenced, plan.memory.rare], [true, ["driverPdb", "volcano"]]);
+  });
+
+  const service = { ...thing("Service", "spark-pi-ui-svc"), spec: { clusterIP: "10.96.0.9" } };
+  const first = { object: object({ applicationState: { state: "SUBMITTED" } }), pods: [pod()], options };
+  const submitted = { ...known, state: { phase: "SUBMITTED" as const } };
+
+  test("of an application that asks for nothing is a service, and nothing is remembered", () => {
+    const { plan, before } = decided({ object: application(), memory: remembered({ driver }), pods: [pod()] });
+    assert.deepEqual([before.map(said), plan.memory.rare], [["create services spark-pi-ui-svc, if it can"], undefined]);
+  });
+
+  test("opens doors to the driver when it first runs, and tells the address of the UI in the same step", () => {
+    const { plan, looks, before } = decided({ ...first, memory: remembered(submitted), services: [service] });
+    assert.deepEqual(before.map(said), [
+      "create services spark-pi-ui-svc, if it can",
+      "create ingresses spark-pi-ui-ingress, if it can",
+    ]);
+    assert.deepEqual(looks.map(asked), ["list pods", "get services spark-pi-ui-svc"]);
+    assert.deepEqual(plan.memory.rare, ["ingress"]);
+    assert.deepEqual(plan.status?.["driverInfo"], {
+      webUIServiceName: "spark-pi-ui-svc",
+      webUIPort: 4040,
+      webUIAddress: "10.96.0.9:4040",
+      webUIIngressName: "spark-pi-ui-ingress",
+      webUIIngressAddress: "http://spark-pi.x.org",
+      podName: "spark-pi-driver",
+    });
+  });
+
+  test("plans its doors with all that it is to remember, so that one save does for both", () => {
+    const memory = remembered(submitted);
+    const view = { object: first.object, uid: "app-1", memory, now: eight, refused: [] };
+    const under = { ...settings, options: { ...settings.options, ...options } };
+    const plan = resultOf(decide(under, key, view), { objects: () => [pod()] });
+    const { plan: last } = decided({ ...first, memory, services: [service] });
+    assert.deepEqual([plan.memory, plan.waitsFor, plan.status], [last.memory, last.waitsFor, undefined]);
+  });
+
+  const shows = (state: string, submissionID = "submission-1") => object({ applicationState: { state }, submissionID });
+  const doors: readonly { name: string; object: Stored; pods?: readonly Stored[]; want: number }[] = [
+    { name: "are opened for a driver that was never seen to run", object: shows("SUBMITTED"), pods: [ended], want: 2 },
+    { name: "are opened again where no step came to its end", object: shows("UNKNOWN"), want: 2 },
+    { name: "are opened for another run than the status is about", object: shows("RUNNING", "another"), want: 2 },
+    { name: "stay as they are, were they made or not", object: shows("RUNNING"), want: 0 },
+    { name: "wait for the driver", object: shows("SUBMITTED"), pods: [pod({ phase: "Pending" })], want: 0 },
+  ];
+  for (const { name, want, pods = [pod()], object } of doors) {
+    test(`its doors ${name}`, () => {
+      const { before } = decided({ object, memory: remembered(submitted), pods, options });
+      assert.equal(before.length, want);
+    });
+  }
+
+  test("asks no more once it is told, and keeps what was told", () => {
+    const driverInfo = { webUIServiceName: "spark-pi-ui-svc", podName: "spark-pi-driver" };
+    const { plan, looks } = decided({
+      object: object({ applicationState: { state: "RUNNING" }, submissionID: "submission-1", driverInfo }),
+      memory: remembered(known),
+      pods: [pod()],
+      options,
+    });
+    assert.deepEqual([looks.map(asked), plan.status?.["driverInfo"]], [["list pods"], driverInfo]);
+  });
+
+  test("says nothing of a service that is not its own", () => {
+    const services = [thing("Service", "spark-pi-ui-svc", { ownerReferences: [] })];
+    const { plan } = decided({ ...first, memory: remembered(known), services });
+    assert.deepEqual(plan.status?.["driverInfo"], { podName: "spark-pi-driver" });
+  });
+
+  test("is looked for in full when the run is cleared away, and its rare kinds only where they were made", () => {
+    const memory = remembered({ spec: digested(whole), state: { phase: "PENDING_RERUN" } });
+    const plain = decided({ object: object(), memory, options }).looks.map(asked);
+    assert.ok(!plain.includes("list ingresses"));
+    const others = { ingresses: [thing("Ingress", "spark-pi-ui-ingress")] };
+    const { plan, looks } = decided({
+      object: object(),
+      memory: { ...memory, rare: [...everything] },
+      options,
+      others,
+    });
+    assert.ok(looks.map(asked).includes("list ingresses"));
+    assert.deepEqual(plan.stages.flat().map(said), [
+      "delete ingresses spark-pi-ui-ingress if it is spark-pi-ui-ingress-1",
+    ]);
+  });
+});
+
+describe("the end of a run", () => {
+  const memory = remembered({ ...known, state: completed, rare: [...everything] });
+  const status = { applicationState: { state: "COMPLETED" } };
+  const budget = thing("PodDisruptionBudget", "spark-pi-driver");
+
+  test("ends what holds capacity or drains back, and leaves the ingress", () => {
+    const others = { poddisruptionbudgets: [budget], podgroups: [thing("PodGroup", "spark-spark-pi-pg")] };
+    const { plan, looks } = decided({ object: object(status), memory, options, others });
+    assert.deepEqual(looks.map(asked), ["list pods", "list poddisruptionbudgets", "list podgroups"]);
+    assert.deepEqual(plan.stages.flat().map(said), [
+      "delete poddisruptionbudgets spark-pi-driver if it is spark-pi-driver-1",
+      "delete podgroups spark-spark-pi-pg if it is spark-spark-pi-pg-1",
+    ]);
+    assert.deepEqual([plan.again, plan.rests], [true, undefined]);
+  });
+
+  test("rests when they are gone, and never asks again", () => {
+    const { plan } = decided({ object: object(status), memory, options });
+    assert.deepEqual([plan.stages, plan.rests, plan.memory.rare], [[], true, ["ingress"]]);
+    const later = decided({ object: object(plan.status), memory: plan.memory, options });
+    assert.deepEqual([later.looks.map(asked), later.plan.memory], [["list pods"], plan.memory]);
+  });
+
+  test("waits for one that is held, and touches no stranger's", () => {
+    const held = { ...budget, metadata: { ...budget.metadata, deletionTimestamp: "2026-11-02T07:59:00Z" } };
+    const others = { poddisruptionbudgets: [held], podgroups: [thing("PodGroup", "theirs", { ownerReferences: [] })] };
+    const { plan } = decided({ object: object(status), memory, options, others });
+    assert.deepEqual([plan.stages, plan.pollMs, plan.rests], [[], 15_000, undefined]);
+  });
+});
+
+describe("the deployment's time to live", () => {
+  const status = { applicationState: { state: "COMPLETED" } };
+  const cases: readonly { name: string; own: object; want: string | undefined }[] = [
+    { name: "holds where the application says nothing", own: {}, want: "delete" },
+    { name: "gives way to the application's own", own: { timeToLiveSeconds: 3_600 }, want: undefined },
+  ];
+  for (const { name, own, want } of cases) {
+    test(name, () => {
+      const memory = remembered({ driver, state: completed });
+      const { plan } = decided({
+        object: application({ spec: { ...spec, ...own }, status }),
+        memory,
+        options: { defaultTimeToLiveSeconds: 5 },
+      });
+      assert.equal(plan.stages.flat().at(-1)?.do, want);
+    });
+  }
+});

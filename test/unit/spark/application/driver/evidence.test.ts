@@ -1,0 +1,171 @@
+/** Whose pods are whose, what a driver's pod says, and why it failed. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  adoptedUid,
+  endOf,
+  evidenceOf,
+  failureOf,
+  sortOut,
+} from "../../../../../shared/spark/application/driver/evidence.ts";
+import { causeOf } from "../../../../../shared/spark/application/driver/failure-causes.ts";
+import type { Driver } from "../../../../../shared/spark/application/memory.ts";
+import { driver, pod, type Short } from "../scenes.ts";
+
+const { uid: _, ...unseen } = driver;
+
+describe("pods told apart", () => {
+  type Case = {
+    name: string;
+    driver: Driver | undefined;
+    pods: readonly Short[];
+    want: readonly [string | undefined, readonly string[], readonly string[]];
+  };
+  const executor: Short = { name: "exec", uid: "exec-1", role: "executor", owner: "driver-1", executor: 1 };
+  const cases: readonly Case[] = [
+    { name: "the driver and its executors", driver, pods: [{}, executor], want: ["driver-1", ["exec-1"], []] },
+    { name: "a driver never seen before", driver: unseen, pods: [{}, executor], want: ["driver-1", ["exec-1"], []] },
+    {
+      name: "a driver known from a status only",
+      driver: { ...driver, uid: adoptedUid },
+      pods: [{}, executor],
+      want: ["driver-1", ["exec-1"], []],
+    },
+    {
+      name: "an executor that the application owns",
+      driver,
+      pods: [{ ...executor, owner: "app-1" }],
+      want: [undefined, ["exec-1"], []],
+    },
+    { name: "executors of a driver that is gone", driver, pods: [executor], want: [undefined, ["exec-1"], []] },
+    { name: "a second body of the driver", driver, pods: [{ uid: "driver-2" }], want: [undefined, [], ["driver-2"]] },
+    {
+      name: "a past driver and its executors",
+      driver,
+      pods: [
+        {},
+        { name: "old", uid: "driver-0", submission: "submission-0" },
+        { ...executor, uid: "exec-0", owner: "driver-0", submission: "submission-0" },
+      ],
+      want: ["driver-1", [], ["exec-0", "driver-0"]],
+    },
+    {
+      name: "an executor of the past under the application",
+      driver,
+      pods: [{ ...executor, owner: "app-1", submission: "submission-0" }],
+      want: [undefined, [], ["exec-1"]],
+    },
+    {
+      name: "nothing planned: all of ours are strays",
+      driver: undefined,
+      pods: [{}, executor],
+      want: [undefined, [], ["exec-1", "driver-1"]],
+    },
+    {
+      name: "others' pods under our labels",
+      driver,
+      pods: [{ owner: "app-2" }, { ...executor, owner: "driver-9" }],
+      want: [undefined, [], []],
+    },
+    {
+      name: "a pod of ours with another role",
+      driver,
+      pods: [{ name: "other", uid: "other-1", role: "sidekick" }],
+      want: [undefined, [], ["other-1"]],
+    },
+  ];
+  for (const { name, driver: known, pods, want } of cases) {
+    test(name, () => {
+      const found = sortOut(pods.map(pod), "app-1", known);
+      const uids = (all: readonly { metadata: { uid: string } }[]) => all.map(({ metadata }) => metadata.uid);
+      assert.deepEqual([found.driver?.metadata.uid, uids(found.executors), uids(found.strays)], want);
+    });
+  }
+});
+
+describe("the driver's pod says", () => {
+  const cases: readonly { short: Short; want: string }[] = [
+    { short: { phase: "Pending" }, want: "pending" },
+    { short: { phase: "Running" }, want: "running" },
+    { short: { phase: "Running", exitCode: 0 }, want: "completed" },
+    { short: { phase: "Running", exitCode: 3 }, want: "failed" },
+    { short: { phase: "Succeeded" }, want: "completed" },
+    { short: { phase: "Succeeded", exitCode: 1 }, want: "completed" },
+    { short: { phase: "Failed" }, want: "failed" },
+    { short: { phase: "Failed", exitCode: 143 }, want: "failed" },
+    { short: { phase: "Failed", exitCode: 0 }, want: "completed" },
+    { short: { phase: "Unknown" }, want: "unknown" },
+    { short: { phase: "" }, want: "unknown" },
+    { short: { phase: "Running", role: "sidecar", exitCode: 1 }, want: "running" },
+  ];
+  for (const { short, want } of cases) {
+    test(`${JSON.stringify(short)}: ${want}`, () => assert.equal(evidenceOf(pod({ role: "driver", ...short })), want));
+  }
+
+  const odd: readonly unknown[] = [undefined, null, "Running", [], { phase: 5 }, { containerStatuses: "none" }];
+  for (const status of odd) {
+    test(`nothing with the status ${JSON.stringify(status)}`, () =>
+      assert.equal(evidenceOf({ ...pod(), status }), "unknown"));
+  }
+});
+
+/** Asked for at 07:59:59, which is when the pods here are deleted. */
+describe("a driver whose pod is deleted", () => {
+  const cases = [
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Running", exitCode: 0, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:59Z", want: "failed", why: "deleted" },
+    { phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", want: "completed", why: "application" },
+    { phase: "Failed", exitCode: 143, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Failed", exitCode: 137, finishedAt: "2026-11-02T08:00:01Z", want: "failed", why: "deleted" },
+    { phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:58Z", want: "failed", why: "application" },
+    { phase: "Running", want: "running", why: "application" },
+  ] as const;
+  for (const { want, why, ...short } of cases)
+    test(`${JSON.stringify(short)}: ${want}, by ${why}`, () => {
+      const body = pod({ ...short, ending: true });
+      assert.deepEqual([evidenceOf(body), causeOf(body)], [want, why]);
+    });
+
+  for (const exitCode of [0, 137, 143])
+    test(`and that ends with ${exitCode} is told as one that is gone: it is chance which of both a step sees`, () => {
+      const body = pod({
+        phase: exitCode === 0 ? "Succeeded" : "Failed",
+        exitCode,
+        finishedAt: "2026-11-02T08:00:01Z",
+        ending: true,
+      });
+      assert.equal(failureOf(body), "driver pod not found");
+    });
+
+  test("with a grace: its request came before the time that the pod shows", () => {
+    const body = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z", ending: true });
+    const metadata = { ...body.metadata, deletionGracePeriodSeconds: 30 };
+    assert.equal(evidenceOf({ ...body, metadata }), "failed");
+  });
+});
+
+describe("a failure", () => {
+  const cases: readonly { short: Short; want: string }[] = [
+    {
+      short: { phase: "Failed", exitCode: 1, reason: "Error" },
+      want: "driver container failed with ExitCode: 1, Reason: Error",
+    },
+    {
+      short: { phase: "Failed", exitCode: 137, reason: "OOMKilled" },
+      want: "driver container failed with ExitCode: 137, Reason: OOMKilled",
+    },
+    { short: { phase: "Failed", exitCode: 2 }, want: "driver container failed with ExitCode: 2, Reason: Error" },
+    { short: { phase: "Failed", reason: "Evicted" }, want: "Evicted" },
+    { short: { phase: "Failed" }, want: "driver container status missing" },
+  ];
+  for (const { short, want } of cases) test(want, () => assert.equal(failureOf(pod(short)), want));
+
+  const ends = [
+    { finishedAt: "2026-11-02T07:59:58Z", want: Date.UTC(2026, 10, 2, 7, 59, 58) },
+    { finishedAt: "yesterday", want: undefined },
+  ];
+  for (const { finishedAt, want } of ends) {
+    test(`ended ${finishedAt}`, () => assert.equal(endOf(pod({ phase: "Failed", exitCode: 1, finishedAt })), want));
+  }
+});

@@ -1,0 +1,253 @@
+/** Runs on machines that do not answer: how long their driver is waited for, and what is left of them when they are cleared away. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import type { ProbeResult } from "../../../../../shared/core/query.ts";
+import { at, heard, hidden, node } from "../attended.ts";
+import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../scenes.ts";
+
+type Cut = {
+  readonly ending?: string;
+  readonly disrupted?: string;
+  readonly claims?: boolean;
+  readonly ready?: string;
+};
+
+/** A pod on node-1 that its node says nothing of. */
+const cut = (short: Short, { ending, disrupted, claims = false, ready = "False" }: Cut = {}): Stored => {
+  const one = pod(short);
+  const target = { type: "DisruptionTarget", status: "True", reason: disrupted };
+  const conditions = [{ type: "Ready", status: ready }, ...(disrupted === undefined ? [] : [target])];
+  return {
+    ...one,
+    metadata: { ...one.metadata, ...(ending === undefined ? {} : { deletionTimestamp: ending }) },
+    spec: {
+      nodeName: "node-1",
+      ...(claims ? { volumes: [{ name: "a", persistentVolumeClaim: { claimName: "a" } }] } : {}),
+    },
+    status: { ...Object(one["status"]), conditions },
+  };
+};
+
+const silent = node("Unknown", "2026-11-02T07:58:00Z");
+const gone = heard(undefined);
+const away = "2026-11-02T07:59:00Z";
+const timed = (span: string) => ({ "rekindle.dev/driver-node-timeout": span });
+const running = remembered({ driver, state: { phase: "RUNNING" } });
+
+type Following = {
+  readonly why: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly pod: Stored;
+  readonly node?: ProbeResult;
+  readonly phase: string;
+  readonly error?: string;
+  readonly wakeAt?: number;
+  readonly waits?: RegExp;
+};
+
+const following: readonly Following[] = [
+  {
+    why: "a driver whose node is silent is waited for, and it is said for what",
+    pod: cut({}),
+    node: silent,
+    phase: "RUNNING",
+    waits:
+      /^the driver's node node-1 to answer again, or to be gone: silent since 2026-11-02T07:58:00Z; rekindle.dev\/driver-node-timeout would/,
+  },
+  {
+    why: "as is one that whoever keeps the nodes has told to end",
+    pod: cut({}, { ending: away }),
+    node: silent,
+    phase: "RUNNING",
+    waits: /node-1 to answer again/,
+  },
+  {
+    why: "where its user sets a time, until that is over",
+    annotations: timed("5m"),
+    pod: cut({}),
+    node: silent,
+    phase: "RUNNING",
+    wakeAt: at("08:03:00"),
+    waits: /silent since 2026-11-02T07:58:00Z$/,
+  },
+  {
+    why: "and then its run has failed",
+    annotations: timed("2m"),
+    pod: cut({}, { ending: away }),
+    node: silent,
+    phase: "FAILED",
+    error: "driver lost: its node node-1 has not answered for 2m",
+  },
+  {
+    why: "a driver whose node is gone is lost",
+    pod: cut({}),
+    node: gone,
+    phase: "FAILED",
+    error: "driver lost: its node node-1 is gone",
+  },
+  {
+    why: "as is one whose node is said to be off",
+    pod: cut({}),
+    node: node("Unknown", "2026-11-02T07:59:55Z", ["node.kubernetes.io/out-of-service"]),
+    phase: "FAILED",
+    error: "driver lost: its node node-1 is gone",
+  },
+  {
+    why: "where nodes are hidden, the pod tells that it was given up",
+    annotations: timed("30s"),
+    pod: cut({}, { ending: away, disrupted: "DeletionByTaintManager" }),
+    node: hidden,
+    phase: "FAILED",
+    error: "driver lost: its node node-1 has not answered for 30s",
+  },
+  {
+    why: "without that, it is waited for",
+    annotations: timed("30s"),
+    pod: cut({}),
+    node: hidden,
+    phase: "RUNNING",
+    waits: /^the driver to finish$/,
+  },
+  {
+    why: "a node that answers means nothing",
+    pod: cut({}),
+    node: node("True", away),
+    phase: "RUNNING",
+    waits: /finish/,
+  },
+];
+
+describe("a driver on a machine that does not answer", () => {
+  for (const { why, annotations = {}, pod: body, node: hears = gone, phase, error, wakeAt, waits } of following)
+    test(why, () => {
+      const object = application({ metadata: { annotations } });
+      const { plan, looks } = decided({ object, memory: running, pods: [body], hears: { "node-1": hears } });
+      const { state } = plan.memory;
+      assert.equal(state.phase, phase);
+      assert.equal("error" in state ? state.error : undefined, error);
+      assert.equal(plan.wakeAt, wakeAt ?? plan.wakeAt);
+      assert.match(plan.waitsFor ?? "", waits ?? /^/);
+      assert.ok(looks.map(asked).includes("peek nodes node-1"));
+    });
+
+  test("nobody looks at the node of one that answers", () => {
+    const { looks } = decided({ object: application(), memory: running, pods: [cut({}, { ready: "True" })] });
+    assert.ok(!looks.map(asked).includes("peek nodes node-1"));
+  });
+
+  test("is no failure of the application's, and is ended when its node comes back", () => {
+    const object = application({ metadata: { annotations: timed("2m") } });
+    const world = { object, memory: running, pods: [cut({})], hears: { "node-1": silent } };
+    const { plan, before } = decided(world);
+    assert.deepEqual("cause" in plan.memory.state ? plan.memory.state.cause : "", "unreachable");
+    assert.ok([...before, ...plan.stages.flat()].map(said).includes("delete pods spark-pi-driver if it is driver-1"));
+  });
+});
+
+const executor = { name: "e-1", uid: "e-1", role: "executor", owner: "driver-1", executor: 1 } as const;
+
+type Clearing = {
+  readonly why: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly pods: readonly Stored[];
+  readonly node?: ProbeResult;
+  readonly does: readonly string[];
+  readonly wakeAt?: number;
+  readonly waits: RegExp;
+};
+
+const clearing: readonly Clearing[] = [
+  {
+    why: "an executor that its node will not end is ended at once",
+    pods: [cut(executor, { ending: away })],
+    node: silent,
+    does: ["delete pods e-1 if it is e-1 at 1 at once"],
+    waits: /^1 object of the last run to end$/,
+  },
+  {
+    why: "also before anybody has told it to end",
+    pods: [cut(executor)],
+    node: gone,
+    does: ["delete pods e-1 if it is e-1 at 1 at once"],
+    waits: /^1 object/,
+  },
+  {
+    why: "after the grace of its node",
+    annotations: { "rekindle.dev/node-grace": "5m" },
+    pods: [cut(executor)],
+    node: silent,
+    does: ["delete pods e-1 if it is e-1"],
+    wakeAt: at("08:03:00"),
+    waits: /^1 object/,
+  },
+  {
+    why: "not when it has claims, which its machine may still write to",
+    pods: [cut(executor, { ending: away, claims: true })],
+    node: silent,
+    does: [],
+    waits: /^1 object of the last run to end, e-1 \(node node-1 does not answer\) among them$/,
+  },
+  {
+    why: "nor when its user wants it waited for",
+    annotations: { "rekindle.dev/unreachable-executors": "wait" },
+    pods: [cut(executor, { ending: away })],
+    node: silent,
+    does: [],
+    waits: /e-1 \(node node-1 does not answer\)/,
+  },
+  {
+    why: "one that was still to start there, too",
+    pods: [cut({ ...executor, phase: "Pending" }, { ending: away })],
+    node: gone,
+    does: ["delete pods e-1 if it is e-1 at 1 at once"],
+    waits: /^1 object/,
+  },
+  {
+    why: "a driver is waited for, unless its user has set a time",
+    pods: [cut({}, { ending: away })],
+    node: silent,
+    does: [],
+    waits: /spark-pi-driver \(node node-1 does not answer\)/,
+  },
+  {
+    why: "also where nodes are hidden",
+    pods: [cut({}, { ending: away, disrupted: "DeletionByTaintManager" })],
+    node: hidden,
+    does: [],
+    waits: /spark-pi-driver \(node node-1 does not answer\)/,
+  },
+  {
+    why: "and ended when that is over",
+    annotations: timed("2m"),
+    pods: [cut({}, { ending: away })],
+    node: silent,
+    does: ["delete pods spark-pi-driver if it is driver-1 at 1 at once"],
+    waits: /^1 object/,
+  },
+  {
+    why: "one whose node answers has its grace",
+    pods: [cut(executor, { ending: away })],
+    node: node("True", away),
+    does: [],
+    waits: /^1 object of the last run to end$/,
+  },
+];
+
+describe("what is left of a run on machines that do not answer", () => {
+  for (const { why, annotations = {}, pods, node: hears = gone, does, wakeAt, waits } of clearing)
+    test(why, () => {
+      const memory = remembered({ driver, state: { phase: "PENDING_RERUN" }, plannedAt: eight - 60_000 });
+      const object = application({ metadata: { annotations } });
+      const { plan } = decided({ object, memory, pods, hears: { "node-1": hears } });
+      assert.deepEqual(
+        plan.stages
+          .flat()
+          .filter((effect) => effect.do === "delete")
+          .map(said),
+        does,
+      );
+      assert.match(plan.waitsFor ?? "", waits);
+      assert.equal(plan.wakeAt, wakeAt);
+    });
+});

@@ -1,0 +1,93 @@
+/** Of many losses at once: replacing comes first, and telling is put off to the next step, not forgotten. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import type { Effect } from "../../../../../shared/core/plan.ts";
+import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
+import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+
+const count = 40;
+const first = 1001;
+const ids = (many: number, from = first): readonly number[] => Array.from({ length: many }, (_, at) => from + at);
+
+const object = application({
+  metadata: { annotations: { "rekindle.dev/executors": "own" } },
+  spec: { ...spec, executor: { instances: count, cores: 1, memory: "512m" } },
+  status: {
+    applicationState: { state: "RUNNING" },
+    submissionID: "submission-1",
+    driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+    executorState: Object.fromEntries(ids(count).map((id) => [`p-exec-${id}`, "RUNNING"])),
+  },
+});
+
+const memory = remembered({
+  driver,
+  spec: relevant(object, true),
+  allotment: {
+    ...begun(1, "p", undefined),
+    listens: true,
+    next: first + count,
+    alive: `${first}-${first + count - 1}`,
+  },
+});
+
+const executor = (id: number, exitCode?: number): Stored =>
+  pod({
+    ...{ role: "executor", owner: "driver-1", executor: id, name: `p-exec-${id}`, uid: `u-${id}` },
+    ...(exitCode === undefined ? {} : { phase: "Failed", exitCode, finishedAt: "2026-11-02T07:59:59Z" }),
+  });
+
+/** So many of the first have ended. */
+const lost = (many: number): readonly Stored[] =>
+  ids(count).map((id) => executor(id, id < first + many ? 137 : undefined));
+
+const linesOf = (effects: readonly Effect[]): readonly string[] => effects.map(said);
+const losses = (effects: readonly Effect[]): readonly string[] =>
+  effects.flatMap((effect) => (effect.do === "record" && effect.reason === "ExecutorLost" ? [effect.occasion] : []));
+
+describe("executors that are lost at once", () => {
+  test("are replaced and told of in one step, when they are few", () => {
+    const { plan } = decided({ object, memory, pods: [pod(), ...lost(16)] });
+    assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 16);
+    assert.equal(losses(plan.stages.flat()).length, 16);
+    assert.notEqual(plan.status, undefined);
+  });
+
+  test("are replaced and nothing else, when they are many: who is to be told of is remembered", () => {
+    const { plan } = decided({ object, memory, pods: [pod(), ...lost(17)] });
+    assert.equal(linesOf(plan.stages.flat()).filter((line) => line.startsWith("create pods")).length, 17);
+    assert.equal(plan.stages.flat().length, 17);
+    assert.deepEqual([plan.status, plan.staleSafe], [undefined, true]);
+    assert.deepEqual(plan.memory.executors?.untold, ids(17));
+  });
+
+  test("are told of by the next step, which the new ones bring, and by no other", () => {
+    const before = decided({ object, memory, pods: [pod(), ...lost(17)] }).plan;
+    const pods = [pod(), ...lost(17), ...ids(17, first + count).map((id) => executor(id))];
+    const next = decided({ object, memory: before.memory, pods });
+    assert.deepEqual(
+      losses(next.before),
+      ids(17).map((id) => `1 executor ${id}`),
+    );
+    assert.equal(next.plan.memory.executors?.untold, undefined);
+    assert.notEqual(next.plan.status, undefined);
+    const last = decided({ object, memory: next.plan.memory, pods });
+    assert.deepEqual(losses([...last.before, ...last.plan.stages.flat()]), []);
+  });
+
+  test("are remembered to be told of while more are lost and replaced, the latest twenty", () => {
+    const one = decided({ object, memory, pods: [pod(), ...lost(17)] }).plan;
+    const made = ids(17, first + count).map((id) => executor(id));
+    const two = decided({
+      object,
+      memory: one.memory,
+      pods: [pod(), ...lost(40), ...made],
+      now: Date.UTC(2026, 10, 2, 8, 0, 5),
+    }).plan;
+    assert.equal(linesOf(two.stages.flat()).filter((line) => line.startsWith("create pods")).length, 23);
+    assert.deepEqual(losses(two.stages.flat()), []);
+    assert.deepEqual(two.memory.executors?.untold, ids(20, first + 20));
+  });
+});

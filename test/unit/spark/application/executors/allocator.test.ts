@@ -1,0 +1,298 @@
+/** Steps of a run whose executors are Rekindle's: what is made, what is asked, who is ended, and what leaves the run alone. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import type { Refusal } from "../../../../../shared/core/plan.ts";
+import type { ProbeResult } from "../../../../../shared/core/query.ts";
+import type { Memory } from "../../../../../shared/spark/application/memory.ts";
+import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
+import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../scenes.ts";
+
+const annotations = { "rekindle.dev/executors": "own" };
+const status = {
+  applicationState: { state: "RUNNING" },
+  submissionID: "submission-1",
+  driverInfo: { podName: "spark-pi-driver", webUIServiceName: "ui" },
+};
+
+const app = (instances: number, more: { generation?: number; spec?: object; annotations?: object } = {}): Stored =>
+  application({
+    metadata: { annotations: { ...annotations, ...more.annotations }, generation: more.generation ?? 1 },
+    spec: { ...spec, executor: { instances, cores: 1, memory: "512m" }, ...more.spec },
+    status,
+  });
+
+const allotment = (more: Partial<NonNullable<Memory["allotment"]>> = {}) => ({
+  ...begun(1, "spark-pi-1", undefined),
+  listens: true,
+  ...more,
+});
+
+const memory = (more: Partial<NonNullable<Memory["allotment"]>> = {}, also: Partial<Memory> = {}): Memory =>
+  remembered({ driver, allotment: allotment(more), spec: relevant(app(3), true), ...also });
+
+const executor = (id: number, phase = "Running", exitCode?: number, finishedAt = "2026-11-02T07:59:59Z"): Stored =>
+  pod({
+    ...{ role: "executor", owner: "driver-1", executor: id, phase, name: `spark-pi-1-exec-${id}`, uid: `u-${id}` },
+    ...(exitCode === undefined ? {} : { exitCode, finishedAt }),
+  });
+
+const registered = (tasks: Readonly<Record<number, number>>): ProbeResult => ({
+  heard: true,
+  value: [
+    { id: "driver", isActive: true, activeTasks: 0 },
+    ...Object.entries(tasks).map(([id, activeTasks]) => ({ id, isActive: true, activeTasks })),
+  ],
+});
+
+const three = [executor(1001), executor(1002), executor(1003)];
+const known = { next: 1004, alive: "1001-1003" };
+
+const driverAt = (startTime: string): Stored => {
+  const body = pod();
+  return { ...body, status: { ...Object(body["status"]), startTime, podIP: "10.0.0.9" } };
+};
+
+type Row = {
+  readonly why: string;
+  readonly instances?: number;
+  readonly memory: Memory;
+  readonly pods?: readonly Stored[];
+  readonly live?: readonly Stored[];
+  readonly body?: Stored;
+  readonly heard?: ProbeResult;
+  readonly annotations?: object;
+  readonly refused?: readonly Refusal[];
+  /** Everything but the list of pods that is asked for. */
+  readonly looks?: readonly string[];
+  readonly does: readonly string[];
+  readonly waits?: RegExp;
+};
+
+const question = "ask spark-pi-driver:4040 api/v1/applications/spark-1/allexecutors";
+const rows: readonly Row[] = [
+  {
+    why: "no executor is made before the driver answers",
+    memory: memory({ listens: false }),
+    body: driverAt("2026-11-02T07:59:58Z"),
+    looks: [question],
+    does: [],
+    waits: /the driver to accept executors/,
+  },
+  {
+    why: "all are made as soon as it does",
+    memory: memory({ listens: false }),
+    heard: registered({}),
+    looks: [question],
+    does: ["create 1001", "create 1002", "create 1003"],
+  },
+  {
+    why: "a driver that says nothing for two minutes gets its executors, and that nobody knows of them is told",
+    memory: memory({ listens: false }),
+    body: driverAt("2026-11-02T07:58:00Z"),
+    looks: [question],
+    does: ["create 1001", "create 1002", "create 1003", "tell RegistrationUnknown"],
+  },
+  { why: "with all of them alive nothing is done, and nothing asked", memory: memory(known), pods: three, does: [] },
+  {
+    why: "one that failed is made again at once, without asking anybody",
+    memory: memory(known),
+    pods: [...three.slice(0, 2), executor(1003, "Failed", 1)],
+    does: ["create 1004", "tell ExecutorLost"],
+  },
+  {
+    why: "one that is not listed is asked for by name, and made again when it is gone",
+    memory: memory(known),
+    pods: three.slice(0, 2),
+    looks: ["get pods spark-pi-1-exec-1003"],
+    does: ["create 1004"],
+  },
+  {
+    why: "one that is not listed, and there, was only behind",
+    memory: memory(known),
+    pods: three.slice(0, 2),
+    live: three,
+    looks: ["get pods spark-pi-1-exec-1003"],
+    does: [],
+  },
+  {
+    why: "many that are not listed are asked for in one list",
+    instances: 20,
+    memory: memory({ next: 1021, alive: "1001-1020" }),
+    looks: ["list pods"],
+    does: Array.from({ length: 20 }, (_, at) => `create ${1021 + at}`),
+  },
+  {
+    why: "one that ended with 0 is made again, and its pod removed, when the driver goes on",
+    memory: memory(known),
+    pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
+    heard: registered({ 1001: 1, 1002: 1 }),
+    looks: [question],
+    does: ["create 1004", "delete spark-pi-1-exec-1003 u-1003"],
+  },
+  {
+    why: "one that ended with 0 is not made again while the driver says nothing, as at its end",
+    memory: memory(known),
+    pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0)],
+    looks: [question],
+    does: [],
+  },
+  {
+    why: "nor later, but that the driver says nothing is told after a minute",
+    memory: memory(known),
+    pods: [...three.slice(0, 2), executor(1003, "Succeeded", 0, "2026-11-02T07:59:00Z")],
+    looks: [question],
+    does: ["tell RegistrationUnknown"],
+  },
+  {
+    why: "who failed does not wait for what is asked about who quit",
+    memory: memory(known),
+    pods: [executor(1001), executor(1002, "Failed", 137), executor(1003, "Succeeded", 0)],
+    does: ["create 1004", "tell ExecutorLost"],
+  },
+  {
+    why: "fewer are wanted: the idle go, as they were seen",
+    instances: 1,
+    memory: memory(known, { generation: 1 }),
+    pods: three,
+    heard: registered({ 1001: 0, 1002: 3, 1003: 0 }),
+    looks: [question],
+    does: ["delete spark-pi-1-exec-1003 u-1003 at 1", "delete spark-pi-1-exec-1001 u-1001 at 1"],
+  },
+  {
+    why: "fewer are wanted and all are busy: they stay, which is told",
+    instances: 1,
+    memory: memory(known),
+    pods: three,
+    heard: registered({ 1001: 1, 1002: 3, 1003: 2 }),
+    looks: [question],
+    does: [],
+    waits: /2 surplus executors to become idle/,
+  },
+  {
+    why: "busy ones go by force",
+    instances: 2,
+    annotations: { "rekindle.dev/executor-scale-down": "force" },
+    memory: memory(known),
+    pods: three,
+    heard: registered({ 1001: 1, 1002: 3, 1003: 2 }),
+    looks: [question],
+    does: ["delete spark-pi-1-exec-1003 u-1003 at 1"],
+  },
+  { why: "a driver that is being deleted gets none", memory: memory(known), body: pod({ ending: true }), does: [] },
+  {
+    why: "executors of a run that the driver's own allocator serves are not ours",
+    memory: memory({ attempt: 0 }),
+    does: [],
+  },
+];
+
+const brief = (line: string): string => {
+  const [, id] = /^create pods spark-pi-[0-9a-f]{16}-exec-(\d+) of attempt 1$/.exec(line) ?? [];
+  if (id !== undefined) return `create ${id}`;
+  const [, name, fence] = /^delete pods (\S+) if it is (.*)$/.exec(line) ?? [];
+  if (name !== undefined) return `delete ${name} ${fence}`;
+  return /^tell Warning (\w+)/.test(line) ? line.replace(/^tell Warning (\w+) .*$/, "tell $1") : line;
+};
+
+/** Events of executors' states are the status', whoever makes them. */
+const notOfTheRun = (line: string): boolean => !/^tell \w+ SparkExecutor/.test(line);
+
+describe("a step of a run that Rekindle allocates for", () => {
+  for (const row of rows)
+    test(row.why, () => {
+      const { pods = [], live, body = pod(), heard, refused = [] } = row;
+      const { plan, looks } = decided({
+        object: app(row.instances ?? 3, { annotations: row.annotations ?? {} }),
+        memory: { ...row.memory, spec: relevant(app(3), true) },
+        pods: [body, ...pods],
+        live: [body, ...(live ?? pods)],
+        refused,
+        ...(heard === undefined ? {} : { hears: { allexecutors: heard } }),
+      });
+      assert.deepEqual(plan.stages.flat().map(said).filter(notOfTheRun).map(brief), row.does);
+      assert.deepEqual(looks.map(asked).slice(1), row.looks ?? []);
+      assert.match(plan.waitsFor ?? "", row.waits ?? /the driver to finish/);
+      assert.equal(plan.memory.state.phase, "RUNNING");
+    });
+});
+
+describe("the ids that a step hands out", () => {
+  test("are saved with it, as on their way", () => {
+    const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
+    assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
+    assert.deepEqual([plan.memory.allotment?.next, plan.createWithinMs], [1004, 3_000]);
+  });
+
+  test("are not used again when the server refused them, and the next ones wait", () => {
+    const first = decided({ object: app(3), memory: memory(), pods: [pod()] }).plan;
+    const effect = first.stages.flat().find((one) => one.do === "create");
+    assert.ok(effect !== undefined);
+    const refused = [{ effect, status: 422, reason: "Invalid", message: "no such class" }];
+    const { plan } = decided({ object: app(3), memory: first.memory, pods: [pod()], refused });
+    assert.deepEqual(plan.stages.flat().map(said).map(brief), ["tell ExecutorRefused"]);
+    assert.deepEqual(plan.memory.allotment?.underway, []);
+    assert.equal(plan.memory.allotment?.next, 1004);
+    assert.equal(plan.wakeAt, eight + 5_000);
+  });
+});
+
+describe("an edit of executor.instances", () => {
+  test("changes no run of which Rekindle makes the executors", () => {
+    const object = app(5, { generation: 2 });
+    const { plan } = decided({ object, memory: memory(known), pods: [pod(), ...three] });
+    assert.deepEqual(plan.stages.flat().map(said).filter(notOfTheRun).map(brief), ["create 1004", "create 1005"]);
+    assert.equal(plan.memory.generation, 2);
+  });
+
+  test("together with another field begins another run", () => {
+    const object = app(5, { generation: 2, spec: { image: "spark:other" } });
+    const { plan } = decided({ object, memory: memory(known), pods: [pod(), ...three] });
+    assert.equal(plan.memory.state.phase, "INVALIDATING");
+  });
+
+  test("begins another run where the driver's own allocator makes them", () => {
+    const before = { ...memory(), spec: relevant(app(3), false), allotment: allotment({ attempt: 0 }) };
+    const { plan } = decided({ object: app(5, { generation: 2 }), memory: before, pods: [pod()] });
+    assert.equal(plan.memory.state.phase, "INVALIDATING");
+  });
+});
+
+describe("a run that is submitted with the annotation", () => {
+  test("is remembered as ours, and goes on with the ids of the one before", () => {
+    const { plan } = decided({
+      object: app(3),
+      memory: remembered({ state: { phase: "" }, allotment: allotment({ attempt: 0, next: 1077 }) }),
+    });
+    assert.equal(plan.memory.allotment?.attempt, 2);
+    assert.equal(plan.memory.allotment?.next, 1077);
+    assert.equal(plan.memory.spec, relevant(app(9), true));
+  });
+
+  test("fails with every reason why it cannot be", () => {
+    const object = app(3, { spec: { sparkVersion: "9.9.9", dynamicAllocation: { enabled: true } } });
+    const { plan } = decided({ object, memory: remembered({ state: { phase: "" } }) });
+    assert.equal(plan.memory.state.phase, "SUBMISSION_FAILED");
+    assert.match(JSON.stringify(plan.memory.state), /dynamic allocation.*version/);
+  });
+});
+
+describe("the end of a run of ours", () => {
+  test("ends the executors that live, and leaves those that have ended", () => {
+    const pods = [
+      pod({ phase: "Succeeded", exitCode: 0 }),
+      executor(1001),
+      executor(1002, "Pending"),
+      executor(1003, "Failed", 1),
+    ];
+    const { plan } = decided({ object: app(3), memory: memory(known), pods });
+    assert.equal(plan.memory.state.phase, "COMPLETED");
+    const ended = plan.stages
+      .flat()
+      .map(said)
+      .filter((line) => line.startsWith("delete"))
+      .map(brief);
+    assert.deepEqual(ended, ["delete spark-pi-1-exec-1001 u-1001", "delete spark-pi-1-exec-1002 u-1002"]);
+  });
+});

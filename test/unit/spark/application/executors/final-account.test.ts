@@ -1,0 +1,128 @@
+/** A run that its user interrupts: what was lost before is recorded and told before anything is ended, and only that. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import type { Memory } from "../../../../../shared/spark/application/memory.ts";
+import type { Ledger } from "../../../../../shared/spark/executors/ledger.ts";
+import { executor } from "../../executors/pods.ts";
+import { living } from "../attended.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+
+const suspended = application({ spec: { ...spec, suspend: true } });
+const changed = application({ spec: { ...spec, arguments: ["7"] }, metadata: { generation: 2 } });
+
+const lost = executor({ id: 1, phase: "Failed", exit: 137, because: "OOMKilled", finishedAt: "2026-11-02T07:59:58Z" });
+const killed = executor({ id: 1, phase: "Failed", exit: 137, finishedAt: "2026-11-02T07:59:58Z" });
+const undated = executor({ id: 1, phase: "Failed", container: null, reason: "Evicted" });
+const runs = executor({ id: 2 });
+
+type Row = {
+  readonly why: string;
+  readonly object?: Stored;
+  readonly driver?: readonly Stored[];
+  readonly executor?: Stored;
+  readonly state?: Memory["state"];
+  readonly ledger?: Ledger;
+  readonly told: readonly string[];
+  readonly lost?: Ledger["lost"];
+};
+
+const memoryText = "Executor 1 (pod pi-exec-1, node node-1) was lost: memory (exit 137, SIGKILL)";
+const killedText = "Executor 1 (pod pi-exec-1, node node-1) was lost: killed (exit 137, SIGKILL)";
+
+const rows: readonly Row[] = [
+  { why: "one that was lost is recorded and told, and then all is ended", told: [memoryText], lost: { memory: 1 } },
+  {
+    why: "the same when its spec has changed",
+    object: changed,
+    told: [memoryText],
+    lost: { memory: 1 },
+  },
+  {
+    why: "while its driver lives, one that was killed was not by its driver's end",
+    executor: killed,
+    told: [killedText],
+    lost: { killed: 1 },
+  },
+  {
+    why: "nor one of which nobody knows when it ended",
+    executor: undated,
+    told: ["Executor 1 (pod pi-exec-1, node node-1) was lost: evicted"],
+    lost: { evicted: 1 },
+  },
+  {
+    why: "one that was killed may have been so because its driver is being deleted",
+    driver: [pod({ ending: true })],
+    executor: killed,
+    told: [],
+  },
+  { why: "or because its driver is gone", driver: [], executor: killed, told: [] },
+  {
+    why: "or because its driver has failed, and does not say when",
+    driver: [pod({ phase: "Failed", reason: "Evicted" })],
+    executor: killed,
+    told: [],
+  },
+  {
+    why: "one that was killed before its driver failed is recorded",
+    driver: [pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:59Z" })],
+    executor: killed,
+    told: [killedText],
+    lost: { killed: 1 },
+  },
+  {
+    why: "and not one that was killed after it",
+    driver: [pod({ phase: "Failed", exitCode: 1, finishedAt: "2026-11-02T07:59:57Z" })],
+    executor: killed,
+    told: [],
+  },
+  {
+    why: "what is accounted for is not recorded again",
+    ledger: living([2], { over: "1", lost: { memory: 1 } }),
+    told: [],
+    lost: { memory: 1 },
+  },
+  {
+    why: "what the step before was about to tell is told",
+    ledger: living([2], {
+      ...{ over: "1", lost: { memory: 1 }, untold: [1] },
+      losses: [{ id: 1, uid: "", pod: "pi-exec-1", reason: "memory", node: "node-1", exitCode: 137, at: 0 }],
+    }),
+    told: [memoryText],
+    lost: { memory: 1 },
+  },
+  {
+    why: "whoever ends once everything is being ended is no loss",
+    state: { phase: "SUSPENDING" },
+    told: [],
+  },
+];
+
+const isLoss = (line: string): boolean => line.includes("ExecutorLost");
+const ends = /^delete pods (spark-pi-driver|pi-exec-\d)/;
+
+describe("the account of a run that is interrupted", () => {
+  for (const row of rows)
+    test(row.why, () => {
+      const { object = suspended, driver: body = [pod()], executor: one = lost, state = { phase: "RUNNING" } } = row;
+      const memory = remembered({ driver, state, executors: row.ledger ?? living([1, 2]) });
+      const { plan, before } = decided({ object, memory, pods: [...body, one, runs] });
+      const first = before.map(said);
+      assert.deepEqual(
+        first.map((line) => line.slice(line.indexOf(": ") + 2)),
+        row.told,
+      );
+      assert.ok(first.every(isLoss));
+      assert.deepEqual(plan.memory.executors?.lost, row.lost);
+      const last = plan.stages.flat().map(said);
+      assert.equal(last.filter(isLoss).length, 0);
+      assert.ok(last.filter((line) => ends.test(line)).length >= 2, "all of it is ended");
+    });
+
+  test("and whoever lives is nobody's care from then on", () => {
+    const memory = remembered({ driver, executors: living([1, 2]) });
+    const { plan } = decided({ object: suspended, memory, pods: [pod(), lost, runs] });
+    assert.deepEqual(plan.memory.state, { phase: "SUSPENDING" });
+    assert.equal(plan.memory.executors?.live, undefined);
+  });
+});

@@ -1,0 +1,40 @@
+/** Whose executors are asked for by name: one that bears the name of ours, and is another's, is none of ours. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
+import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+
+const object = application({
+  metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: 1 },
+  spec: { ...spec, executor: { instances: 2, cores: 1, memory: "512m" } },
+});
+const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, next: 1003, alive: "1001-1002" };
+const memory = remembered({ driver, allotment, spec: relevant(object, true) });
+
+const executor = (id: number, owner: string): Stored =>
+  pod({ role: "executor", owner, executor: id, name: `spark-pi-1-exec-${id}`, uid: `u-${id}-${owner}` });
+
+describe("an executor that a list does not show is asked for by its name", () => {
+  const rows: readonly (readonly [what: string, owner: string, does: RegExp | undefined])[] = [
+    ["and found, the driver's own: it was only late", "driver-1", undefined],
+    ["and found, the application's own: it was only late", "app-1", undefined],
+    [
+      "and found to be another's: ours is lost, another is made, and the stranger left alone",
+      "app-2",
+      /^create pods .*-1003 /,
+    ],
+  ];
+  for (const [what, owner, does] of rows)
+    test(what, () => {
+      const listed = [pod(), executor(1001, "driver-1")];
+      const { plan } = decided({ object, memory, pods: listed, live: [...listed, executor(1002, owner)] });
+      const done = plan.stages
+        .flat()
+        .map(said)
+        .filter((line) => /^(create|delete)/.test(line));
+      assert.equal(done.length, does === undefined ? 0 : 1);
+      assert.match(done.join(), does ?? /^$/);
+    });
+});

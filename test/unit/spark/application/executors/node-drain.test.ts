@@ -1,0 +1,267 @@
+/** A node is about to go: where Rekindle makes executors others run first, where the driver does its node is closed first. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../../shared/core/object.ts";
+import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
+import { applicationWatcher } from "../../../../../shared/spark/application/watches.ts";
+import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { executor } from "../../executors/pods.ts";
+import { at, both, heard, hidden, living, type Row, status, tested } from "../attended.ts";
+import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
+
+const goes = "2026-11-02T08:02:00Z";
+const [staying = { id: 1 }, onNode = { id: 2 }] = both;
+const leaver = { ...onNode, leaving: goes };
+const nodeOf = (unschedulable?: boolean) =>
+  heard({ metadata: { uid: "n-1", resourceVersion: "7" }, spec: { unschedulable } });
+const look = "peek nodes node-1";
+const stuck =
+  "node node-1 goes at 2026-11-02T08:02:00Z: executors 2 cannot be moved, because the node still accepts pods and this account may not cordon it";
+const gone = "2026-11-02T07:59:30Z";
+const stuckSince = stuck.replace(goes, gone);
+const cordon = "change nodes node-1 if it is n-1 at 7";
+
+/** The driver's own allocator makes executors. */
+const assisted: readonly Row[] = [
+  {
+    why: "one on a node that takes no more pods is ended with grace, and its reason",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf(true) },
+    looks: [look],
+    does: ["delete pi-exec-2 at 1"],
+    doomed: [2],
+  },
+  {
+    why: "a node that still takes pods is closed first",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf() },
+    looks: [look],
+    does: [cordon, "delete pi-exec-2 at 1"],
+    doomed: [2],
+  },
+  {
+    why: "where nobody may close it nobody is ended, and that is told",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf() },
+    denied: true,
+    looks: [look],
+    does: [cordon, `tell NodeLeaving: ${stuck}`],
+    doomed: [],
+    care: { warned: stuck },
+  },
+  {
+    why: "once",
+    ledger: living([1, 2], { care: { warned: stuck } }),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf() },
+    denied: true,
+    looks: [look],
+    does: [cordon],
+    doomed: [],
+    care: { warned: stuck },
+    pollMs: 15_000,
+  },
+  {
+    why: "and is tried again while the node has not gone, for one answer is no right that is missing",
+    ledger: living([1, 2], { care: { warned: stuck } }),
+    executors: [staying, leaver],
+    hears: { "node-1": nodeOf() },
+    looks: [look],
+    does: [cordon, "delete pi-exec-2 at 1"],
+    doomed: [2],
+  },
+  {
+    why: "a node that is not found while its pod runs is asked for again",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": heard(undefined) },
+    looks: [look],
+    does: [],
+    pollMs: 15_000,
+  },
+  {
+    why: "what should have gone by now is left to resyncs",
+    ledger: living([1, 2], { care: { warned: stuckSince } }),
+    executors: [staying, { ...leaver, leaving: gone }],
+    hears: { "node-1": hidden },
+    looks: [look],
+    does: [],
+    doomed: [],
+    care: { warned: stuckSince },
+    pollMs: "never",
+  },
+  {
+    why: "where nodes are hidden it is told at once, and nothing is tried",
+    ledger: living([1, 2]),
+    executors: [staying, leaver],
+    hears: { "node-1": hidden },
+    looks: [look],
+    does: [`tell NodeLeaving: ${stuck}`],
+    doomed: [],
+    care: { warned: stuck },
+  },
+  {
+    why: "one that is ended already is ended once",
+    ledger: living([1, 2]),
+    executors: [staying, { ...leaver, deletion: "2026-11-02T08:00:20Z" }],
+    does: [],
+  },
+  {
+    why: "a notice that is no time is none",
+    ledger: living([1, 2]),
+    executors: [staying, { ...leaver, leaving: "soon" }],
+    does: [],
+  },
+  {
+    why: "what is lost with its node is lost by its node",
+    ledger: living([1, 2], {
+      doomed: [
+        {
+          id: 2,
+          uid: "00000002",
+          pod: "pi-exec-2",
+          reason: "node",
+          why: `its node goes at ${goes}`,
+          at: at("08:00:00"),
+        },
+      ],
+    }),
+    executors: [staying, { ...leaver, deletion: "2026-11-02T08:00:20Z" }],
+    does: [`tell ExecutorLost: Executor 2 (pod pi-exec-2) was lost: node (its node goes at ${goes})`],
+    lost: { node: 1 },
+  },
+];
+tested("executors of the driver's own on a node that goes", assisted);
+
+describe("a driver on a node that goes", () => {
+  tested("is told of, and left", [
+    {
+      why: "for its restart policy decides",
+      ledger: living([1]),
+      executors: [staying],
+      body: {
+        ...pod(),
+        metadata: { ...pod().metadata, annotations: { "rekindle.dev/leaving": goes } },
+        spec: { nodeName: "node-9" },
+      },
+      does: [
+        `tell NodeLeaving: node node-9 goes at ${goes}, and the driver runs on it: a driver cannot be moved, its restart policy decides`,
+      ],
+      care: {
+        warned: `node node-9 goes at ${goes}, and the driver runs on it: a driver cannot be moved, its restart policy decides`,
+      },
+    },
+  ]);
+});
+
+/** Rekindle makes the executors, three of them. */
+const app = application({
+  metadata: { annotations: { "rekindle.dev/executors": "own" }, generation: 1 },
+  spec: { ...spec, executor: { instances: 3, cores: 1, memory: "512m" } },
+  status,
+});
+const own = (id: number, more: object = {}): Stored => {
+  const made = executor({ id, node: `node-${id % 2}`, ...more });
+  return { ...made, metadata: { ...made.metadata, name: `spark-pi-1-exec-${id}` } };
+};
+const allotment = { ...begun(1, "spark-pi-1", undefined), listens: true, next: 1004, alive: "1001-1003" };
+const memory = remembered({ driver, allotment, spec: relevant(app, true) });
+const leaving = { leaving: goes };
+const waiting = { phase: "Pending", created: "2026-11-02T07:59:59Z" };
+
+type Own = {
+  readonly why: string;
+  readonly pods: readonly Stored[];
+  readonly now?: number;
+  readonly does: readonly string[];
+  readonly wakeAt?: number;
+};
+
+const owned: readonly Own[] = [
+  {
+    why: "gets its replacement first, and is ended by itself in time when that does not come",
+    pods: [own(1001, leaving), own(1002), own(1003)],
+    does: ["create 1004"],
+    wakeAt: at("08:01:15"),
+  },
+  {
+    why: "waits while the replacement does",
+    pods: [own(1001, leaving), own(1002), own(1003), own(1004, waiting)],
+    does: [],
+    wakeAt: at("08:01:15"),
+  },
+  {
+    why: "is ended with grace when it runs",
+    pods: [own(1001, leaving), own(1002), own(1003), own(1004)],
+    does: ["delete 1001"],
+  },
+  {
+    why: "waits also until its driver can know the replacement that runs",
+    pods: [own(1001, leaving), own(1002), own(1003), own(1004, { created: "2026-11-02T07:59:55Z" })],
+    does: [],
+    wakeAt: at("08:00:05"),
+  },
+  {
+    why: "is ended in time even so",
+    pods: [own(1001, leaving), own(1002), own(1003), own(1004, waiting)],
+    now: at("08:01:15"),
+    does: ["delete 1001"],
+  },
+  {
+    why: "that does not run is lost for nobody",
+    pods: [own(1001, { ...leaving, ...waiting }), own(1002), own(1003)],
+    does: ["create 1004", "delete 1001"],
+  },
+  {
+    why: "goes with as many others as have replacements",
+    pods: [own(1001, leaving), own(1002, leaving), own(1003, leaving), own(1004), own(1005), own(1006, waiting)],
+    does: ["delete 1001", "delete 1002"],
+    wakeAt: at("08:01:15"),
+  },
+];
+
+const short = (line: string): string =>
+  line.replace(/^create pods \S+-exec-(\d+).*$/, "create $1").replace(/^delete pods \S+-exec-(\d+) .*$/, "delete $1");
+
+describe("an executor of Rekindle's own on a node that goes", () => {
+  for (const { why, pods, does, wakeAt, ...when } of owned)
+    test(why, () => {
+      const made = { ...memory, allotment: { ...allotment, next: Math.max(1004, 1001 + pods.length) } };
+      const { plan, before } = decided({ object: app, memory: made, pods: [pod(), ...pods], ...when });
+      const lines = [...before, ...plan.stages.flat()].map(said).filter((line) => /^(create|delete)/.test(line));
+      assert.deepEqual(lines.map(short), does);
+      assert.equal(plan.wakeAt, wakeAt);
+    });
+
+  test("has its replacement put elsewhere", () => {
+    const { plan, before } = decided({ object: app, memory, pods: [pod(), own(1001, leaving), own(1002), own(1003)] });
+    const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
+    assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
+  });
+
+  for (const kept of ["doomed", "losses"] as const)
+    test(`has it put elsewhere also when it is gone itself (${kept})`, () => {
+      const why = `its node goes at ${goes}`;
+      const loss = { id: 1001, uid: "u", reason: "node", node: "node-1", why, at: at("07:59:50") } as const;
+      const ledger = { ...living([1002, 1003], { over: kept === "losses" ? "1001" : "" }), [kept]: [loss] };
+      const { plan, before } = decided({
+        object: app,
+        memory: { ...memory, executors: ledger, allotment: { ...allotment, alive: "1002-1003" } },
+        pods: [pod(), own(1002), own(1003)],
+      });
+      const [made] = [...before, ...plan.stages.flat()].filter(({ do: act }) => act === "create");
+      assert.match(JSON.stringify(made), /"NotIn","values":\["node-1"\]/);
+    });
+});
+
+test("a notice is news, and urgent once", () => {
+  const watch = applicationWatcher.watches.find(({ resource }) => resource.plural === "pods");
+  const [before, after] = [executor({ id: 1 }), executor({ id: 1, leaving: goes })];
+  assert.deepEqual(
+    [watch?.matters(before, after), watch?.urgent?.(before, after), watch?.matters(after, after)],
+    [true, true, false],
+  );
+});

@@ -1,0 +1,153 @@
+/**
+ * Each pair of files is a case: `case.in.yaml` has the object, its children, the memory and the time, `case.out.yaml`
+ * the plan. Instants are written as text. UPDATE_GOLDEN=1 writes the plans anew, to be read before they are believed.
+ */
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, test } from "node:test";
+import { parse, stringify } from "yaml";
+import * as z from "zod";
+import { timeText } from "../../../../shared/core/time.ts";
+import { parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { application, asked, decided, digested, pod, said, spec } from "./scenes.ts";
+
+const folder = join(import.meta.dirname, "golden");
+const instants = new Set(["endedAt", "retryAt", "plannedAt", "submittedAt", "wakeAt"]);
+
+const short = z.strictObject({
+  name: z.string().optional(),
+  uid: z.string().optional(),
+  role: z.string().optional(),
+  owner: z.string().optional(),
+  submission: z.string().optional(),
+  attempt: z.string().optional(),
+  executor: z.number().optional(),
+  phase: z.string().optional(),
+  exitCode: z.number().optional(),
+  reason: z.string().optional(),
+  finishedAt: z.string().optional(),
+  ending: z.boolean().optional(),
+  waiting: z.string().optional(),
+});
+
+const thing = z.strictObject({ name: z.string(), uid: z.string(), ending: z.boolean().optional() });
+
+const input = z.strictObject({
+  /** What the case is about: the test's name. */
+  about: z.string(),
+  now: z.string(),
+  /** Merged over an application whose spec is complete; null when it is gone. */
+  object: z
+    .strictObject({
+      metadata: z.record(z.string(), z.unknown()).optional(),
+      spec: z.record(z.string(), z.unknown()).optional(),
+      status: z.unknown().optional(),
+    })
+    .nullable()
+    .default({}),
+  /** `spec` is the digest of the object's own spec unless it says otherwise. */
+  memory: z.record(z.string(), z.unknown()).optional(),
+  pods: z.array(short).default([]),
+  live: z.array(short).optional(),
+  services: z.array(thing).default([]),
+  configMaps: z.array(thing).default([]),
+  refused: z.strictObject({ status: z.number(), reason: z.string(), message: z.string() }).optional(),
+});
+
+type Input = z.infer<typeof input>;
+
+const map = (value: unknown, change: (key: string, value: unknown) => unknown): unknown => {
+  if (Array.isArray(value)) return value.map((item) => map(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, map(change(key, item), change)]));
+};
+
+const fromText = (value: unknown): unknown =>
+  map(value, (key, item) => (instants.has(key) && typeof item === "string" ? Date.parse(item) : item));
+
+const toText = (value: unknown): unknown =>
+  map(value, (key, item) => (instants.has(key) && typeof item === "number" ? timeText(item) : item));
+
+const memoryOf = (given: Input, own: string) => {
+  if (given.memory === undefined) return undefined;
+  const read = parseMemory(fromText({ normaliser: 1, generation: 1, spec: own, ...given.memory }));
+  assert.ok(read.ok, read.ok ? "" : read.error);
+  return read.memory;
+};
+
+const defined = (value: object): object =>
+  JSON.parse(JSON.stringify(value, (_, item: unknown) => (item === undefined ? undefined : item)));
+
+const stored =
+  (kind: string) =>
+  ({ name, uid, ending }: z.infer<typeof thing>) => ({
+    apiVersion: "v1",
+    kind,
+    metadata: {
+      name,
+      namespace: "default",
+      uid,
+      resourceVersion: "1",
+      ownerReferences: [{ apiVersion: "v1", kind: "SparkApplication", name: "spark-pi", uid: "app-1" }],
+      ...(ending === true ? { deletionTimestamp: "2026-11-02T07:59:00Z" } : {}),
+    },
+  });
+
+const run = (given: Input): unknown => {
+  const { object, refused } = given;
+  const whole = { ...spec, ...object?.spec };
+  const about =
+    object === null
+      ? undefined
+      : application({ ...defined({ metadata: object.metadata, status: object.status }), spec: whole });
+  const own = digested(whole);
+  const effect = {
+    do: "create",
+    object: application(),
+    resource: { group: "", version: "v1", plural: "pods", kind: "Pod" },
+    owner: "app-1",
+  } as const;
+  const { plan, looks, before } = decided({
+    object: about,
+    memory: memoryOf(given, own),
+    now: Date.parse(given.now),
+    pods: given.pods.map((one) => pod(defined(one))),
+    ...(given.live === undefined ? {} : { live: given.live.map((one) => pod(defined(one))) }),
+    services: given.services.map(stored("Service")),
+    configMaps: given.configMaps.map(stored("ConfigMap")),
+    refused: refused === undefined ? [] : [{ ...refused, effect }],
+  });
+  const { memory, stages, ...rest } = plan;
+  // What it went through is chronicle.test.ts's: it would say of every case what the case says.
+  const { normaliser: _, spec: digest, history: __, untold: ___, ...kept } = memory;
+  return toText({
+    looks: looks.map(asked),
+    memory: { ...kept, ...(digest === own ? {} : { spec: "another" }) },
+    ...(before.length === 0 ? {} : { before: before.map(said) }),
+    stages: stages.filter((stage) => stage.length > 0).map((stage) => stage.map(said)),
+    ...rest,
+  });
+};
+
+describe("a SparkApplication's plan", () => {
+  for (const file of globSync("*.in.yaml", { cwd: folder }).sort()) {
+    const given = input.parse(parse(readFileSync(join(folder, file), "utf8")));
+    const out = join(folder, `${basename(file, ".in.yaml")}.out.yaml`);
+    test(`${basename(file, ".in.yaml")}: ${given.about}`, () => {
+      const plan = JSON.parse(JSON.stringify(run(given)));
+      if (process.env["UPDATE_GOLDEN"] !== undefined) writeFileSync(out, stringify(plan, { lineWidth: 120 }));
+      assert.ok(existsSync(out), `${out} is missing`);
+      assert.deepEqual(plan, parse(readFileSync(out, "utf8")));
+    });
+  }
+
+  test("every plan belongs to a case", () => {
+    const cases = new Set(globSync("*.in.yaml", { cwd: folder }).map((file) => basename(file, ".in.yaml")));
+    const plans = globSync("*.out.yaml", { cwd: folder }).map((file) => basename(file, ".out.yaml"));
+    assert.deepEqual(
+      plans.filter((name) => !cases.has(name)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,38 @@
+/** What holds an application up stands in its status, and never in the place of its own message. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heldUp } from "../../../../shared/spark/application/held-up.ts";
+import { application } from "./scenes.ts";
+
+const held = "held up by the platform, which spends no retry: exceeded quota";
+
+const cases: readonly { name: string; status: unknown; want: unknown }[] = [
+  {
+    name: "of a new one",
+    status: undefined,
+    want: { driverInfo: {}, applicationState: { state: "", errorMessage: held } },
+  },
+  {
+    name: "of one that runs, beside all that is there",
+    status: { submissionID: "s", driverInfo: { podName: "p" }, applicationState: { state: "RUNNING" } },
+    want: {
+      submissionID: "s",
+      driverInfo: { podName: "p" },
+      applicationState: { state: "RUNNING", errorMessage: held },
+    },
+  },
+  {
+    name: "in the place of what held it up before",
+    status: { driverInfo: {}, applicationState: { state: "", errorMessage: `${held.slice(0, -5)}x` } },
+    want: { driverInfo: {}, applicationState: { state: "", errorMessage: held } },
+  },
+  {
+    name: "not in the place of its own",
+    status: { driverInfo: {}, applicationState: { state: "FAILING", errorMessage: "driver pod not found" } },
+    want: undefined,
+  },
+];
+for (const { name, status, want } of cases) {
+  test(`what holds it up is told: ${name}`, () =>
+    assert.deepEqual(heldUp(application({ status }), "exceeded quota"), want));
+}

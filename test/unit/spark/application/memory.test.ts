@@ -1,0 +1,37 @@
+/** The memory's door: what was decided comes back from the store as it was, and what does not fit is named. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { memories } from "./arbitrary.ts";
+import { remembered } from "./scenes.ts";
+
+describe("a memory", () => {
+  test("comes back from the store as it was", () => {
+    fc.assert(
+      fc.property(memories, (memory) => {
+        const stored: unknown = JSON.parse(JSON.stringify(memory));
+        assert.deepEqual(parseMemory(stored), { ok: true, memory: stored });
+      }),
+    );
+  });
+
+  test("whatever is stored, reading it does not throw", () => {
+    fc.assert(fc.property(fc.anything(), (stored) => typeof parseMemory(stored).ok === "boolean"));
+  });
+
+  const good = remembered();
+  const cases: readonly { name: string; stored: unknown; told: string }[] = [
+    { name: "no memory", stored: undefined, told: "" },
+    { name: "a phase that there is not", stored: { ...good, state: { phase: "SLEEPING" } }, told: "state" },
+    { name: "an end without its time", stored: { ...good, state: { phase: "COMPLETED" } }, told: "state.endedAt" },
+    { name: "half an attempt", stored: { ...good, attempt: 1.5 }, told: "attempt" },
+    { name: "a driver without its identity", stored: { ...good, driver: { attempt: 1 } }, told: "driver.submissionId" },
+  ];
+  for (const { name, stored, told } of cases) {
+    test(`${name} is named`, () => {
+      const read = parseMemory(stored);
+      assert.ok(!read.ok && read.error.includes(told), JSON.stringify(read));
+    });
+  }
+});

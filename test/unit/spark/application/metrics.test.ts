@@ -1,0 +1,131 @@
+/** What status writes are counted as: upstream's figures, each thing once, whatever was skipped on the way. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import { measuresOf, measuresOfSave, sparkFigures, standingOf } from "../../../../shared/spark/application/metrics.ts";
+import { dataDir } from "../../../support/data.ts";
+import { application, eight, remembered } from "./scenes.ts";
+
+const created = "2026-11-02T07:59:00Z";
+
+const object = (status?: unknown) =>
+  application({ status, metadata: { creationTimestamp: created, labels: { team: "data" } } });
+
+const told = (before: unknown, after: object): readonly string[] =>
+  measuresOf(object(before), after, eight).map(({ name, value }) => `${name.replace(/^spark_/, "")} ${value}`);
+
+const state = (name: string) => ({ applicationState: { state: name } });
+const first = { ...state("SUBMITTED"), submissionID: "a", submissionAttempts: 1, executionAttempts: 1 };
+const running = { ...first, ...state("RUNNING") };
+const times = { lastSubmissionAttemptTime: "2026-11-02T07:59:10Z", terminationTime: "2026-11-02T07:59:40Z" };
+
+describe("a status over another is counted as", () => {
+  const cases: readonly { name: string; before: unknown; after: object; want: readonly string[] }[] = [
+    {
+      name: "an application, its submission and how long that took",
+      before: undefined,
+      after: first,
+      want: [
+        "application_count 1",
+        "application_submit_count 1",
+        "application_submit_latency_seconds 60",
+        "application_submit_latency_seconds_histogram 60",
+      ],
+    },
+    { name: "nothing while nothing changes", before: first, after: first, want: [] },
+    {
+      name: "a start",
+      before: first,
+      after: running,
+      want: ["application_start_latency_seconds 60", "application_start_latency_seconds_histogram 60"],
+    },
+    {
+      name: "no first start when it is another",
+      before: { ...first, executionAttempts: 2 },
+      after: { ...running, executionAttempts: 2 },
+      want: [],
+    },
+    {
+      name: "a success and its time",
+      before: running,
+      after: { ...running, ...state("COMPLETED"), ...times },
+      want: ["application_success_count 1", "application_success_execution_time_seconds 30"],
+    },
+    {
+      name: "a failure and its time",
+      before: running,
+      after: { ...running, ...state("FAILED"), ...times },
+      want: ["application_failure_count 1", "application_failure_execution_time_seconds 30"],
+    },
+    {
+      name: "a submission, though nobody wrote that it was submitted",
+      before: { ...state("PENDING_RERUN"), submissionAttempts: 1, executionAttempts: 1 },
+      after: { ...running, submissionID: "b", submissionAttempts: 2, executionAttempts: 2 },
+      want: ["application_submit_count 1"],
+    },
+    {
+      name: "a refused submission",
+      before: undefined,
+      after: { ...state("SUBMISSION_FAILED"), submissionAttempts: 1, executionAttempts: 0 },
+      want: ["application_count 1", "application_failed_submission_count 1"],
+    },
+    {
+      name: "one refusal when it becomes the end",
+      before: { ...state("SUBMISSION_FAILED"), submissionAttempts: 1, executionAttempts: 0 },
+      after: { ...state("FAILED"), submissionAttempts: 1, executionAttempts: 0 },
+      want: ["application_failure_count 1"],
+    },
+    {
+      name: "executors that ended, each once",
+      before: { ...running, executorState: { e1: "RUNNING", e2: "FAILED", e3: "RUNNING" } },
+      after: { ...running, executorState: { e1: "COMPLETED", e2: "FAILED", e3: "FAILED", e4: "RUNNING" } },
+      want: ["executor_success_count 1", "executor_failure_count 1"],
+    },
+    {
+      name: "nothing for what cannot be read",
+      before: "odd",
+      after: { ...first, submissionID: 5 },
+      want: ["application_count 1"],
+    },
+  ];
+  for (const { name, before, after, want } of cases) test(name, () => assert.deepEqual(told(before, after), want));
+});
+
+test("what stands is counted from the object", () => {
+  const status = { ...running, executorState: { e1: "RUNNING", e2: "RUNNING", e3: "FAILED" } };
+  assert.deepEqual(
+    standingOf(object(status)).map(({ name, value }) => [name, value]),
+    [
+      ["spark_application_running_count", 1],
+      ["spark_executor_running_count", 2],
+    ],
+  );
+});
+
+test("labels are the application's own, and its namespace", () => {
+  assert.deepEqual(measuresOf(object(), first, eight)[0]?.of, { team: "data", namespace: "default" });
+});
+
+test("upstream's live figures are all among ours", {
+  skip: dataDir === undefined ? "needs the recorded data" : false,
+}, () => {
+  const text = readFileSync(`${dataDir}/spark-operator/live-metrics.txt`, "utf8");
+  const names = [...text.matchAll(/^(spark_\w+?)(?:_bucket|_sum|_count)?\{/gm)].map(([, name]) => name ?? "");
+  const known = new Set(sparkFigures.flatMap(({ name }) => [name, name.replace(/_count$/, "")]));
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test("losses are counted by the save that records them, by reason, and anew with each attempt", () => {
+  const memory = (attempt: number, lost: object) => remembered({ executors: { attempt, lost } });
+  const counted = (before: Memory | undefined, after: Memory) =>
+    measuresOfSave(before, after).map(({ name, value, of }) => [name, value, of["reason"]]);
+  const name = "rekindle_executor_losses_total";
+  assert.deepEqual(counted(undefined, memory(1, { memory: 2 })), [[name, 2, "memory"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2, evicted: 1 })), [[name, 1, "evicted"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(2, { memory: 1 })), [[name, 1, "memory"]]);
+  assert.deepEqual(counted(memory(1, { memory: 2 }), memory(1, { memory: 2 })), []);
+});

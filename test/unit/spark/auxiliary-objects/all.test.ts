@@ -1,0 +1,263 @@
+/** What goes with a run beside what Spark needs: services, ingresses, a budget, pod groups, each as upstream makes it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import {
+  postStartObjectsOf,
+  preDriverObjectsOf,
+  prepared,
+  rareIn,
+} from "../../../../shared/spark/auxiliary-objects/all.ts";
+import type { AuxiliaryObject, Subject } from "../../../../shared/spark/auxiliary-objects/object.ts";
+import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
+import { uiInfo, uiServiceName } from "../../../../shared/spark/auxiliary-objects/ui.ts";
+import { parseSpec } from "../../../../shared/spark/schema/parse.ts";
+import { spec as base } from "../application/scenes.ts";
+
+const subjectOf = (more: object, options: Partial<Options> = {}, name = "spark-pi"): Subject => {
+  const read = parseSpec({ metadata: { name, namespace: "default" }, spec: { ...base, ...more } });
+  assert.ok(read.ok, read.ok ? "" : read.message);
+  const ids = { submissionId: "submission-1", applicationId: "spark-1", driverPodName: `${name}-driver` };
+  const subject = { name, namespace: "default", uid: "app-1", ...ids, options: { ...defaultOptions, ...options } };
+  return { ...subject, spec: prepared({ ...subject, spec: read.spec }) };
+};
+
+const companionsOf = (subject: Subject): readonly AuxiliaryObject[] => [
+  ...postStartObjectsOf(subject),
+  ...preDriverObjectsOf(subject),
+];
+
+const idOf = ({ object: { apiVersion, kind, metadata } }: AuxiliaryObject): string =>
+  `${apiVersion} ${kind} ${metadata.name}`;
+
+const port = { servicePort: 9999, servicePortName: "api", ingressURLFormat: "{{$appName}}.x.org/api" };
+
+const withIngress = { ingressUrlFormat: "{{$appName}}.x.org" };
+
+const batch = { batchScheduler: true, kubeSchedulerNames: ["gangs"] };
+
+describe("companions", () => {
+  const cases: readonly { name: string; spec?: object; options?: Partial<Options>; want: readonly string[] }[] = [
+    { name: "by default a service of the web UI", want: ["v1 Service spark-pi-ui-svc"] },
+    { name: "none where the deployment wants no UI", options: { uiService: false }, want: [] },
+    {
+      name: "an ingress of the UI, where the deployment has a format",
+      options: withIngress,
+      want: ["v1 Service spark-pi-ui-svc", "networking.k8s.io/v1 Ingress spark-pi-ui-ingress"],
+    },
+    {
+      name: "a service and an ingress of every further port",
+      spec: { driverIngressOptions: [port] },
+      options: { uiService: false },
+      want: ["v1 Service spark-pi-driver-9999", "networking.k8s.io/v1 Ingress spark-pi-ing-9999"],
+    },
+    {
+      name: "a budget where both want it",
+      spec: { driverPodDisruptionBudget: true },
+      options: { uiService: false, driverPdb: true },
+      want: ["policy/v1 PodDisruptionBudget spark-pi-driver"],
+    },
+    { name: "none if only the deployment does", options: { uiService: false, driverPdb: true }, want: [] },
+    {
+      name: "none if only the application does",
+      spec: { driverPodDisruptionBudget: true },
+      options: { uiService: false },
+      want: [],
+    },
+    {
+      name: "a PodGroup of Volcano",
+      spec: { batchScheduler: "volcano" },
+      options: { ...batch, uiService: false },
+      want: ["scheduling.volcano.sh/v1beta1 PodGroup spark-spark-pi-pg"],
+    },
+    {
+      name: "a PodGroup of the coscheduling plugin",
+      spec: { batchScheduler: "gangs" },
+      options: { ...batch, uiService: false },
+      want: ["scheduling.x-k8s.io/v1alpha1 PodGroup spark-pi-pg"],
+    },
+    {
+      name: "of the deployment's own scheduler",
+      options: { ...batch, uiService: false, defaultBatchScheduler: "volcano" },
+      want: ["scheduling.volcano.sh/v1beta1 PodGroup spark-spark-pi-pg"],
+    },
+    {
+      name: "nothing for YuniKorn, which reads the pods",
+      spec: { batchScheduler: "yunikorn" },
+      options: { ...batch, uiService: false },
+      want: [],
+    },
+    {
+      name: "nothing for a scheduler that nobody knows",
+      spec: { batchScheduler: "mine" },
+      options: { ...batch, uiService: false },
+      want: [],
+    },
+    {
+      name: "nothing where batch schedulers are off",
+      spec: { batchScheduler: "volcano" },
+      options: { uiService: false },
+      want: [],
+    },
+    {
+      name: "nothing for a group of the user's own",
+      spec: {
+        batchScheduler: "volcano",
+        driver: { cores: 1, annotations: { "scheduling.k8s.io/group-name": "theirs" } },
+      },
+      options: { ...batch, uiService: false },
+      want: [],
+    },
+  ];
+  for (const { name, spec = {}, options = {}, want } of cases) {
+    test(name, () => assert.deepEqual(companionsOf(subjectOf(spec, options)).map(idOf), want));
+  }
+
+  test("are owned by the application and found by its UID, whatever labels the user gives them", () => {
+    const labels = { "rekindle.dev/app-uid": "other", team: "data" };
+    const [service] = companionsOf(subjectOf({ sparkUIOptions: { serviceLabels: labels } }));
+    assert.deepEqual(service?.object.metadata.labels, {
+      "sparkoperator.k8s.io/app-name": "spark-pi",
+      "sparkoperator.k8s.io/submission-id": "submission-1",
+      team: "data",
+      "rekindle.dev/app-uid": "app-1",
+    });
+    const owner = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", name: "spark-pi" };
+    assert.deepEqual(service?.object.metadata.ownerReferences, [
+      { ...owner, uid: "app-1", controller: true, blockOwnerDeletion: true },
+    ]);
+  });
+
+  test("that a run may do without are optional, those that schedule it are not", () => {
+    const all = companionsOf(
+      subjectOf(
+        { driverIngressOptions: [port], driverPodDisruptionBudget: true, batchScheduler: "volcano" },
+        { ...batch, ...withIngress, driverPdb: true },
+      ),
+    );
+    const needed = all.filter(({ optional }) => !optional).map(idOf);
+    assert.deepEqual(needed, ["scheduling.volcano.sh/v1beta1 PodGroup spark-spark-pi-pg"]);
+    assert.deepEqual(rareIn(all), ["ingress", "driverPdb", "volcano"]);
+  });
+});
+
+describe("the web UI's service", () => {
+  const ui = { servicePort: 80, servicePortName: "ui", serviceType: "NodePort" };
+  const cases: readonly { name: string; spec: object; want: object; type?: string }[] = [
+    { name: "Spark's own port", spec: {}, want: { name: "spark-driver-ui-port", port: 4040, targetPort: 4040 } },
+    {
+      name: "the port of its conf",
+      spec: { sparkConf: { "spark.ui.port": "4041" } },
+      want: { name: "spark-driver-ui-port", port: 4041, targetPort: 4041 },
+    },
+    {
+      name: "the port that it asks for",
+      spec: { sparkUIOptions: ui, sparkConf: { "spark.ui.port": "4041" } },
+      want: { name: "ui", port: 80, targetPort: 4041 },
+      type: "NodePort",
+    },
+    {
+      name: "options without a port",
+      spec: { sparkUIOptions: {}, sparkConf: { "spark.ui.port": "4041" } },
+      want: { name: "spark-driver-ui-port", port: 4040, targetPort: 4041 },
+    },
+    {
+      name: "a conf that is no port",
+      spec: { sparkConf: { "spark.ui.port": "no" } },
+      want: { name: "spark-driver-ui-port", port: 4040, targetPort: 4040 },
+    },
+  ];
+  for (const { name, spec, want, type = "ClusterIP" } of cases) {
+    test(name, () => {
+      const [service] = companionsOf(subjectOf(spec));
+      const selector = { "sparkoperator.k8s.io/app-name": "spark-pi", "spark-role": "driver" };
+      assert.deepEqual(service?.object["spec"], { ports: [want], selector, type });
+    });
+  }
+
+  test("has a name that fits, and is another for another application", () => {
+    const long = "a".repeat(60);
+    assert.equal(uiServiceName(long).length, 63);
+    assert.match(uiServiceName(long), /^a{47}-[0-9a-f]{8}-ui-svc$/);
+    assert.notEqual(uiServiceName(long), uiServiceName(`${long}b`));
+    assert.equal(uiServiceName("a".repeat(56)), `${"a".repeat(56)}-ui-svc`);
+  });
+});
+
+describe("an ingress", () => {
+  const rewrite = { "nginx.ingress.kubernetes.io/rewrite-target": "/$2" };
+  const cases: readonly { format: string; want: readonly [string, string, object | undefined, object] }[] = [
+    { format: "{{$appName}}.x.org", want: ["spark-pi.x.org", "", undefined, {}] },
+    { format: "https://{{ $appName }}.{{$appNamespace}}.x.org/", want: ["spark-pi.default.x.org", "/", undefined, {}] },
+    {
+      format: "x.org/{{$appNamespace}}/{{$appName}}",
+      want: [
+        "x.org",
+        "/default/spark-pi(/|$)(.*)",
+        rewrite,
+        { "spark.ui.proxyBase": "/default/spark-pi", "spark.ui.proxyRedirectUri": "/" },
+      ],
+    },
+    {
+      format: "http://x.org:8080/{{$appId}}",
+      want: [
+        "x.org",
+        "/spark-1(/|$)(.*)",
+        rewrite,
+        { "spark.ui.proxyBase": "/spark-1", "spark.ui.proxyRedirectUri": "/" },
+      ],
+    },
+  ];
+  for (const { format, want } of cases) {
+    test(`at ${format}`, () => {
+      const subject = subjectOf({}, { ingressUrlFormat: format, ingressClassName: "nginx" });
+      const [, ingress] = companionsOf(subject);
+      const [host, path, annotations, confs] = want;
+      const service = { name: "spark-pi-ui-svc", port: { number: 4040 } };
+      const paths = [{ backend: { service }, path, pathType: "ImplementationSpecific" }];
+      assert.deepEqual(ingress?.object["spec"], { rules: [{ host, http: { paths } }], ingressClassName: "nginx" });
+      assert.deepEqual(ingress?.object.metadata.annotations, annotations);
+      assert.deepEqual(subject.spec.sparkConf ?? {}, confs);
+    });
+  }
+
+  test("has the application's words for it, else the deployment's", () => {
+    const options = { ...withIngress, ingressAnnotations: { a: "deployment" }, ingressTls: [{ secretName: "theirs" }] };
+    const own = { ingressAnnotations: { a: "own" }, ingressTLS: [{ secretName: "own" }] };
+    const told = (spec: object) => {
+      const object = companionsOf(subjectOf(spec, options))[1]?.object;
+      return [object?.metadata.annotations, Object(object?.["spec"]).tls];
+    };
+    assert.deepEqual(told({}), [options.ingressAnnotations, options.ingressTls]);
+    assert.deepEqual(told({ sparkUIOptions: own }), [own.ingressAnnotations, own.ingressTLS]);
+  });
+});
+
+describe("the status of the UI", () => {
+  const service = (clusterIP: string | undefined): Stored => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "spark-pi-ui-svc", uid: "svc-1", resourceVersion: "1" },
+    spec: { clusterIP },
+  });
+  const bare = { webUIServiceName: "spark-pi-ui-svc", webUIPort: 4040 };
+  const cases: readonly { name: string; ip: string | undefined; options?: Partial<Options>; want: object }[] = [
+    { name: "its address", ip: "10.96.0.9", want: { ...bare, webUIAddress: "10.96.0.9:4040" } },
+    { name: "no address yet", ip: undefined, want: bare },
+    { name: "a headless one has none", ip: "None", want: bare },
+    {
+      name: "its ingress",
+      ip: "10.96.0.9",
+      options: withIngress,
+      want: {
+        ...bare,
+        webUIAddress: "10.96.0.9:4040",
+        webUIIngressName: "spark-pi-ui-ingress",
+        webUIIngressAddress: "http://spark-pi.x.org",
+      },
+    },
+  ];
+  for (const { name, ip, options = {}, want } of cases) {
+    test(name, () => assert.deepEqual(uiInfo(subjectOf({}, options), service(ip)), want));
+  }
+});

@@ -1,0 +1,296 @@
+/** Confs of executors, one after the other: what each of them changes in the pod. The recordings compare whole pods. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";
+import { at } from "../../../support/at.ts";
+
+const k8s = "spark.kubernetes.";
+const own = `${k8s}executor.`;
+const claim = `${own}volumes.persistentVolumeClaim.data.`;
+
+type Confs = Readonly<Record<string, string>>;
+
+const basics: Confs = {
+  "spark.app.name": "pi",
+  "spark.app.id": "spark-1",
+  "spark.driver.host": "pi-svc.default.svc",
+  [`${k8s}container.image`]: "spark:test",
+};
+
+const made = (confs: Confs, version = "4.1.1", more: object = {}) =>
+  executorOf({
+    conf: new Map(Object.entries({ ...basics, ...confs })),
+    sparkVersion: version,
+    applicationId: "spark-1",
+    executorId: "7",
+    prefix: "pi-1",
+    driver: { name: "pi-driver", uid: "u1", ip: "10.1.2.3" },
+    user: "spark",
+    localDirs: "/var/data/spark-x",
+    configMap: "spark-exec-1-conf-map",
+    confFiles: [],
+    template: undefined,
+    authSecret: undefined,
+    ...more,
+  });
+
+const variable = (name: string): string => `pod.spec.containers.0.env.${name}`;
+const memory = "pod.spec.containers.0.resources.limits.memory";
+const cpu = "pod.spec.containers.0.resources.requests.cpu";
+const limit = "pod.spec.containers.0.resources.limits.cpu";
+
+describe("an executor", () => {
+  const rows: readonly (readonly [why: string, confs: Confs, path: string, value: unknown, version?: string])[] = [
+    ["is named after its prefix and id", {}, "pod.metadata.name", "pi-1-exec-7"],
+    ["takes the user's prefix", { [`${own}podNamePrefix`]: "mine" }, "pod.metadata.name", "mine-exec-7"],
+    ["is the driver's", {}, "pod.metadata.ownerReferences.0.name", "pi-driver"],
+    ["has its id as a label", {}, "pod.metadata.labels.spark-exec-id", "7"],
+    [
+      "fills ids into labels",
+      { [`${own}label.a`]: "{{APP_ID}}-{{EXECUTOR_ID}}" },
+      "pod.metadata.labels.a",
+      "spark-1-7",
+    ],
+    [
+      "does not, before 4.0",
+      { [`${own}label.a`]: "{{EXECUTOR_ID}}" },
+      "pod.metadata.labels.a",
+      "{{EXECUTOR_ID}}",
+      "3.5.8",
+    ],
+    ["fills ids into annotations", { [`${own}annotation.a`]: "{{EXECUTOR_ID}}" }, "pod.metadata.annotations.a", "7"],
+    ["has a gibibyte and what goes with it", {}, memory, "1408Mi"],
+    ["adds a factor of its heap", { "spark.executor.memory": "8g" }, memory, "9011Mi"],
+    [
+      "prefers its own factor",
+      { "spark.executor.memory": "8g", "spark.executor.memoryOverheadFactor": "0.5" },
+      memory,
+      "12288Mi",
+    ],
+    [
+      "inherits the driver's factor",
+      { "spark.executor.memory": "8g", [`${k8s}memoryOverheadFactor`]: "0.4" },
+      memory,
+      "11468Mi",
+    ],
+    ["takes an overhead as it is", { "spark.executor.memoryOverhead": "1g" }, memory, "2048Mi"],
+    ["has a least overhead by conf", { "spark.executor.minMemoryOverhead": "1g" }, memory, "2048Mi"],
+    ["has none before 4.0", { "spark.executor.minMemoryOverhead": "1g" }, memory, "1408Mi", "3.5.8"],
+    [
+      "counts memory off the heap",
+      { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1g" },
+      memory,
+      "2432Mi",
+    ],
+    [
+      "counts it in bytes without a unit",
+      { "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1073741824" },
+      memory,
+      "2432Mi",
+    ],
+    ["does not when it is off", { "spark.memory.offHeap.size": "1g" }, memory, "1408Mi"],
+    [
+      "counts Python's memory",
+      { "spark.executor.pyspark.memory": "1g", [`${k8s}resource.type`]: "python" },
+      memory,
+      "2432Mi",
+    ],
+    ["for Python only", { "spark.executor.pyspark.memory": "1g", [`${k8s}resource.type`]: "java" }, memory, "1408Mi"],
+    ["asks for its cores", { "spark.executor.cores": "4" }, cpu, "4"],
+    ["or for what it requests", { "spark.executor.cores": "4", [`${own}request.cores`]: "500m" }, cpu, "500m"],
+    ["has no cpu limit by itself", {}, limit, undefined],
+    ["is limited where asked", { [`${own}limit.cores`]: "2" }, limit, "2"],
+    [
+      "runs its own image",
+      { [`${own}container.image`]: "e:{{SPARK_VERSION}}" },
+      "pod.spec.containers.0.image",
+      "e:4.1.1",
+    ],
+    ["is never restarted", {}, "pod.spec.restartPolicy", "Never"],
+    [
+      "unless it is of a set",
+      { [`${k8s}allocation.pods.allocator`]: "statefulset" },
+      "pod.spec.restartPolicy",
+      "Always",
+    ],
+    ["has half a minute to go", {}, "pod.spec.terminationGracePeriodSeconds", 30],
+    [
+      "or as long as asked",
+      { [`${own}terminationGracePeriodSeconds`]: "5m" },
+      "pod.spec.terminationGracePeriodSeconds",
+      300,
+    ],
+    ["says nothing of it before 4.1", {}, "pod.spec.terminationGracePeriodSeconds", undefined, "4.0.4"],
+    [
+      "calls the driver by its service before 4.3",
+      {},
+      `${variable("SPARK_DRIVER_URL")}.value`,
+      "spark://CoarseGrainedScheduler@pi-svc.default.svc:7078",
+      "4.2.1",
+    ],
+    [
+      "by its pod where asked",
+      { [`${own}useDriverPodIP`]: "true" },
+      `${variable("SPARK_DRIVER_URL")}.value`,
+      "spark://CoarseGrainedScheduler@10.1.2.3:7078",
+    ],
+    [
+      "by its pod from 4.3 on",
+      {},
+      `${variable("SPARK_DRIVER_URL")}.value`,
+      "spark://CoarseGrainedScheduler@10.1.2.3:7078",
+      "4.3.0",
+    ],
+    ["has the user's variables", { "spark.executorEnv.A": "1" }, `${variable("A")}.value`, "1"],
+    ["but none that are none", { "spark.executorEnv.1A": "1" }, variable("1A"), undefined],
+    ["has a class path", { "spark.executor.extraClassPath": "/a" }, `${variable("SPARK_CLASSPATH")}.value`, "/a"],
+    [
+      "has a library path from 4.2 on",
+      { "spark.executor.extraLibraryPath": "/l" },
+      `${variable("SPARK_EXECUTOR_LIBRARY_PATH")}.value`,
+      "/l",
+      "4.2.0",
+    ],
+    ["shares the driver's scratch folders", {}, `${variable("SPARK_LOCAL_DIRS")}.value`, "/var/data/spark-x"],
+    ["mounts the shared map", {}, "pod.spec.volumes.0.configMap.name", "spark-exec-1-conf-map"],
+    [
+      "does not where it is disabled",
+      { [`${own}disableConfigMap`]: "true" },
+      "pod.spec.volumes.0.name",
+      "spark-local-dir-1",
+    ],
+    ["opens the port of its blocks", {}, "pod.spec.containers.0.ports.0.containerPort", 7079],
+    ["opens none that it draws itself", { "spark.blockManager.port": "0" }, "pod.spec.containers.0.ports", undefined],
+    [
+      "is decommissioned by a script",
+      { "spark.decommission.enabled": "true" },
+      "pod.spec.containers.0.lifecycle.preStop.exec.command.0",
+      "/opt/decom.sh",
+    ],
+    [
+      "has the driver's account",
+      { [`${k8s}authenticate.driver.serviceAccountName`]: "d" },
+      "pod.spec.serviceAccountName",
+      "d",
+    ],
+    [
+      "or one of its own",
+      {
+        [`${k8s}authenticate.driver.serviceAccountName`]: "d",
+        [`${k8s}authenticate.executor.serviceAccountName`]: "e",
+      },
+      "pod.spec.serviceAccountName",
+      "e",
+    ],
+    [
+      "goes to its own scheduler",
+      { [`${k8s}scheduler.name`]: "a", [`${own}scheduler.name`]: "b" },
+      "pod.spec.schedulerName",
+      "b",
+    ],
+    [
+      "selects its nodes",
+      { [`${k8s}node.selector.a`]: "1", [`${own}node.selector.a`]: "2" },
+      "pod.spec.nodeSelector.a",
+      "2",
+    ],
+    [
+      "reads Hadoop's map",
+      { [`${own}hadoopConfigMapName`]: "h" },
+      `${variable("HADOOP_CONF_DIR")}.value`,
+      "/opt/hadoop/conf",
+    ],
+    [
+      "reads secrets as variables",
+      { [`${own}secretKeyRef.A`]: "s:k" },
+      `${variable("A")}.valueFrom.secretKeyRef.key`,
+      "k",
+    ],
+    ["may be resized from 4.2 on", {}, "pod.spec.containers.0.resizePolicy.0.resourceName", "cpu", "4.2.0"],
+    ["keeps its privileges before 4.3", {}, "pod.spec.containers.0.securityContext", undefined, "4.2.1"],
+    [
+      "gains no privileges from 4.3 on",
+      {},
+      "pod.spec.containers.0.securityContext.allowPrivilegeEscalation",
+      false,
+      "4.3.0",
+    ],
+    [
+      "leaves out excluded steps",
+      { [`${own}pod.excludedFeatureSteps`]: "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep" },
+      variable("SPARK_LOCAL_DIRS"),
+      undefined,
+    ],
+    [
+      "leaves none out before 4.1",
+      { [`${own}pod.excludedFeatureSteps`]: "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep" },
+      `${variable("SPARK_LOCAL_DIRS")}.value`,
+      "/var/data/spark-x",
+      "4.0.4",
+    ],
+  ];
+  for (const [why, confs, path, value, version] of rows) {
+    test(`${why} (${version ?? "4.1.1"})`, () => assert.deepEqual(at(made(confs, version), path), value));
+  }
+
+  test("of an application whose processes share a secret carries it", () => {
+    const pod = made({ "spark.authenticate": "true" }, "4.1.1", { authSecret: "x" });
+    assert.equal(at(pod, `${variable("_SPARK_AUTH_SECRET")}.value`), "x");
+  });
+
+  test("starts from its template, whose grace period and names Spark overwrites", () => {
+    const template = { spec: { terminationGracePeriodSeconds: 9, containers: [{ name: "x", image: "y" }] } };
+    const pod = made({}, "4.1.1", { template });
+    assert.equal(at(pod, "pod.spec.terminationGracePeriodSeconds"), 30);
+    assert.equal(at(pod, "pod.spec.containers.0.name"), "x");
+    assert.equal(at(pod, "pod.spec.containers.0.image"), "spark:test");
+  });
+
+  const onDemand: Confs = {
+    [`${claim}mount.path`]: "/d",
+    [`${claim}options.claimName`]: "OnDemand",
+    [`${claim}options.storageClass`]: "fast",
+    [`${claim}options.sizeLimit`]: "1Gi",
+  };
+
+  test("makes its claims, which the driver keeps when it goes", () => {
+    const one = made(onDemand);
+    assert.equal(at(one, "claims.0.metadata.name"), "pi-1-exec-7-pvc-0");
+    assert.equal(at(one, "claims.0.metadata.ownerReferences.0.uid"), "u1");
+    assert.equal(at(one, "claims.0.spec.accessModes.0"), "ReadWriteOncePod");
+    assert.equal(
+      at(
+        made({ ...onDemand, [`${k8s}driver.ownPersistentVolumeClaim`]: "false" }),
+        "claims.0.metadata.ownerReferences",
+      ),
+      undefined,
+    );
+  });
+});
+
+describe("no executor is made", () => {
+  const rows: readonly (readonly [confs: Confs, message: RegExp, version?: string])[] = [
+    [{ [`${k8s}container.image`]: "" }, /executor container image/],
+    [{ [`${own}label.spark-exec-id`]: "9" }, /spark-exec-id is reserved/],
+    [{ [`${own}podNamePrefix`]: "Bad_" }, /podNamePrefix.*name of a pod/],
+    [{ "spark.blockManager.port": "80" }, /no port number/],
+    [{ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, /cpu request \(2\) is more than its limit \(1\)/],
+    [{ [`${own}request.cores`]: "x" }, /"x" is not in the format of a quantity/],
+    [{ [`${own}secretKeyRef.A`]: "sk" }, /name:key/],
+    [{ "spark.authenticate": "true" }, /secret key is made in the driver/],
+    [{ "spark.executor.memoryOverheadFactor": "0" }, /greater than 0/],
+    [{ "spark.executor.resource.gpu.amount": "1" }, /vendor was not specified/],
+    [
+      { [`${own}volumes.emptyDir.a.mount.path`]: "/x", [`${own}volumes.emptyDir.b.mount.path`]: "/x" },
+      /duplicated mountPath: '\/x'/,
+    ],
+  ];
+  for (const [confs, message] of rows) {
+    test(`for ${JSON.stringify(confs)}`, () => assert.match(`${at(made(confs), "refused")}`, message));
+  }
+
+  test("before 4.1 a limit below the request is the API server's to refuse", () => {
+    const result = made({ [`${own}request.cores`]: "2", [`${own}limit.cores`]: "1" }, "4.0.4");
+    assert.equal(at(result, limit), "1");
+  });
+});

@@ -1,0 +1,178 @@
+/** The account of executors: each loss once and only once, as its pod showed it, and never more than fits. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { type Account, account } from "../../../../shared/spark/executors/account.ts";
+import {
+  countedIn,
+  freshLedger,
+  isOver,
+  type Ledger,
+  ledgerShape,
+  livingIn,
+  settled,
+} from "../../../../shared/spark/executors/ledger.ts";
+import { executor, uidOf } from "./pods.ts";
+
+/** 2026-11-02T08:00:00Z. */
+const now = Date.UTC(2026, 10, 2, 8);
+const later = "2026-11-02T07:59:30Z";
+
+const look = (ledger: Ledger, pods: readonly Stored[], more = {}): Account =>
+  account(ledger, { pods, now, certain: true, ...more });
+
+/** The ledger after these looks, read as it is stored between them. */
+const after = (...looks: readonly (readonly Stored[])[]): Account => {
+  let last: Account = { ledger: freshLedger(1), lost: [], missing: [], unclear: 0 };
+  for (const pods of looks) last = look(ledgerShape.parse(JSON.parse(JSON.stringify(last.ledger))), pods);
+  return last;
+};
+
+const alive = (...ids: readonly number[]): readonly Stored[] => ids.map((id) => executor({ id }));
+const dead = executor({ id: 2, phase: "Failed", exit: 137, because: "OOMKilled", finishedAt: later, node: "node-7" });
+
+describe("a loss", () => {
+  test("is recorded whole: reason, node, status and time as the pod shows them", () => {
+    const { ledger, lost } = after(alive(1, 2), [...alive(1), dead]);
+    const loss = {
+      ...{ id: 2, uid: uidOf(2), pod: "pi-exec-2", reason: "memory", node: "node-7", exitCode: 137 },
+      at: Date.parse(later),
+    };
+    assert.deepEqual(lost, [loss]);
+    assert.deepEqual(ledger, {
+      ...{ attempt: 1, live: "1", marks: "00000001", over: "2", lost: { memory: 1 }, losses: [loss] },
+    });
+  });
+
+  test("is recorded once: not again while its pod is kept, when that goes, or in a list from before it", () => {
+    const { ledger, lost } = after(alive(1, 2), [...alive(1), dead], [...alive(1), dead], alive(1, 2), alive(1));
+    assert.deepEqual([lost, ledger.lost, ledger.live], [[], { memory: 1 }, "1"]);
+  });
+
+  test("that came and went between two looks is one, too", () => {
+    assert.deepEqual(after([dead]).ledger.lost, { memory: 1 });
+  });
+
+  test("without a pod is deleted or lost, and nothing more is said", () => {
+    const { lost } = after(alive(1, 2), alive(1));
+    assert.deepEqual(lost, [{ id: 2, uid: "00000002", reason: "deleted", at: now }]);
+  });
+
+  test("without a pod is only missing until two looks agree", () => {
+    const { ledger } = after(alive(1, 2));
+    const once = look(ledger, alive(1), { certain: false });
+    assert.deepEqual([once.missing, once.lost, once.ledger], [[2], [], ledger]);
+    assert.deepEqual(look(once.ledger, alive(1, 2)).lost, []);
+  });
+
+  test("where Spark deletes the evidence is only counted", () => {
+    const { ledger } = after(alive(1, 2));
+    const { ledger: then } = look(ledger, alive(1), { missing: "removed" });
+    assert.deepEqual([then.lost, then.losses], [{ removed: 1 }, undefined]);
+  });
+
+  test("of a pod that was made again under its name is the first one's; the second is nobody's executor", () => {
+    const again = executor({ id: 2, uid: "ffffffff-0000" });
+    const { ledger, lost } = after(alive(1, 2), [...alive(1), again], [...alive(1), again]);
+    assert.deepEqual([lost, ledger.lost, ledger.live], [[], { deleted: 1 }, "1"]);
+  });
+
+  const doom = {
+    id: 2,
+    uid: uidOf(2),
+    pod: "pi-exec-2",
+    reason: "neverStarted",
+    why: "Unschedulable",
+    at: now,
+  } as const;
+  const dooms: readonly (readonly [what: string, pods: readonly Stored[], recorded: readonly string[]])[] = [
+    ["gone", [], ["neverStarted"]],
+    ["on its way", [executor({ id: 2, deletion: "2026-11-02T08:00:30Z" })], ["neverStarted"]],
+    ["up meanwhile: it lives on", alive(2), []],
+    ["dead of itself: that is why", [executor({ id: 2, phase: "Failed", exit: 1 })], ["failed"]],
+  ];
+  for (const [what, pods, recorded] of dooms)
+    test(`that we bring about, its pod ${what}`, () => {
+      const { lost, ledger } = look({ ...after(alive(1, 2)).ledger, doomed: [doom] }, [...alive(1), ...pods]);
+      assert.deepEqual(
+        lost.map(({ reason }) => reason),
+        recorded,
+      );
+      assert.deepEqual([ledger.doomed, isOver(ledger, 2), isOver(ledger, 1)], [undefined, recorded.length > 0, false]);
+    });
+
+  test("that we bring about is told in our words when whoever did it died after its last word on the pod", () => {
+    const said = executor({ id: 2, phase: "Failed", container: null, reason: "NodeLost" });
+    const ours = { ...doom, reason: "node", why: "its node does not answer" } as const;
+    const { lost } = look({ ...after(alive(1, 2)).ledger, doomed: [ours] }, [...alive(1), said]);
+    assert.deepEqual(
+      lost.map(({ reason, why }) => [reason, why]),
+      [["node", "its node does not answer"]],
+    );
+  });
+
+  test("whose reason is not shown is looked for three times, and then unknown", () => {
+    const mute = executor({ id: 1, phase: "Failed", container: null });
+    const checks = [1, 2, 3, 4].map((looks) => after(...Array.from({ length: looks }, () => [mute])));
+    assert.deepEqual(
+      checks.map(({ unclear, ledger }) => [unclear, ledger.lost ?? {}]),
+      [
+        [1, {}],
+        [1, {}],
+        [1, {}],
+        [0, { unknown: 1 }],
+      ],
+    );
+    assert.equal(
+      after([mute], [mute], [executor({ id: 1, phase: "Failed", reason: "Evicted" })]).lost[0]?.reason,
+      "evicted",
+    );
+  });
+});
+
+describe("what is accounted for", () => {
+  test("counts against the application only what it did", () => {
+    const evicted = executor({ id: 3, phase: "Failed", reason: "Evicted", container: null });
+    const { ledger } = after([dead, evicted, executor({ id: 4, phase: "Failed", exit: 1 })]);
+    assert.deepEqual([ledger.lost, countedIn(ledger)], [{ failed: 1, memory: 1, evicted: 1 }, 2]);
+  });
+
+  test("an executor that has no id yet is nobody's", () => {
+    assert.deepEqual(after([executor({ id: "EXECID", phase: "Failed", exit: 1 })]).ledger, freshLedger(1));
+  });
+
+  test("the same look twice changes nothing", () => {
+    const once = after(alive(1, 3, 5), [...alive(1, 3), dead]);
+    assert.deepEqual(look(once.ledger, [...alive(1, 3), dead]).ledger, once.ledger);
+  });
+
+  test("of 10,000 executors, all lost and replaced, fits: the latest whole, the others as figures", () => {
+    const many = Array.from({ length: 10_000 }, (_, at) => at + 1);
+    const dying = many.map((id) => executor({ id, phase: "Failed", exit: 1 }));
+    const { ledger } = after(alive(...many), [...dying, ...alive(...many.map((id) => id + 10_000))]);
+    assert.deepEqual([livingIn(ledger), ledger.over, ledger.lost], [10_000, "1-10000", { failed: 10_000 }]);
+    assert.deepEqual([ledger.losses?.length, ledger.losses?.at(-1)?.id], [20, 10_000]);
+    assert.ok(JSON.stringify(ledger).length < 100_000);
+  });
+
+  test("when the driver has ended nobody is missed any more", () => {
+    const { ledger } = after(alive(1, 2), [...alive(1), dead]);
+    assert.deepEqual(look(settled(ledger), []).lost, []);
+  });
+});
+
+describe("a stored ledger", () => {
+  const broken: readonly (readonly [what: string, ledger: object])[] = [
+    ["ids in no form of ours", { live: "1..3" }],
+    ["a billion executors", { live: "1-999999999" }],
+    ["a mark that is none", { marks: "xyz" }],
+    ["a reason that nobody knows", { losses: [{ id: 1, uid: "", reason: "boredom", at: 0 }] }],
+  ];
+  for (const [what, ledger] of broken)
+    test(`with ${what} is not read`, () =>
+      assert.equal(ledgerShape.safeParse({ attempt: 1, ...ledger }).success, false));
+
+  test("of which parts are missing is read: they are empty", () => {
+    assert.deepEqual(look(ledgerShape.parse({ attempt: 1, live: "1-2" }), []).ledger.lost, { deleted: 2 });
+  });
+});

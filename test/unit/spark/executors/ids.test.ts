@@ -1,0 +1,71 @@
+/** Sets of ids as ranges: however many ids, the same set, the same words. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  coarsened,
+  countOfIds,
+  hasId,
+  idSet,
+  idsOf,
+  idsShape,
+  listOfIds,
+  rangesShape,
+  textOfIds,
+  union,
+} from "../../../../shared/spark/executors/ids.ts";
+
+describe("a set of ids", () => {
+  const rows: readonly (readonly [ids: readonly number[], text: string])[] = [
+    [[], ""],
+    [[7], "7"],
+    [[1, 2, 3], "1-3"],
+    [[3, 1, 2, 2, 9, 7], "1-3,7,9"],
+    [[1_001, 1_003, 1_002, 5], "5,1001-1003"],
+  ];
+  for (const [ids, text] of rows)
+    test(`of ${JSON.stringify(ids)} is written ${JSON.stringify(text)}, and read again`, () => {
+      assert.equal(textOfIds(idSet(ids)), text);
+      assert.ok(rangesShape.safeParse(text).success);
+      assert.deepEqual(
+        listOfIds(idsOf(text)),
+        [...new Set(ids)].sort((a, b) => a - b),
+      );
+      assert.equal(countOfIds(idsOf(text)), new Set(ids).size);
+    });
+
+  test("knows what is in it, at every edge", () => {
+    const ids = idsOf("1-3,7,10-12");
+    const inside = Array.from({ length: 15 }, (_, id) => id).filter((id) => hasId(ids, id));
+    assert.deepEqual(inside, [1, 2, 3, 7, 10, 11, 12]);
+  });
+
+  test("is joined with another", () => assert.equal(textOfIds(union(idsOf("1-3,9"), idsOf("4,8,20"))), "1-4,8-9,20"));
+
+  test("of 10,000 executors is a few words", () =>
+    assert.equal(textOfIds(idSet(Array.from({ length: 10_000 }, (_, at) => at + 1))), "1-10000"));
+
+  const strange = ["a", "1-", "-1", "1,,2", "1-2-3", "1234567890", "1 2", "1\n"];
+  for (const text of strange)
+    test(`is not ${JSON.stringify(text)}`, () => assert.ok(!rangesShape.safeParse(text).success));
+
+  test("that is gone through one by one is none of a hundred thousand and more", () => {
+    const read = ["1-100000", "1-100001", "1-60000,70001-110001", "1-999999999"].map((text) =>
+      idsShape.safeParse(text),
+    );
+    assert.deepEqual(
+      read.map(({ success }) => success),
+      [true, false, false, false],
+    );
+  });
+});
+
+describe("too many ranges", () => {
+  const rows: readonly (readonly [what: string, most: number, apart: string, text: string])[] = [
+    ["few enough stay as they are", 4, "", "1,3,5,7"],
+    ["the lowest gaps are closed first", 2, "", "1-5,7"],
+    ["a gap that holds one that lives is not", 2, "4", "1-3,5-7"],
+    ["and if every gap does, the set stays true", 1, "2,4,6", "1,3,5,7"],
+  ];
+  for (const [what, most, apart, text] of rows)
+    test(what, () => assert.equal(textOfIds(coarsened(idsOf("1,3,5,7"), most, idsOf(apart))), text));
+});

@@ -1,0 +1,65 @@
+/** Which nodes are avoided for how long, and how an executor's pod says so. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Loss } from "../../../../shared/spark/executors/ledger.ts";
+import { avoidedNodes, goingAt, placedElsewhere } from "../../../../shared/spark/executors/node-avoidance.ts";
+import { at } from "../../../support/at.ts";
+
+const now = Date.UTC(2026, 10, 2, 8);
+
+const lost = (node: string, count: number, more: Partial<Loss> = {}): readonly Loss[] =>
+  Array.from({ length: count }, (_, id) => ({
+    id,
+    uid: `u-${id}`,
+    node,
+    reason: "failed" as const,
+    at: now - 1_000,
+    ...more,
+  }));
+
+describe("a node is avoided", () => {
+  const rows: readonly (readonly [why: string, losses: readonly Loss[], nodes: readonly string[]])[] = [
+    ["not for two losses", lost("a", 2), []],
+    ["for three", lost("a", 3), ["a"]],
+    ["for one that was ended because the node goes", lost("a", 1, { reason: "node", why: goingAt(now) }), ["a"]],
+    ["not for one that was lost with it", lost("a", 1, { reason: "node", why: "its node is gone" }), []],
+    ["not when they are spread", [...lost("a", 2), ...lost("b", 2)], []],
+    ["the worst first", [...lost("a", 3), ...lost("b", 5)], ["b", "a"]],
+    ["for ten minutes", lost("a", 3, { at: now - 600_000 }), []],
+    ["until ten minutes are over", lost("a", 3, { at: now - 599_000 }), ["a"]],
+    ["not for what others did there", lost("a", 9, { reason: "preempted" }), []],
+    ["not where nobody knows the place", lost("a", 3).map(({ node: _, ...rest }) => rest), []],
+    [
+      "among eight at most",
+      Array.from({ length: 9 }, (_, index) => lost(`n${index}`, 3)).flat(),
+      [..."01234567"].map((n) => `n${n}`),
+    ],
+  ];
+  for (const [why, losses, nodes] of rows) test(why, () => assert.deepEqual(avoidedNodes(losses, now), nodes));
+});
+
+describe("an executor's pod", () => {
+  const preferences = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
+  const pod = (spec: object) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "e" }, spec });
+
+  test("is left as it is while no node is bad", () => {
+    const made = pod({ affinity: {} });
+    assert.equal(placedElsewhere(made, []), made);
+  });
+
+  test("wishes to be elsewhere, beside what its template wishes", () => {
+    const own = { weight: 1, preference: {} };
+    const made = placedElsewhere(
+      pod({
+        affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [own] }, podAffinity: { x: 1 } },
+      }),
+      ["a", "b"],
+    );
+    assert.deepEqual(at(made, `${preferences}.0`), own);
+    assert.deepEqual(at(made, `${preferences}.1.preference.matchFields`), [
+      { key: "metadata.name", operator: "NotIn", values: ["a"] },
+      { key: "metadata.name", operator: "NotIn", values: ["b"] },
+    ]);
+    assert.deepEqual(at(made, "spec.affinity.podAffinity"), { x: 1 });
+  });
+});

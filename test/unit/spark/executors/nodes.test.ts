@@ -1,0 +1,20 @@
+/** What becomes of an executor whose node nobody may look at. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { fateOf } from "../../../../shared/spark/executors/nodes.ts";
+import { executor, type Short } from "./pods.ts";
+
+const now = Date.UTC(2026, 10, 2, 8);
+const bearing = { now, graceMs: 10_000, waits: false };
+
+describe("on a node that is hidden, an executor", () => {
+  const rows: readonly (readonly [why: string, short: Omit<Short, "id">, fate: string])[] = [
+    ["that is ready is left alone", {}, "none"],
+    ["that has gone silent makes its node be asked for again", { unready: "2026-11-02T07:59:00Z" }, "ask"],
+    ["is asked for ten minutes long", { unready: "2026-11-02T07:50:01Z" }, "ask"],
+    ["is asked for no longer", { unready: "2026-11-02T07:50:00Z" }, "none"],
+    ["that has ended asks for nothing", { phase: "Failed", unready: "2026-11-02T07:59:00Z" }, "none"],
+  ];
+  for (const [why, short, fate] of rows)
+    test(why, () => assert.equal(fateOf(executor({ id: 1, ...short }), { is: "hidden" }, bearing).is, fate));
+});

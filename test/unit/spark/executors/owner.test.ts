@@ -1,0 +1,211 @@
+/** Rekindle as the allocator: what the driver is told, what executors are made from, and what is refused with which words. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { executorOf } from "../../../../shared/spark/executor-pod/builder.ts";
+import { obstacles, wantedOf } from "../../../../shared/spark/executors/owner.ts";
+import { specSchema } from "../../../../shared/spark/schema/application.ts";
+import { held } from "../../../../shared/spark/submission/additions.ts";
+import type { Submission } from "../../../../shared/spark/submission/submit.ts";
+import { submit } from "../../../../shared/spark/submission/submit.ts";
+import { parseProperties } from "../../../proof/compat/properties.ts";
+import { creating, good, said } from "../admission/reviews.ts";
+import { application, decided, spec } from "../application/scenes.ts";
+
+const specOf = (changes: object) =>
+  specSchema.parse({
+    type: "Scala",
+    sparkVersion: "4.1.1",
+    image: "spark:4.1.1",
+    mainClass: "org.example.Pi",
+    mainApplicationFile: "local:///opt/pi.jar",
+    driver: { memory: "512m" },
+    executor: { instances: 12, memory: "512m" },
+    ...changes,
+  });
+
+const asked = (changes: object, mode = "own") =>
+  submit({
+    app: { name: "pi", namespace: "jobs", uid: "u-1", annotations: { "rekindle.dev/executors": mode } },
+    spec: specOf(changes),
+    attempt: 2,
+    submittedAt: 0,
+    apiServer: "https://kubernetes.default.svc",
+  });
+
+const submitted = (changes: object = {}, mode = "own"): Submission => {
+  const result = asked(changes, mode);
+  assert.ok(!("refused" in result), "refused" in result ? result.refused : "");
+  return result;
+};
+
+describe("a driver whose executors are Rekindle's", () => {
+  const properties = ({ before }: Submission): string => {
+    const texts = before.flatMap(({ data }) => Object.entries(data ?? {}));
+    return `${texts.find(([name]) => name === "spark.properties")?.[1]}`;
+  };
+
+  const rows: readonly (readonly [conf: string, value: string | undefined, changes?: object, mode?: string])[] = [
+    ...held.map(([conf, value]) => [conf, value] as const),
+    ["spark.executor.instances", "0", { sparkConf: { "spark.executor.instances": "7" } }],
+    ["spark.executor.instances", "12", {}, "assist"],
+    ["spark.dynamicAllocation.enabled", undefined, {}, "assist"],
+    ["spark.executor.maxNumFailures", "120"],
+    ["spark.executor.maxNumFailures", "100", { executor: { instances: 2 } }],
+    ["spark.executor.maxNumFailures", "5", { sparkConf: { "spark.executor.maxNumFailures": "5" } }],
+    ["spark.executor.maxNumFailures", "48", {}, "assist"],
+    ["spark.executor.maxNumFailures", "12", { executor: { instances: 2 } }, "assist"],
+    ["spark.executor.maxNumFailures", "5", { sparkConf: { "spark.executor.maxNumFailures": "5" } }, "assist"],
+    ["spark.executor.maxNumFailures", undefined, { dynamicAllocation: { enabled: true } }, "assist"],
+    [
+      "spark.executor.maxNumFailures",
+      undefined,
+      { sparkConf: { "spark.dynamicAllocation.enabled": "true" } },
+      "assist",
+    ],
+    ["spark.executor.failuresValidityInterval", "1h", {}, "assist"],
+    [
+      "spark.executor.failuresValidityInterval",
+      undefined,
+      { sparkConf: { "spark.executor.maxNumFailures": "5" } },
+      "assist",
+    ],
+    [
+      "spark.executor.failuresValidityInterval",
+      "2h",
+      { sparkConf: { "spark.executor.failuresValidityInterval": "2h" } },
+      "assist",
+    ],
+    ["spark.kubernetes.executor.deleteOnTermination", "false"],
+    ["spark.dynamicAllocation.minExecutors", "0", { sparkConf: { "spark.dynamicAllocation.minExecutors": "4" } }],
+  ];
+  for (const [conf, value, changes, mode] of rows)
+    test(`is told ${conf}=${value} of ${JSON.stringify(changes ?? {})}, ${mode ?? "own"}`, () => {
+      assert.equal(parseProperties(properties(submitted(changes, mode)))[conf], value);
+    });
+});
+
+describe("what is in the way of own", () => {
+  const rows: readonly (readonly [part: string, changes: object])[] = [
+    ["dynamic allocation", { dynamicAllocation: { enabled: true } }],
+    ["dynamic allocation", { sparkConf: { "spark.dynamicAllocation.enabled": "true" } }],
+    ["streaming", { sparkConf: { "spark.streaming.dynamicAllocation.enabled": "true" } }],
+    ["version", { sparkVersion: "4.7.0" }],
+    ["version", { sparkVersion: "3.4.1" }],
+    ["authenticate", { sparkConf: { "spark.authenticate": "true" } }],
+    ["allocator", { sparkConf: { "spark.kubernetes.allocation.pods.allocator": "statefulset" } }],
+    ["spark.ui.enabled", { sparkConf: { "spark.ui.enabled": "false" } }],
+    ["spark.ui.port", { sparkConf: { "spark.ui.port": "0" } }],
+    ["deleteOnTermination", { executor: { instances: 1, deleteOnTermination: true } }],
+    ["featureSteps", { sparkConf: { "spark.kubernetes.executor.pod.featureSteps": "org.example.Mine" } }],
+  ];
+  for (const [part, changes] of rows)
+    test(`${part}: ${JSON.stringify(changes)} is refused, and goes without the annotation`, () => {
+      const result = asked(changes);
+      assert.ok("refused" in result, "accepted");
+      assert.match(result.refused, /metadata\.annotations\[rekindle\.dev\/executors\]: own does not go with/);
+      assert.ok(result.refused.includes(part), result.refused);
+      assert.ok(!("refused" in asked(changes, "assist")));
+    });
+
+  test("everything that can be in the way is tried above", () => {
+    const texts = rows.map(([, changes]) => JSON.stringify(asked(changes)));
+    for (const { what } of obstacles)
+      assert.ok(
+        texts.some((text) => text.includes(what)),
+        what,
+      );
+  });
+
+  const fine: readonly object[] = [
+    { sparkConf: { "spark.authenticate": "true", "spark.authenticate.secret.file": "/etc/secret" } },
+    { sparkConf: { "spark.ui.enabled": "true", "spark.kubernetes.allocation.pods.allocator": "direct" } },
+    { sparkVersion: "3.5.8" },
+  ];
+  for (const changes of fine) test(`${JSON.stringify(changes)} is not in the way`, () => void submitted(changes));
+});
+
+describe("an executor of a submission", () => {
+  test("is made from what the submission gives, and can be told by its attempt", () => {
+    const { executors, driver } = submitted();
+    assert.ok(executors !== undefined);
+    const made = executorOf({
+      ...executors,
+      executorId: "1001",
+      driver: { name: driver.metadata.name, uid: "d-1", ip: "10.0.0.7" },
+    });
+    assert.ok(!("refused" in made), "refused" in made ? made.refused : "");
+    const { labels, name, ownerReferences } = made.pod.metadata;
+    assert.match(name, /^pi-[0-9a-f]{16}-exec-1001$/);
+    assert.equal(labels?.["rekindle.dev/attempt"], "2");
+    assert.equal(labels?.["spark-exec-id"], "1001");
+    assert.equal(labels?.["sparkoperator.k8s.io/app-name"], "pi");
+    assert.equal(labels?.["spark-app-selector"], driver.metadata.labels?.["spark-app-selector"]);
+    assert.deepEqual(ownerReferences?.map(({ uid }) => uid).sort(), ["d-1", "u-1"]);
+    assert.deepEqual(made.claims, []);
+  });
+
+  test("is nothing that a run of the driver's own allocator is given", () => {
+    assert.equal(submitted({}, "assist").executors, undefined);
+  });
+});
+
+describe("how many executors are wanted", () => {
+  const rows: readonly (readonly [wanted: number, changes: object])[] = [
+    [12, {}],
+    [1, { executor: {} }],
+    [7, { executor: {}, sparkConf: { "spark.executor.instances": "7" } }],
+    [12, { sparkConf: { "spark.executor.instances": "7" } }],
+    [0, { executor: {}, sparkConf: { "spark.executor.instances": "many" } }],
+  ];
+  for (const [wanted, changes] of rows)
+    test(`${JSON.stringify(changes)}: ${wanted}`, () => assert.equal(wantedOf(specOf(changes)), wanted));
+});
+
+describe("confs of Spark's own allocator that own reads otherwise", () => {
+  const volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.data";
+  const onDemand = {
+    [`${volume}.mount.path`]: "/data",
+    [`${volume}.options.claimName`]: "OnDemand",
+    [`${volume}.options.storageClass`]: "fast",
+    [`${volume}.options.sizeLimit`]: "1Gi",
+  };
+  const reuse = "spark.kubernetes.driver.reusePersistentVolumeClaim";
+  const wait = "spark.kubernetes.driver.waitToReusePersistentVolumeClaim";
+  const batch = "spark.kubernetes.allocation.batch.size";
+  const rows: readonly (readonly [sparkConf: Readonly<Record<string, string>>, says: RegExp | undefined])[] = [
+    [onDemand, /^spark\.kubernetes\.driver\.reusePersistentVolumeClaim: .*claims are not reused: an executor/],
+    [{ ...onDemand, [reuse]: "true" }, /claims are not reused/],
+    [{ ...onDemand, [wait]: "true" }, /and no driver waits for one \(spark\.kubernetes\.driver\.waitTo/],
+    [{ ...onDemand, [reuse]: "false" }, undefined],
+    [{ ...onDemand, "spark.kubernetes.driver.ownPersistentVolumeClaim": "false" }, undefined],
+    [{ [reuse]: "true" }, undefined],
+    [{ [batch]: "5000" }, /batch\.size: 5000 executors are more than Rekindle creates in one batch: it creates 1000$/],
+    [{ [batch]: "1000" }, undefined],
+  ];
+  for (const [sparkConf, says] of rows)
+    test(`${JSON.stringify(sparkConf)}: ${says === undefined ? "nothing is told" : "told"} at the door and where it runs`, () => {
+      const { notes } = submitted({ sparkConf });
+      const annotations = { "rekindle.dev/executors": "own" };
+      const door = said(creating("SparkApplication", { ...good, sparkConf }, { name: "app", annotations }));
+      const object = application({ metadata: { annotations }, spec: { ...spec, sparkConf } });
+      const events = decided({ object })
+        .plan.stages.flat()
+        .flatMap((effect) =>
+          effect.do === "record" && effect.reason === "RekindleConfIgnored" ? [effect.message] : [],
+        );
+      if (says === undefined) assert.deepEqual([notes, door, events], [[], "", []]);
+      else for (const text of [...notes, door.replace("warning: ", ""), ...events]) assert.match(text, says);
+      assert.equal(events.length, notes.length);
+      assert.deepEqual(submitted({ sparkConf }, "assist").notes, []);
+    });
+
+  test("what is in the way of own is told at the door, too", () => {
+    const annotations = { "rekindle.dev/executors": "own" };
+    const dynamic = { ...good, dynamicAllocation: { enabled: true } };
+    const door = said(creating("SparkApplication", dynamic, { name: "app", annotations }));
+    assert.match(
+      door,
+      /^warning: its submission will fail: metadata\.annotations\[rekindle\.dev\/executors\]: own does not/,
+    );
+  });
+});

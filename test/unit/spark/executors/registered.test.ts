@@ -1,0 +1,44 @@
+/** What is made of the driver's answer about its executors. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
+import { pods } from "../../../../shared/kube/resources.ts";
+import { registeredIn, registeredQuery } from "../../../../shared/spark/executors/registered.ts";
+
+const said = (value: unknown): ProbeResult => ({ heard: true, value });
+const one = (id: string, isActive: boolean, activeTasks = 0, completedTasks = 0, failedTasks = 0) => ({
+  ...{ id, isActive, activeTasks, completedTasks, failedTasks },
+  hostPort: "10.244.0.9:7079",
+});
+
+describe("the driver's answer", () => {
+  test("tells who is registered, who was given up, who works, and how much is done", () => {
+    const answer = [
+      one("driver", true),
+      one("1", true, 2, 10, 1),
+      one("2", true),
+      one("3", false, 1, 5),
+      one("x", true),
+    ];
+    assert.deepEqual(registeredIn(said(answer)), {
+      ...{ active: new Set([1, 2]), inactive: new Set([3]), busy: new Set([1]) },
+      ...{ runningTasks: 2, endedTasks: 16 },
+    });
+  });
+
+  const nothing: readonly (readonly [what: string, hearing: ProbeResult])[] = [
+    ["that does not come", { heard: false, why: "unreachable", message: "connection refused" }],
+    ["of another kind", said({ executors: [] })],
+    ["of somebody else", said([{ id: 1, isActive: "yes" }])],
+    ["with one entry of somebody else's at its end", said([one("1", true), 7])],
+  ];
+  for (const [what, hearing] of nothing)
+    test(`${what} says nothing of registrations`, () => assert.equal(registeredIn(hearing), undefined));
+
+  test("is asked of the driver's pod, below its application", () => {
+    const pod = { resource: pods, namespace: "ns", name: "pi-driver" };
+    const path = ["api", "v1", "applications", "spark-1", "allexecutors"];
+    assert.deepEqual(registeredQuery(pod, 4_040, "spark-1", 100), { do: "ask", pod, port: 4_040, path });
+    assert.equal(registeredQuery(pod, 4_040, "spark-1", 4_000).mostBytes, 8_192_000);
+  });
+});

@@ -1,0 +1,89 @@
+/** All that follows from a spec: what is made of it, and what is done about it later. As texts, to be compared. */
+import type { Obj } from "../../../../shared/core/object.ts";
+import { render } from "../../../../shared/deployments/cli/render.ts";
+import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import * as applications from "../application/scenes.ts";
+import * as connects from "../connect/scenes.ts";
+import * as schedules from "../scheduled/scenes.ts";
+
+type Spec = Readonly<Record<string, unknown>>;
+
+/** What follows, or why nothing can; `later` is asked only where what is made tells no difference. */
+export type Following = { readonly refused?: string; readonly made: string; readonly later: () => string };
+
+/** Everything on that a deployment may turn on. */
+const settings = [
+  ...["--enable-driver-pdb", "--enable-batch-scheduler", "--kube-scheduler-names", "kube"],
+  ...["--ingress-url-format", "{{$appName}}.example.com"],
+];
+
+/** Without what only says which spec it was: whom an event is about, and what is remembered to be compared. */
+const text = (plans: unknown): string =>
+  JSON.stringify(plans, (key, value: unknown) => (["about", "timing"].includes(key) ? undefined : value));
+
+const { application, decided, digested, driver, eight, pod, remembered } = applications;
+
+const failed = { phase: "Failed", exitCode: 1, reason: "Error" } as const;
+const day = 86_400_000;
+
+/** Lives of an application that fails, that cannot be submitted, that runs, and that has long ended. */
+const lives = (spec: Spec): string => {
+  const object = application({ spec });
+  const record = { spec: digested(spec), driver };
+  const error = { endedAt: eight - 60_000, error: "no" };
+  const first = decided({ object });
+  const refused = first.plan.stages
+    .flat()
+    .filter((effect) => effect.do === "create" && effect.resource.plural === "pods")
+    .map((effect) => ({ effect, status: 422, reason: "Invalid", message: "no" }));
+  const worlds: readonly applications.World[] = [
+    { object },
+    { object, memory: first.plan.memory, refused },
+    { object, memory: { ...first.plan.memory, submissions: 3 }, refused },
+    { object, memory: remembered(record), pods: [pod(failed)] },
+    { object, memory: remembered({ ...record, submissions: 3, executions: 3 }), pods: [pod(failed)] },
+    { object, memory: remembered({ ...record, state: { phase: "SUBMISSION_FAILED", ...error } }) },
+    { object, memory: remembered({ ...record, state: { phase: "FAILING", ...error } }) },
+    { object, memory: remembered(record), pods: [pod()] },
+    { object, memory: remembered({ ...record, state: { phase: "COMPLETED", endedAt: eight - day } }) },
+  ];
+  return text(worlds.map((world) => decided(world).plan)).replaceAll(record.spec, "");
+};
+
+const followed = async (object: Obj, later: () => string): Promise<Following> => {
+  const rendered = await render(object, { attempt: 1, uid: "u", settings });
+  const texts = { made: JSON.stringify(rendered), later };
+  return "refused" in rendered ? { refused: rendered.refused, ...texts } : texts;
+};
+
+const metadata = { name: "spark-pi", namespace: "default" };
+
+export const ofApplication = (spec: Spec): Promise<Following> =>
+  followed({ apiVersion: "sparkoperator.k8s.io/v1beta2", kind: "SparkApplication", metadata, spec }, () => lives(spec));
+
+/** The first step of a schedule, its next time while a run goes on, and past runs when more are kept than wanted. */
+export const ofSchedule = async (spec: Spec): Promise<Following> => {
+  const object = schedules.schedule(spec);
+  const { at, run, planned } = schedules;
+  const memory = { timing: timingOf(object), nextRun: at("09:00:00") };
+  const ended = ["06:00:00", "07:00:00", "07:30:00"].map((time) => run(time, "COMPLETED"));
+  const lost = ["05:00:00", "05:30:00", "06:30:00"].map((time) => run(time, "FAILED"));
+  const worlds: readonly schedules.Given[] = [
+    { object, now: at("08:10:00") },
+    { object, memory, runs: [run("08:00:00", "RUNNING")], now: at("09:00:01") },
+    { object, memory, runs: [...ended, ...lost], now: at("09:00:01") },
+  ];
+  return { made: text(worlds.map(planned)), later: () => "" };
+};
+
+const pruned = (object: Obj): Obj => {
+  const { annotations: _digest, ...kept } = object.metadata;
+  return { ...object, metadata: kept };
+};
+
+/** Without the annotation that only tells whether the spec has changed. */
+export const ofConnect = async (spec: Spec): Promise<Following> => {
+  const made = connects.made(connects.connect(spec));
+  const kept = made.map((object) => (object.kind === "Pod" ? pruned(object) : object));
+  return { made: JSON.stringify(kept), later: () => "", ...(made.length === 0 ? { refused: "nothing is made" } : {}) };
+};

@@ -1,0 +1,65 @@
+/** No spec makes more work than its text is worth, neither at the door nor in reconcile: what is written eight times as long takes about eight times as long. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assertLinear } from "../../support/growth.ts";
+import { creating, good, said } from "./admission/reviews.ts";
+import { storedOf, walk } from "./input/path.ts";
+
+type Spec = Readonly<Record<string, unknown>>;
+
+const conf = (sparkConf: Readonly<Record<string, string>>): Spec => ({ ...good, sparkConf });
+
+const numbered = (n: number, pair: (at: number) => readonly (readonly [string, string])[]): Spec =>
+  conf(Object.fromEntries(Array.from({ length: n }, (_, at) => pair(at)).flat()));
+
+const secret = (path: string): Spec => ({
+  ...good,
+  driver: { secrets: [{ name: "s", path, secretType: "GCPServiceAccount" }] },
+});
+
+const key = (text: string): Spec => ({
+  ...good,
+  driver: { envSecretKeyRefs: { A: { name: "s", key: text } } },
+});
+
+const volume = (role: string, at: number): readonly (readonly [string, string])[] => {
+  const start = `spark.kubernetes.${role}.volumes.hostPath.v${at}`;
+  return [
+    [`${start}.mount.path`, `/v${at}`],
+    [`${start}.options.path`, `/v${at}`],
+  ];
+};
+
+const rows: readonly (readonly [why: string, n: number, spec: (n: number) => Spec])[] = [
+  ["references that never end", 1_000, (n) => conf({ "spark.x": "${spark.".repeat(n) })],
+  ["references to one conf", 800, (n) => conf({ "spark.x": `$\{spark.y}`.repeat(n), "spark.y": "1" })],
+  ["chains of references", 250, (n) => numbered(n, (at) => [[`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(2)]])],
+  ["slashes in a secret's path", 500, (n) => secret(`${"/".repeat(n)}x`)],
+  ["colons in a secret's key", 30, (n) => key(`${":".repeat(n)}x`)],
+  ["volumes of the driver by conf", 125, (n) => numbered(n, (at) => volume("driver", at))],
+  ["volumes of executors by conf", 125, (n) => numbered(n, (at) => volume("executor", at))],
+  ["secrets by conf", 250, (n) => numbered(n, (at) => [[`spark.kubernetes.driver.secrets.s${at}`, `/s${at}`]])],
+];
+
+describe("the work for a SparkApplication grows with its text alone", () => {
+  for (const [why, n, spec] of rows) {
+    test(`${why}: at the door`, () => assertLinear(n, spec, (given) => said(creating("SparkApplication", given))));
+    test(`${why}: in reconcile`, () => assertLinear(n, spec, (given) => walk(storedOf({ spec: given }, 1))));
+  }
+});
+
+describe("references that double", () => {
+  const spec = numbered(30, (at) => [[`spark.b${at}`, `$\{spark.b${at + 1}}`.repeat(2)]]);
+  const says = /spark\.b\d+: its references make more than 1048576 characters/;
+  const doubling = { ...spec, sparkConf: { ...Object(spec["sparkConf"]), "spark.b30": "x" } };
+
+  test("are told at the door, by the conf's name", () => {
+    assert.match(said(creating("SparkApplication", doubling)), says);
+  });
+
+  test("are told in the status, and nothing is made", () => {
+    const { made, error } = walk(storedOf({ spec: doubling }, 1));
+    assert.equal(made, undefined);
+    assert.match(error, says);
+  });
+});

@@ -1,0 +1,62 @@
+/** An application's way through reconcile in an empty cluster, step by step, with no webhook before it. */
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Plan } from "../../../../shared/core/plan.ts";
+import { decide } from "../../../../shared/spark/application/decide.ts";
+import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import { resultOf } from "../../../support/decisions.ts";
+import { settings } from "../application/scenes.ts";
+import type { Made, Row } from "./row.ts";
+
+const now = Date.UTC(2026, 10, 21, 8);
+
+export const storedOf = (
+  { metadata, spec, status }: Pick<Row, "metadata" | "spec" | "status">,
+  generation: number,
+): Stored => ({
+  apiVersion: "sparkoperator.k8s.io/v1beta2",
+  kind: "SparkApplication",
+  metadata: { name: "app", namespace: "team", uid: "app-1", resourceVersion: `${generation}`, generation, ...metadata },
+  ...(spec === undefined ? {} : { spec }),
+  ...(status === undefined ? {} : { status }),
+});
+
+/** Everything that is looked for is not there. */
+const planOf = (object: Stored, memory: Memory | undefined, at: number): Plan<Memory> => {
+  const key = { cluster: "here", kind: object.kind, namespace: "team", name: object.metadata.name };
+  const view = { object, uid: "app-1", memory, now: at, refused: [] };
+  return resultOf(decide(settings, key, view), { objects: () => [] });
+};
+
+export type End = {
+  readonly memory: Memory;
+  readonly made: Made | undefined;
+  readonly error: string;
+  readonly reason: string | undefined;
+  readonly steps: number;
+};
+
+const madeBy = ({ stages }: Plan<Memory>): Made | undefined => {
+  const objects = stages.flat().flatMap((effect) => (effect.do === "create" ? [effect.object] : []));
+  const driver = objects.find(({ kind }) => kind === "Pod");
+  return driver === undefined ? undefined : { driver, before: objects.filter((one) => one !== driver) };
+};
+
+/** The status' message as it is, and what it says behind upstream's words for a failed submission. */
+const errorOf = ({ status }: Plan<Memory>): Pick<End, "error" | "reason"> => {
+  const state = status?.["applicationState"];
+  const error = typeof state === "object" && state !== null && "errorMessage" in state ? `${state.errorMessage}` : "";
+  return { error, reason: /^failed to run spark-submit: (.*)$/s.exec(error)?.[1] };
+};
+
+/** Steps, each a minute later, until a driver is made or nothing is left to do. */
+export const walk = (object: Stored, from?: Memory): End => {
+  let memory = from;
+  for (let step = 1; step <= 12; step++) {
+    const plan = planOf(object, memory, now + step * 60_000);
+    const made = madeBy(plan);
+    memory = plan.memory;
+    const ended = made !== undefined || (plan.again !== true && plan.wakeAt === undefined && plan.pollMs === undefined);
+    if (ended) return { memory, made, ...errorOf(plan), steps: step };
+  }
+  throw new Error(`it never ends: ${memory?.state.phase}`);
+};

@@ -1,0 +1,95 @@
+/** What an application asks of a quota, as upstream counts it, and when that is too much. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withinQuotas } from "../../../shared/spark/admission/quota.ts";
+import { exceeded, requestsOf } from "../../../shared/spark/quota.ts";
+import { specSchema } from "../../../shared/spark/schema/application.ts";
+import { creating, good, saidBy } from "./admission/reviews.ts";
+
+const requests = (changes: object) => requestsOf(specSchema.parse({ ...good, ...changes }));
+const mebi = 2 ** 20;
+
+describe("requests", () => {
+  const rows: readonly (readonly [string, object, Readonly<Record<string, number>>])[] = [
+    [
+      "upstream's factor for all but Java, and its least overhead",
+      {},
+      { cpu: 2, "requests.cpu": 2, "limits.cpu": 2, memory: 2 * Math.floor(1024 * mebi * 1.4) },
+    ],
+    ["Java", { type: "Java" }, { memory: 2 * (1024 + 384) * mebi }],
+    [
+      "a factor of one's own",
+      { memoryOverheadFactor: "0.5" },
+      { memory: 2 * 1536 * mebi, "requests.memory": 2 * 1536 * mebi, "limits.memory": 2 * 1536 * mebi },
+    ],
+    [
+      "an overhead and instances",
+      { executor: { cores: 2, memory: "512m", memoryOverhead: "100m", instances: 10 }, type: "Java" },
+      { cpu: 21, memory: (1024 + 384 + 10 * 612) * mebi },
+    ],
+    ["a limit of cores", { driver: { cores: 1, coreLimit: "1500m" } }, { cpu: 2, "limits.cpu": 2.5 }],
+    ["defaults", { driver: {}, executor: {}, type: "Java" }, { cpu: 2, memory: 2 * (1024 + 384) * mebi }],
+  ];
+  for (const [what, changes, wanted] of rows)
+    test(what, () => {
+      const got = requests(changes);
+      for (const [name, amount] of Object.entries(wanted)) assert.equal(got[name], amount, name);
+    });
+});
+
+const quota = (hard: object, used: object, more: object = {}) => ({
+  metadata: { name: "small", namespace: "team" },
+  spec: { hard, ...more },
+  status: { hard, used },
+});
+
+describe("quotas", () => {
+  const rows: readonly (readonly [string, object, number])[] = [
+    ["exactly", quota({ cpu: "4" }, { cpu: "2" }), 0],
+    ["a little more", quota({ cpu: "3999m" }, { cpu: "2" }), 1],
+    ["memory", quota({ "requests.memory": "2Gi" }, {}), 1],
+    ["limits", quota({ "limits.cpu": "1" }, {}), 1],
+    ["what is not counted", quota({ pods: "0", "count/sparkapplications": "0" }, {}), 0],
+    ["scopes", quota({ cpu: "0" }, {}, { scopes: ["BestEffort"] }), 0],
+    ["a scope selector", quota({ cpu: "0" }, {}, { scopeSelector: { matchExpressions: [] } }), 0],
+    ["what nobody has counted yet", { ...quota({ cpu: "0" }, {}), status: {} }, 0],
+    ["what is no quota", { metadata: { name: "x" }, spec: "none" }, 0],
+  ];
+  for (const [what, given, count] of rows)
+    test(`${what}: ${count} exceeded`, () => assert.equal(exceeded(requests({}), [given]).length, count));
+
+  test("are named in upstream's words, with what is too much", () => {
+    assert.deepEqual(exceeded(requests({}), [quota({ "requests.cpu": "3" }, { "requests.cpu": "2" })]), [
+      'failed to validate resource quota "team/small": requests.cpu: 2 more than the 2 in use exceed 3',
+    ]);
+  });
+});
+
+describe("a change of an application", () => {
+  const allowed = { allowed: true, patch: [], warnings: [] } as const;
+  const before = (state: string) => ({
+    metadata: { name: "app" },
+    spec: good,
+    status: { applicationState: { state } },
+  });
+  const change = (spec: unknown, state: string) => ({
+    ...creating("SparkApplication", spec),
+    operation: "UPDATE",
+    oldObject: before(state),
+  });
+  const full = quota({ cpu: "2" }, { cpu: "2" });
+  const more = { ...good, executor: { cores: 3 } };
+  const rows = [
+    ["that runs, with as much as before", change({ ...good, arguments: ["x"] }, "RUNNING"), true],
+    ["that runs, with more", change(more, "RUNNING"), false],
+    ["that does not run", change({ ...good, arguments: ["x"] }, "COMPLETED"), false],
+  ] as const;
+  for (const [what, request, fits] of rows)
+    test(`${what}: ${fits ? "fits" : "does not"}`, () => {
+      assert.equal(withinQuotas([full], request, allowed).allowed, fits);
+    });
+
+  test("that is refused for another reason stays refused for that", () => {
+    assert.equal(saidBy(withinQuotas([full], change(more, ""), { allowed: false, message: "no" })), "no");
+  });
+});

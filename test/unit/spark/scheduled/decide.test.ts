@@ -1,0 +1,129 @@
+/** A time of the schedule step by step: one run for each, whatever comes between. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { at, name, planned, run, said, schedule, stateOf, taken, template, timeOf, timing, waiting } from "./scenes.ts";
+
+describe("a time of the schedule", () => {
+  test("is looked forward to by a timer that the record holds", () => {
+    const plan = planned({ now: at("08:00:01") });
+    assert.deepEqual([said(plan), timeOf(plan.wakeAt), timeOf(plan.memory.nextRun)], [[], "09:00:00", "09:00:00"]);
+    assert.deepEqual(plan.status, { scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z" });
+  });
+
+  test("makes a run with upstream's name, labels and owner", () => {
+    const { stages } = planned({ memory: waiting, now: at("09:00:00") });
+    assert.deepEqual(stages, [
+      [
+        {
+          do: "create",
+          owner: "s-1",
+          resource: {
+            group: "sparkoperator.k8s.io",
+            version: "v1beta2",
+            plural: "sparkapplications",
+            kind: "SparkApplication",
+          },
+          object: {
+            apiVersion: "sparkoperator.k8s.io/v1beta2",
+            kind: "SparkApplication",
+            metadata: {
+              name: `nightly-${at("09:00:00") / 1_000}000000000`,
+              namespace: "ns",
+              labels: { team: "a", "sparkoperator.k8s.io/scheduled-app-name": "nightly" },
+              ownerReferences: [
+                {
+                  apiVersion: "sparkoperator.k8s.io/v1beta2",
+                  kind: "ScheduledSparkApplication",
+                  name: "nightly",
+                  uid: "s-1",
+                  blockOwnerDeletion: true,
+                },
+              ],
+            },
+            spec: template,
+          },
+        },
+      ],
+    ]);
+  });
+
+  const deciding = planned({ memory: waiting, now: at("09:00:02") });
+  const decided = deciding.memory;
+
+  test("is saved as taken before its run is created, and told when it is", () => {
+    assert.deepEqual(
+      [decided.starting, timeOf(decided.nextRun)],
+      [{ ...taken("09:00:00"), at: at("09:00:02") }, "10:00:00"],
+    );
+    const { status, again } = deciding;
+    assert.deepEqual(
+      [status?.["lastRun"], status?.["lastRunName"], again],
+      ["2026-11-02T09:00:02Z", name("09:00:00"), true],
+    );
+  });
+
+  test("whose run was not created yet is created by the next step, and it alone", () => {
+    const plan = planned({ memory: decided, now: at("09:00:30") });
+    assert.deepEqual([said(plan), plan.memory], [["create 09:00:00"], decided]);
+  });
+
+  test("whose run is there is done: nothing more of it", () => {
+    const plan = planned({ memory: decided, now: at("09:00:03"), runs: [run("09:00:00", "RUNNING")] });
+    assert.deepEqual([said(plan), plan.memory.starting, plan.memory.lastRun?.name], [[], undefined, name("09:00:00")]);
+  });
+
+  test("and whose run somebody deleted later is not taken again", () => {
+    const memory = { timing, nextRun: at("10:00:00"), lastRun: taken("09:00:00") };
+    assert.deepEqual(said(planned({ memory, now: at("09:30:00") })), []);
+  });
+
+  test("that could not be made for hours makes one run, and no second for those missed meanwhile", () => {
+    const plan = planned({ memory: decided, now: at("11:30:00") });
+    assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "12:00:00"]);
+  });
+
+  test("missed while nobody looked is made up for once", () => {
+    const plan = planned({ memory: waiting, now: at("13:20:00") });
+    assert.deepEqual([said(plan), timeOf(plan.memory.nextRun)], [["create 09:00:00"], "14:00:00"]);
+  });
+
+  test("every three minutes does not drift", () => {
+    const object = schedule({ schedule: "@every 3m" });
+    const memory = { timing: timingOf(object), nextRun: at("09:00:00") };
+    assert.equal(timeOf(planned({ object, memory, now: at("09:00:02") }).memory.nextRun), "09:03:00");
+    assert.equal(timeOf(planned({ object, memory, now: at("09:20:02") }).memory.nextRun), "09:23:02");
+  });
+
+  test("whose run the server refuses is given up and told; the next time tries anew", () => {
+    const [effect] = deciding.stages.flat();
+    assert.ok(effect);
+    const refused = [{ effect, status: 422, reason: "Invalid", message: "no such field" }];
+    const plan = planned({ memory: decided, now: at("09:00:02"), refused });
+    assert.deepEqual(
+      [said(plan), plan.memory.starting, timeOf(plan.wakeAt), stateOf(plan), plan.status?.["lastRunName"]],
+      [["tell ScheduledSparkApplicationRunRefused"], undefined, "10:00:00", "Scheduled", undefined],
+    );
+    assert.match(String(plan.status?.["reason"]), /was refused: no such field/);
+    const later = planned({ memory: plan.memory, now: at("10:00:00") });
+    assert.deepEqual([said(later), later.status?.["reason"]], [["create 10:00:00"], undefined]);
+  });
+});
+
+describe("a name that is long", () => {
+  const rows: readonly (readonly [length: number, digits: number])[] = [
+    [43, 19],
+    [44, 16],
+    [47, 13],
+    [52, 10],
+  ];
+  for (const [length, digits] of rows) {
+    test(`of ${length} characters leaves ${digits} digits for the time`, () => {
+      const object = schedule({}, { metadata: { ...schedule().metadata, name: "n".repeat(length) } });
+      const [effect] = planned({ object, memory: waiting, now: at("09:00:00") }).stages.flat();
+      assert.ok(effect?.do === "create");
+      const made = effect.object.metadata.name;
+      assert.deepEqual([made.length <= 63, made.slice(length + 1).length], [true, digits]);
+    });
+  }
+});

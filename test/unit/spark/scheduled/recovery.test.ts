@@ -1,0 +1,77 @@
+/** What a schedule and a Connect server can say about coming back: little is remembered, and less can be lost. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { recovery as connect } from "../../../../shared/spark/connect/recovery.ts";
+import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { recovery } from "../../../../shared/spark/scheduled/recovery.ts";
+import { at, key, run, schedule } from "./scenes.ts";
+
+const runs = [run("08:00:00", "COMPLETED"), run("09:00:00", "RUNNING"), run("07:00:00", "FAILED")];
+const timing = timingOf(schedule());
+const whole = { timing, nextRun: at("10:00:00"), lastRun: { name: "nightly-1", tick: 1, at: 1 } };
+const newest = { name: `nightly-${at("09:00:00") / 1_000}000000000`, tick: at("09:00:00"), at: at("09:00:00") };
+
+const rebuilt = (stored: unknown, status?: unknown) => {
+  const object = schedule({}, status === undefined ? {} : { status });
+  return recovery.rebuild({ key, object, found: [runs], now: at("09:30:00"), stored });
+};
+
+describe("a schedule's damaged memory", () => {
+  const rows = [
+    { name: "whole, it stays as it is", stored: whole, want: whole, problems: 0 },
+    {
+      name: "without its last run: the newest that is there",
+      stored: { ...whole, lastRun: 7 },
+      want: { ...whole, lastRun: newest },
+      problems: 1,
+    },
+    {
+      name: "without its next time: computed anew",
+      stored: { ...whole, nextRun: "x" },
+      want: { timing: "", lastRun: whole.lastRun },
+      problems: 1,
+    },
+    {
+      name: "of nothing: the newest run, and times that are computed anew",
+      stored: 7,
+      want: { timing: "", lastRun: newest },
+      problems: 1,
+    },
+    { name: "missing", stored: undefined, want: { timing: "", lastRun: newest }, problems: 0 },
+  ];
+  for (const { name, stored, want, problems } of rows)
+    test(name, () => {
+      const { memory, problems: found } = rebuilt(stored);
+      assert.deepEqual([memory, found.length], [want, problems]);
+    });
+
+  test("a time that its status promised is kept to", () => {
+    const status = { scheduleState: "Scheduled", nextRun: "2026-11-02T11:00:00Z" };
+    assert.equal(rebuilt({ ...whole, nextRun: "x" }, status).memory.nextRun, at("11:00:00"));
+  });
+
+  test("only runs that go on are ended by an order", () => {
+    assert.deepEqual(runs.map(recovery.isLive), [false, true, false]);
+  });
+
+  test("a run that is on its way out is waited for, and ended by force like any other", () => {
+    const one = run("09:00:00", "RUNNING");
+    assert.ok(recovery.isLive({ ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-11-02T09:00:00Z" } }));
+  });
+
+  test("in another cluster it means what it meant", () => assert.deepEqual(recovery.voided(whole), whole));
+});
+
+describe("a Connect server's damaged memory", () => {
+  const remains = { key, object: schedule(), found: [], now: 0 };
+  const rows = [
+    { stored: { ends: 2, retryAt: 5 }, want: { ends: 2, retryAt: 5 } },
+    { stored: { ends: "x", retryAt: 5 }, want: { ends: 0, retryAt: 5 } },
+    { stored: 7, want: { ends: 0 } },
+    { stored: undefined, want: { ends: 0 } },
+  ];
+  for (const { stored, want } of rows)
+    test(JSON.stringify(stored) ?? "none", () =>
+      assert.deepEqual(connect.rebuild({ ...remains, stored }).memory, want),
+    );
+});

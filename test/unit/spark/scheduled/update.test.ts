@@ -1,0 +1,46 @@
+/** What listeners are told of a schedule, and that they hear of its runs. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { tells } from "../../../../shared/spark/scheduled/update.ts";
+import { at, type Given, planned, schedule, waiting } from "./scenes.ts";
+
+const now = at("08:30:00");
+
+describe("what is told of a schedule", () => {
+  const refusal = "run nightly-1 was refused: no such field";
+  const rows: readonly (readonly [what: string, given: Given, state: string, message?: string])[] = [
+    ["that it is followed", { memory: waiting, now }, "Scheduled"],
+    ["that the last run was refused", { memory: { ...waiting, refusal }, now }, "RunRefused", refusal],
+  ];
+  for (const [what, given, state, message] of rows)
+    test(what, () => {
+      assert.deepEqual(tells(planned(given)), {
+        ...{ state, attempt: 0, terminal: false },
+        ...(message === undefined ? {} : { message }),
+      });
+    });
+
+  test("that it cannot be followed, and why", () => {
+    const { state, message = "" } = tells(planned({ object: schedule({ schedule: "often" }), now })) ?? {};
+    assert.equal(state, "FailedValidation");
+    assert.match(message, /^spec.schedule: a schedule has 5 fields/);
+  });
+
+  test("nothing, when it goes", () => {
+    const gone = schedule();
+    const metadata = { ...gone.metadata, deletionTimestamp: "2026-11-02T08:29:00Z" };
+    assert.equal(tells(planned({ object: { ...gone, metadata }, memory: waiting, now })), undefined);
+  });
+});
+
+test("a run has the listener of its schedule, and no other annotation of it", () => {
+  const plain = schedule();
+  const annotations = { "rekindle.dev/updates-to": "events", "example.com/note": "mine" };
+  const metadata = { ...plain.metadata, annotations };
+  const plan = planned({ object: { ...plain, metadata }, memory: waiting, now: at("09:00:00") });
+  const made = plan.stages.flat().flatMap((effect) => (effect.do === "create" ? [effect.object.metadata] : []));
+  assert.deepEqual(
+    made.map((run) => run.annotations),
+    [{ "rekindle.dev/updates-to": "events" }],
+  );
+});

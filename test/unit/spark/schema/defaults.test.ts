@@ -1,0 +1,52 @@
+/** What is filled in for fields that nobody wrote. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { specSchema } from "../../../../shared/spark/schema/application.ts";
+import { withDefaults } from "../../../../shared/spark/schema/defaults.ts";
+
+const given = (changes: object): ReturnType<typeof withDefaults> =>
+  withDefaults(
+    specSchema.parse({
+      type: "Scala",
+      sparkVersion: "4.1.1",
+      mainApplicationFile: "local:///a.jar",
+      driver: {},
+      executor: {},
+      ...changes,
+    }),
+  );
+
+describe("withDefaults", () => {
+  test("fills in what upstream's webhook fills in", () => {
+    const { driver, executor, mode, restartPolicy } = given({});
+    assert.deepEqual(
+      { driver, executor, mode, restartPolicy },
+      {
+        driver: { cores: 1, memory: "1g" },
+        executor: { cores: 1, memory: "1g", instances: 1 },
+        mode: "cluster",
+        restartPolicy: { type: "Never" },
+      },
+    );
+  });
+
+  test("a conf stands for the field", () => {
+    const { driver, executor } = given({ sparkConf: { "spark.driver.cores": "2", "spark.executor.instances": "3" } });
+    assert.equal(driver.cores, undefined);
+    assert.equal(executor.instances, undefined);
+  });
+
+  test("with dynamic allocation nobody counts executors, and shuffles are tracked", () => {
+    const { executor, dynamicAllocation } = given({ dynamicAllocation: { enabled: true } });
+    assert.equal(executor.instances, undefined);
+    assert.equal(dynamicAllocation?.shuffleTrackingEnabled, true);
+  });
+
+  test("who restarts waits five seconds", () => {
+    assert.deepEqual(given({ restartPolicy: { type: "OnFailure", onFailureRetryInterval: 9 } }).restartPolicy, {
+      type: "OnFailure",
+      onFailureRetryInterval: 9,
+      onSubmissionFailureRetryInterval: 5,
+    });
+  });
+});

@@ -1,0 +1,37 @@
+/** Amounts in Spark's and in Kubernetes' forms. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { bytesOf, isQuantity, mebibytesOf, ratioOf } from "../../../../shared/spark/schema/quantity.ts";
+
+describe("sizes as Spark reads them", () => {
+  const rows: readonly (readonly [string, number | undefined])[] = [
+    ["512m", 512],
+    ["2g", 2048],
+    ["2GB", 2048],
+    [" 1t ", 1_048_576],
+    ["1500", 1500],
+    ["1536k", 1],
+    ["2147483648b", 2048],
+    ["512q", undefined],
+    ["1Gi", 1024],
+    ["1.5g", undefined],
+    ["", undefined],
+  ];
+  for (const [text, mebibytes] of rows) {
+    test(`"${text}" is ${mebibytes ?? "no size"}`, () => assert.equal(mebibytesOf(text), mebibytes));
+  }
+  test("a number alone counts the unit that is asked for", () => assert.equal(bytesOf("3", "k"), 3072));
+});
+
+describe("quantities as Kubernetes reads them", () => {
+  for (const text of ["1", "500m", "0.5", "1.5Gi", "1e3", "2E", ".5"]) {
+    test(`${text} is one`, () => assert.ok(isQuantity(text)));
+  }
+  for (const text of ["", "abc", "1.2.3", "5 m", "1gi", "--1"]) {
+    test(`"${text}" is none`, () => assert.ok(!isQuantity(text)));
+  }
+});
+
+test("ratios are what Java's doubles are", () => {
+  assert.deepEqual(["0.1", "1", "1e-1", "0.5d", "x", ""].map(ratioOf), [0.1, 1, 0.1, 0.5, undefined, undefined]);
+});

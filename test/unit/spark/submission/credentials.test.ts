@@ -1,0 +1,65 @@
+/** No SparkApplication makes a Secret: what Spark's client would read from its own disk or its confs is refused, with what to do. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { specSchema } from "../../../../shared/spark/schema/application.ts";
+import { submit } from "../../../../shared/spark/submission/submit.ts";
+
+const asked = (sparkConf: Readonly<Record<string, string>>) =>
+  submit({
+    app: { name: "pi", namespace: "jobs", uid: "u-1" },
+    spec: specSchema.parse({
+      type: "Scala",
+      sparkVersion: "4.1.1",
+      image: "spark:4.1.1",
+      mainClass: "org.example.Pi",
+      mainApplicationFile: "local:///opt/pi.jar",
+      driver: {},
+      executor: {},
+      sparkConf,
+    }),
+    attempt: 1,
+    submittedAt: 1_700_000_000_000,
+    apiServer: "https://kubernetes.default.svc",
+  });
+
+const authenticate = "spark.kubernetes.authenticate";
+
+describe("credentials", () => {
+  const refused: readonly (readonly [key: string, value: string, message: RegExp])[] = [
+    [`${authenticate}.driver.oauthToken`, "t0ken", /credentials are not taken from sparkConf/],
+    [`${authenticate}.executor.oauthToken`, "t0ken", /credentials are not taken from sparkConf/],
+    [`${authenticate}.oauthToken`, "t0ken", /credentials are not taken from sparkConf/],
+    [`${authenticate}.driver.oauthTokenFile`, "/t", /credentials are not taken from sparkConf/],
+    [`${authenticate}.driver.caCertFile`, "/ca.crt", /\/ca\.crt does not exist on the submitting machine: put it into/],
+    [`${authenticate}.driver.clientKeyFile`, "/k", /\/k does not exist on the submitting machine/],
+    [`${authenticate}.driver.clientCertFile`, "/c", /\/c does not exist on the submitting machine/],
+    ["spark.kubernetes.kerberos.krb5.path", "/krb5.conf", /does not exist on the submitting machine/],
+  ];
+  for (const [key, value, message] of refused) {
+    test(`${key} is refused, and no value of a secret is told`, () => {
+      const result = asked({ [key]: value });
+      assert.ok("refused" in result);
+      assert.match(result.refused, message);
+      assert.doesNotMatch(result.refused, /t0ken/);
+    });
+  }
+
+  test("a keytab on the submitter's disk is refused, one in the image is not", () => {
+    const principal = { "spark.kerberos.principal": "p" };
+    const local = asked({ ...principal, "spark.kerberos.keytab": "/kt" });
+    assert.ok("refused" in local);
+    assert.match(local.refused, /\/kt does not exist/);
+    assert.ok(!("refused" in asked({ ...principal, "spark.kerberos.keytab": "local:///kt" })));
+  });
+
+  test("what is in the cluster already is mounted, and nothing secret is made", () => {
+    const result = asked({
+      [`${authenticate}.driver.mounted.oauthTokenFile`]: "/var/run/token",
+      "spark.kubernetes.kerberos.tokenSecret.name": "tokens",
+      "spark.kubernetes.kerberos.tokenSecret.itemKey": "hadoop",
+      "spark.kubernetes.driver.secrets.key": "/etc/key",
+    });
+    assert.ok(!("refused" in result), "refused" in result ? result.refused : "");
+    assert.deepEqual([...new Set(result.before.map(({ kind }) => kind))].sort(), ["ConfigMap", "Service"]);
+  });
+});

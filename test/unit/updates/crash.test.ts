@@ -1,0 +1,176 @@
+/** Death at every call of every step and delivery, and a second invocation at every call: nothing that was saved to be told is lost. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { deliveryKey } from "../../../shared/core/key.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { message } from "../engine/fakes.ts";
+import { acknowledged, openStreet, type Street, silence } from "./street.ts";
+
+const hour = 3_600_000;
+
+/** What became due to be told at any time, by sequence; and what was sent although it was known to be acknowledged. */
+type Witness = { readonly due: Map<number, string>; readonly wrong: string[] };
+
+/** Looks at the records after every call. `at` is called before, and may throw. */
+const witness = (
+  street: Street,
+  at: (call: string) => void | Promise<void>,
+  after: (call: string) => void,
+): Witness => {
+  const due = new Map<number, string>();
+  const wrong: string[] = [];
+  street.stage.before = async (call) => {
+    await at(call);
+    if (call !== "tell") return;
+    const cursor = await street.cursor();
+    const [sending] = [cursor?.outstanding?.sequence ?? 0];
+    if (sending <= (cursor?.acknowledged ?? 0)) wrong.push(`sent again after ${cursor?.acknowledged}`);
+  };
+  street.stage.after = (call) => {
+    for (const { sequence, state } of street.stage.record()?.outbox?.entries ?? []) due.set(sequence, state);
+    after(call);
+  };
+  return { due, wrong };
+};
+
+/** Time for a message of somebody who died to come again, and for a resync to find what has none. */
+const settle = async (street: Street): Promise<void> => {
+  await street.pass(100_000);
+  await street.resync();
+  await street.pass(100_000);
+};
+
+/** A life of an application; the listener answers every second request only. */
+const live = async (street: Street): Promise<void> => {
+  let asked = 0;
+  street.answer = () => {
+    asked += 1;
+    return asked % 2 === 0 ? acknowledged : silence;
+  };
+  for (const state of ["SUBMITTED", "RUNNING", "FAILED"]) {
+    await street.enter(state, { terminal: state === "FAILED" });
+    await street.pass(1_000);
+  }
+  await settle(street);
+  await street.enter("RUNNING", { attempt: 2 });
+  await settle(street);
+  street.stage.objects.delete("toys bear");
+  await settle(street);
+};
+
+/** What the world looks like when all is over: everything was told, in order, and nothing is left. */
+const judge = async (street: Street, { due, wrong }: Witness): Promise<void> => {
+  const { heard } = street;
+  const told = new Set(heard.filter(({ answered }) => answered === "acknowledged").map(({ sequence }) => sequence));
+  assert.deepEqual(
+    [...due].filter(([sequence]) => !told.has(sequence)),
+    [],
+    "lost",
+  );
+  assert.deepEqual(wrong, []);
+  const order = heard.map(({ sequence }) => sequence);
+  assert.deepEqual(
+    order,
+    order.toSorted((a, b) => a - b),
+    "order",
+  );
+  assert.equal(due.get(Math.max(...due.keys())), "DELETED");
+  assert.deepEqual([...street.stage.checkpoints.all().keys()], []);
+};
+
+const nothing = (): void => {};
+
+/** So many calls does an undisturbed life make. */
+const callsOf = async (): Promise<number> => {
+  const street = openStreet();
+  let calls = 0;
+  const seen = witness(
+    street,
+    () => {
+      calls += 1;
+    },
+    nothing,
+  );
+  await live(street);
+  await judge(street, seen);
+  return calls;
+};
+
+/** Dies at call `n`, before or after it takes effect; the message comes again, or all messages are lost. */
+const dying = async (n: number, when: "before" | "after", lost: boolean): Promise<void> => {
+  const street = openStreet();
+  let calls = 0;
+  let dead = false;
+  const die = (): void => {
+    dead = true;
+  };
+  const breathe = (): void => {
+    if (dead) throw new Error("dead");
+  };
+  const seen = witness(
+    street,
+    () => {
+      breathe();
+      calls += 1;
+      if (calls === n && when === "before") die();
+      breathe();
+    },
+    () => {
+      if (calls === n && when === "after" && !dead) die();
+      breathe();
+    },
+  );
+  street.revive = () => {
+    dead = false;
+    if (lost) street.forget();
+  };
+  await live(street);
+  await street.resync();
+  await street.pass(2 * hour);
+  await street.resync();
+  await street.pass(2 * hour);
+  await street.resync();
+  await judge(street, seen);
+};
+
+describe("an update that was saved with what happened", () => {
+  for (const when of ["before", "after"] as const)
+    for (const lost of [false, true])
+      test(`is told although the sender dies ${when} any call, and ${lost ? "all messages are lost with it" : "its message comes again"}`, async () => {
+        const calls = await callsOf();
+        assert.ok(calls > 60, `${calls} calls`);
+        for (let n = 1; n <= calls; n++)
+          await dying(n, when, lost).catch((cause: unknown) => {
+            throw new Error(`death ${when} call ${n}`, { cause });
+          });
+      });
+
+  test("is told although a second invocation delivers at any call of the first", async () => {
+    const calls = await callsOf();
+    for (let n = 1; n <= calls; n++) {
+      const street = openStreet();
+      let made = 0;
+      let nested = false;
+      const seen = witness(
+        street,
+        async (call) => {
+          if (nested) return;
+          made += 1;
+          // Who asks for a namespace waits for the answer that others asked for: one call, not two.
+          if (made !== n || call.startsWith("get namespaces")) return;
+          nested = true;
+          await step(street.world, { ...deliveryKey(message), reason: "copy" });
+          nested = false;
+        },
+        nothing,
+      );
+      await live(street);
+      await street.resync();
+      await street.pass(2 * hour);
+      await street.resync();
+      await judge(street, seen).catch((cause: unknown) => {
+        throw new Error(`a second delivery at call ${n}`, { cause });
+      });
+    }
+  });
+});

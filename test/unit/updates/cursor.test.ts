@@ -1,0 +1,49 @@
+/** What is due of a stream, by its outbox and by how far its delivery has come. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { appended } from "../../../shared/core/outbox.ts";
+import { acknowledged, dueOf, readCursor, retryMs } from "../../../shared/updates/cursor.ts";
+import { openStreet } from "./street.ts";
+
+const to = "https://listener.example/";
+const word = (state: string) => ({ state, attempt: 1, terminal: false });
+const at = { uid: "u", now: 1_000, to, stream: "new" };
+const outbox = appended(appended(undefined, word("A"), at), word("B"), at);
+
+describe("a cursor", () => {
+  test("of another stream says nothing of this one, whatever number it has come to", () => {
+    const old = { stream: "old", acknowledged: 7, closed: true };
+    const due = dueOf(outbox, old, to, 2_000);
+    assert.ok(due.do === "send");
+    assert.deepEqual([due.update.state, due.cursor.stream, due.cursor.acknowledged], ["A", "new", 0]);
+    assert.equal(acknowledged(outbox, old, { stream: "new", sequence: 1 }), "unexpected");
+    assert.equal(acknowledged(outbox, undefined, { stream: "new", sequence: 1 }), "unexpected");
+  });
+
+  test("that does not parse is none", () => {
+    for (const stored of [null, {}, { stream: "s", acknowledged: -1, closed: false }, { stream: "", acknowledged: 0 }])
+      assert.equal(readCursor(stored), undefined);
+  });
+
+  test("waits 10 s after the first try, and never more than 10 min", () => {
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 100].map(retryMs);
+    assert.deepEqual(
+      waits,
+      [10, 20, 40, 80, 160, 320, 600, 600, 600].map((seconds) => seconds * 1_000),
+    );
+  });
+});
+
+test("whoever was held up after the claim sends nothing, for by then another may be on it", async () => {
+  const street = openStreet();
+  let slow = true;
+  street.stage.after = (call) => {
+    if (!slow || call !== "save 1" || street.stage.record() === undefined) return;
+    slow = street.stage.calls.filter((one) => one === "save 1").length < 2;
+    if (!slow) street.stage.time.now += 6_000;
+  };
+  await street.enter("RUNNING");
+  assert.deepEqual([street.heard.length, slow], [0, false]);
+  await street.pass(20_000);
+  assert.equal(street.heard.length, 1);
+});

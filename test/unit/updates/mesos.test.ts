@@ -1,0 +1,271 @@
+/** What Mesos' tests of its status update managers verify, each by the name of that test; see recovery.md §1.8. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { deliveryKey } from "../../../shared/core/key.ts";
+import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
+import { message, toy } from "../engine/fakes.ts";
+import { acknowledged, openStreet, type Street, silence } from "./street.ts";
+
+const states = ({ heard }: Street): readonly string[] => heard.map(({ state }) => state);
+const idsOf = ({ heard }: Street): readonly string[] => heard.map(({ id }) => id);
+const second = 1_000;
+const hour = 3_600 * second;
+
+/** An acknowledgement that comes by itself. */
+const acknowledge = async (street: Street, id: string, on = message): Promise<void> => {
+  const asked = acknowledgementOf(on, id);
+  assert.ok(asked);
+  await street.queue.send(asked, `${id} ${street.stage.time.now}`);
+  await street.pass(0);
+};
+
+const ignored = ({ stage }: Street): readonly unknown[] =>
+  stage.lines.flatMap(({ message: text, fields }) => (text === "an acknowledgement is ignored" ? [fields["why"]] : []));
+
+describe("one stream of updates, as Mesos' agent keeps it", () => {
+  test("CheckpointStatusUpdate: after an update and its acknowledgement the records hold one of each", async () => {
+    const street = openStreet();
+    await street.enter("RUNNING");
+    assert.deepEqual(
+      street.stage.record()?.outbox?.entries.map(({ sequence, state }) => [sequence, state]),
+      [[1, "RUNNING"]],
+    );
+    assert.deepEqual((await street.cursor())?.acknowledged, 1);
+    assert.deepEqual(states(street), ["RUNNING"]);
+  });
+
+  test("RetryStatusUpdate: what nobody acknowledges comes again after 10 s, 20 s, 40 s … and every 10 min in the end", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    const began = street.stage.time.now;
+    await street.enter("RUNNING");
+    await street.pass(2 * hour);
+    const gaps = street.heard.map(({ at }, index) => (at - (street.heard[index - 1]?.at ?? began)) / second);
+    assert.deepEqual(gaps.slice(0, 9), [0, 10, 20, 40, 80, 160, 320, 600, 600]);
+    assert.equal(new Set(idsOf(street)).size, 1);
+  });
+
+  test("IgnoreDuplicateStatusUpdateAck: a late acknowledgement of one update does not acknowledge the next", async () => {
+    const street = openStreet();
+    street.answer = ({ sequence }) => (sequence === 1 ? acknowledged : silence);
+    await street.enter("SUBMITTED");
+    await street.enter("RUNNING");
+    await acknowledge(street, idsOf(street)[0] ?? "");
+    assert.deepEqual(ignored(street), ["duplicate"]);
+    assert.equal((await street.cursor())?.outstanding?.sequence, 2);
+    await street.pass(10 * second);
+    assert.deepEqual(states(street), ["SUBMITTED", "RUNNING", "RUNNING"]);
+  });
+
+  test("IgnoreUnexpectedStatusUpdateAck: ids of no update, of another stream, of what is not outstanding are ignored", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("SUBMITTED");
+    const [stream = ""] = (idsOf(street)[0] ?? "").split("/");
+    for (const id of [`${stream}/2`, `${"0".repeat(16)}/1`, `${stream}/99`]) await acknowledge(street, id);
+    assert.deepEqual(ignored(street), ["unexpected", "unexpected", "unexpected"]);
+    assert.deepEqual((await street.cursor())?.acknowledged, 0);
+    for (const id of ["", "1", `${stream}/0`, `${stream}/-1`, `${stream}/1e3`, "../../x/1"])
+      assert.equal(acknowledgementOf(message, id), undefined);
+  });
+
+  test("DuplicateTerminalUpdateAfterAck: an end seen again is told once, the end of another attempt on its own", async () => {
+    const street = openStreet();
+    await street.enter("FAILED", { terminal: true });
+    await street.enter("FAILED", { terminal: true });
+    await street.enter("FAILED", { terminal: true, attempt: 2 });
+    assert.deepEqual(states(street), ["FAILED", "FAILED"]);
+    assert.equal(new Set(idsOf(street)).size, 2);
+  });
+
+  test("DuplicateUpdateBeforeAck: a message that comes twice makes one update", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("RUNNING");
+    await street.queue.send(message, "a copy");
+    await street.pass(0);
+    assert.equal(street.stage.record()?.outbox?.entries.length, 1);
+    assert.deepEqual(states(street), ["RUNNING"]);
+  });
+
+  test("LatestTaskState: an update that comes again carries the latest state along", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("SUBMITTED");
+    await street.enter("RUNNING");
+    await street.pass(10 * second);
+    assert.deepEqual(
+      street.heard.map(({ state, latest }) => [state, latest]),
+      [
+        ["SUBMITTED", "SUBMITTED"],
+        ["SUBMITTED", "RUNNING"],
+      ],
+    );
+  });
+
+  test("DuplicatedTerminalStatusUpdate: that the object goes after its end is no other end", async () => {
+    const street = openStreet();
+    await street.enter("COMPLETED", { terminal: true });
+    street.stage.objects.delete("toys bear");
+    await street.resync();
+    assert.deepEqual(states(street), ["COMPLETED"]);
+    assert.equal(street.stage.record(), undefined);
+  });
+});
+
+describe("streams of updates, as Mesos' operations keep them", () => {
+  test("UpdateAndAck: an end that was acknowledged closes the stream", async () => {
+    const street = openStreet();
+    await street.enter("FAILED", { terminal: true });
+    await street.pass(hour);
+    assert.deepEqual(states(street), ["FAILED"]);
+    assert.deepEqual((await street.cursor())?.closed, true);
+  });
+
+  test("UpdateAndAckNonTerminalUpdate: what was acknowledged is not sent again, and the stream stays open", async () => {
+    const street = openStreet();
+    await street.enter("RUNNING");
+    await street.pass(hour);
+    await street.resync();
+    assert.deepEqual(states(street), ["RUNNING"]);
+    assert.deepEqual((await street.cursor())?.closed, false);
+  });
+
+  test("ResendUnacknowledged: a listener that is away for a day hears everything in order when it is back", async () => {
+    const street = openStreet();
+    const back = street.stage.time.now + 24 * hour;
+    street.answer = ({ at }) => (at < back ? silence : acknowledged);
+    for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
+    await street.pass(25 * hour);
+    const heard = street.heard.filter(({ answered }) => answered === "acknowledged").map(({ state }) => state);
+    assert.deepEqual(heard, ["SUBMITTED", "RUNNING", "FAILING"]);
+  });
+
+  test("Cleanup: an hour after the object has gone nothing is sent any more, and nothing is left", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("RUNNING");
+    street.stage.objects.delete("toys bear");
+    await street.resync();
+    assert.equal(street.stage.record()?.outbox?.entries.at(-1)?.state, "DELETED");
+    await street.pass(hour);
+    await street.resync();
+    assert.deepEqual([...street.stage.checkpoints.all().keys()], []);
+    const { length } = street.heard;
+    await street.pass(2 * hour);
+    assert.equal(street.heard.length, length);
+  });
+
+  test("RecoverCheckpointedStream: what nobody acknowledged is sent by whoever comes next, once the message is lost", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("SUBMITTED");
+    await street.enter("RUNNING");
+    const next = openStreet();
+    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
+    next.stage.time.now += hour;
+    await next.resync();
+    assert.deepEqual(states(next), ["SUBMITTED", "RUNNING"]);
+  });
+
+  test("RecoverNotCheckpointedStream: a delivery without a stream says so", async () => {
+    const street = openStreet();
+    street.stage.objects.delete("toys bear");
+    const ending = await street.world.deliver?.({ ...deliveryKey(message), reason: "test" });
+    assert.deepEqual(ending, { did: "nothing", why: "there is no stream of here/Toy/ns/bear" });
+  });
+
+  test("RecoverEmptyFile: a record without an outbox is a stream that begins", async () => {
+    const street = openStreet({ to: "" });
+    await street.enter("RUNNING");
+    assert.equal(street.stage.record()?.outbox, undefined);
+    assert.equal((await street.world.deliver?.({ ...deliveryKey(message), reason: "test" }))?.did, "nothing");
+    street.stage.put(toy({ annotations: { "rekindle.dev/updates-to": "https://own.example/" } }));
+    await street.resync();
+    assert.deepEqual(states(street), ["RUNNING"]);
+  });
+
+  test("RecoverEmptyDirectory: an outbox without a delivery's record is delivered from its beginning", async () => {
+    const street = openStreet();
+    street.stage.before = (call) => {
+      if (call.startsWith("send")) throw new Error("the queue is away");
+    };
+    await street.enter("RUNNING");
+    street.stage.before = () => {};
+    assert.deepEqual([states(street), await street.cursor()], [[], undefined]);
+    await street.resync();
+    assert.deepEqual(states(street), ["RUNNING"]);
+  });
+
+  test("RecoverTerminatedStream: a stream that has ended stays so", async () => {
+    const street = openStreet();
+    await street.enter("COMPLETED", { terminal: true });
+    const next = openStreet();
+    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
+    await next.enter("COMPLETED", { terminal: true });
+    await next.pass(hour);
+    assert.deepEqual(states(next), []);
+  });
+
+  for (const name of ["IgnoreDuplicateUpdate", "IgnoreDuplicateUpdateAfterRecover"])
+    test(`${name}: what the record tells already is not told again`, async () => {
+      const street = openStreet();
+      await street.enter("RUNNING");
+      const sender = name.endsWith("Recover") ? openStreet() : street;
+      for (const [, text] of street.stage.checkpoints.all()) await copied(sender, text);
+      const before = sender.heard.length;
+      await sender.enter("RUNNING");
+      assert.equal(sender.heard.length, before);
+    });
+
+  for (const name of ["RejectDuplicateAck", "RejectDuplicateAckAfterRecover"])
+    test(`${name}: an acknowledgement counts once`, async () => {
+      const street = openStreet();
+      await street.enter("RUNNING");
+      const sender = name.endsWith("Recover") ? openStreet() : street;
+      for (const [, text] of street.stage.checkpoints.all()) await copied(sender, text);
+      const before = await sender.cursor();
+      await acknowledge(sender, idsOf(street)[0] ?? "");
+      assert.deepEqual([ignored(sender), await sender.cursor()], [["duplicate"], before]);
+    });
+
+  test("StrictRecoveryCorruptedFile: an outbox that cannot be read stops everything for its key", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("RUNNING");
+    const text = street.stage.checkpoints.text(message) ?? "";
+    await copied(street, text.replace('"sequence":1', '"sequence":"one"'));
+    const before = [...street.stage.checkpoints.all()];
+    await street.pass(hour);
+    await street.resync();
+    assert.deepEqual([...street.stage.checkpoints.all()], before);
+    assert.equal(street.heard.length, 1);
+    assert.ok(street.stage.lines.some(({ fields }) => String(fields["error"]).includes("outbox.entries.0.sequence")));
+  });
+
+  test("UpdateLatestWhenResending: whoever comes next fills in what is latest by then", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("SUBMITTED");
+    await street.enter("FAILED", { terminal: true });
+    const next = openStreet();
+    for (const [, text] of street.stage.checkpoints.all()) await copied(next, text);
+    next.stage.time.now += hour;
+    await next.resync();
+    assert.deepEqual(
+      next.heard.map(({ state, latest }) => [state, latest]),
+      [
+        ["SUBMITTED", "FAILED"],
+        ["FAILED", "FAILED"],
+      ],
+    );
+  });
+});
+
+/** The record of the application or of its delivery, put into another sender's store as it is. */
+const copied = async ({ stage }: Street, text: string): Promise<void> => {
+  const record = JSON.parse(text);
+  const key = record.acknowledged === undefined ? message : deliveryKey(message);
+  const there = await stage.checkpoints.load(key);
+  await stage.checkpoints.save(key, record, there?.version);
+};

@@ -1,0 +1,103 @@
+/**
+ * Many streams at once, a listener that loses and repeats, senders that die, messages that come twice or never: with a
+ * seed. Every update that was saved is heard, in the order of its stream, and none after its acknowledgement was saved.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deliveryKey } from "../../../shared/core/key.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { message } from "../engine/fakes.ts";
+import { acknowledged, openStreet, silence } from "./street.ts";
+
+/** mulberry32. */
+const chanceOf = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+/** So much of what is sent is lost, or comes twice; and so often a sender dies at a call. */
+const odds = { lost: 0.3, twice: 0.3, death: 0.01 } as const;
+
+type Tally = { readonly updates: number; readonly requests: number; readonly deaths: number };
+
+/** One application's stream of `states` states. Throws what is wrong with it. */
+const blow = async (seed: number, states: number): Promise<Tally> => {
+  const chance = chanceOf(seed);
+  const street = openStreet();
+  const due = new Set<number>();
+  const heard = new Set<number>();
+  let deaths = 0;
+  let dead = false;
+  let calm = false;
+  let latest = 0;
+  street.revive = () => {
+    dead = false;
+    if (chance() < 0.5) street.forget();
+  };
+  street.stage.before = async (call) => {
+    if (dead) throw new Error("dead");
+    if (!calm && chance() < odds.death) {
+      dead = true;
+      deaths += 1;
+      throw new Error("dead");
+    }
+    if (call !== "tell") return;
+    const cursor = await street.cursor();
+    assert.ok(
+      (cursor?.outstanding?.sequence ?? 0) > (cursor?.acknowledged ?? 0),
+      `seed ${seed}: sent after its acknowledgement`,
+    );
+  };
+  street.stage.after = (call) => {
+    if (!call.startsWith("save")) return;
+    for (const { sequence } of street.stage.record()?.outbox?.entries.slice(-2) ?? []) due.add(sequence);
+  };
+  // What is lost on its way there was not heard; what is lost on its way back was.
+  street.answer = ({ sequence }) => {
+    const fate = chance();
+    if (calm || fate >= odds.lost / 2) {
+      assert.ok(sequence >= latest, `seed ${seed}: ${sequence} after ${latest}`);
+      latest = sequence;
+      heard.add(sequence);
+    }
+    return calm || fate >= odds.lost ? acknowledged : silence;
+  };
+  for (let at = 1; at <= states; at++) {
+    await street.enter(`S${at % 5}`, { attempt: at, terminal: true });
+    if (chance() < odds.twice)
+      await step(street.world, { ...deliveryKey(message), reason: "copy" }).catch(() => street.revive());
+    await street.pass(chance() * 120_000);
+    street.heard.length = Math.min(street.heard.length, 0);
+    street.stage.calls.length = 0;
+    street.stage.lines.length = 0;
+  }
+  calm = true;
+  dead = false;
+  await street.pass(100_000);
+  await street.resync();
+  await street.pass(7_200_000);
+  const lost = [...due].filter((sequence) => !heard.has(sequence));
+  assert.deepEqual(lost, [], `seed ${seed}: lost`);
+  return { updates: due.size, requests: heard.size, deaths };
+};
+
+/** As many as are asked for, else enough for every run of the tests. */
+const wanted = Number(process.env["REKINDLE_UPDATES"] ?? 2_000);
+
+test(`of ${wanted} updates under loss, copies and deaths none is lost, out of order, or sent after its acknowledgement`, async (context) => {
+  const began = performance.now();
+  let updates = 0;
+  let deaths = 0;
+  for (let seed = 1; updates < wanted; seed++) {
+    const tally = await blow(seed, 200);
+    updates += tally.updates;
+    deaths += tally.deaths;
+  }
+  assert.ok(deaths > updates / 100, `${deaths} deaths`);
+  context.diagnostic(`${updates} updates, ${deaths} deaths, ${Math.round(performance.now() - began)} ms`);
+});

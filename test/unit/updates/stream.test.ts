@@ -1,0 +1,182 @@
+/** What a stream keeps, whom it tells, and what its listener can do to others: nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { deliveryKey } from "../../../shared/core/key.ts";
+import { capacity } from "../../../shared/core/outbox.ts";
+import { step } from "../../../shared/engine/step.ts";
+import { message, toy } from "../engine/fakes.ts";
+import { acknowledged, openStreet, type Street, silence } from "./street.ts";
+
+const hour = 3_600_000;
+const told = ({ heard }: Street): readonly string[] =>
+  heard.filter(({ answered }) => answered === "acknowledged").map(({ state, sequence }) => `${sequence} ${state}`);
+const namespace = (annotations: Record<string, string>) => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name: "ns", uid: "ns-1", resourceVersion: "1", annotations },
+});
+const annotation = "rekindle.dev/updates-to";
+
+describe("a full outbox", () => {
+  test("passes over states in between, never an end, the first or the newest; what is left comes in order", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    for (let attempt = 1; attempt <= 40; attempt++) {
+      await street.enter("RUNNING", { attempt });
+      await street.enter(attempt % 10 === 0 ? "FAILED" : "PENDING_RERUN", { attempt, terminal: attempt % 10 === 0 });
+    }
+    const kept = street.stage.record()?.outbox?.entries ?? [];
+    assert.equal(kept.length, capacity);
+    assert.deepEqual([kept[0]?.sequence, kept.at(-1)?.sequence], [1, 80]);
+    assert.deepEqual(
+      kept.filter(({ terminal }) => terminal).map(({ attempt }) => attempt),
+      [10, 20, 30, 40],
+    );
+    street.answer = () => acknowledged;
+    await street.pass(hour);
+    assert.deepEqual(
+      told(street),
+      kept.map(({ sequence, state }) => `${sequence} ${state}`),
+    );
+  });
+
+  test("gives up what is acknowledged before it passes over anything", async () => {
+    const street = openStreet();
+    for (let attempt = 1; attempt <= 100; attempt++) await street.enter("RUNNING", { attempt });
+    assert.ok((street.stage.record()?.outbox?.entries.length ?? 0) <= capacity / 2 + 1);
+    assert.equal(told(street).length, 100);
+  });
+});
+
+describe("the next object of a name", () => {
+  test("waits for no listener of the one before, whose updates go on under its key", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    await street.enter("RUNNING");
+    street.stage.put(toy({ uid: "toy-2" }));
+    await street.enter("SUBMITTED");
+    await street.enter("SUBMITTED");
+    assert.equal(street.stage.record()?.uid, "toy-2");
+    street.answer = () => acknowledged;
+    await street.pass(hour);
+    assert.deepEqual(told(street), ["1 RUNNING", "2 DELETED", "3 SUBMITTED"]);
+  });
+
+  test("begins a stream of its own when everything was told", async () => {
+    const street = openStreet();
+    await street.enter("COMPLETED", { terminal: true });
+    street.stage.objects.delete("toys bear");
+    await street.resync();
+    street.stage.put(toy({ uid: "toy-2" }));
+    await street.enter("SUBMITTED");
+    assert.deepEqual(told(street), ["1 COMPLETED", "1 SUBMITTED"]);
+    assert.equal(new Set(street.heard.map(({ id }) => id)).size, 2);
+  });
+});
+
+describe("a listener", () => {
+  test("is named by the object before its namespace, and by that before the operator", async () => {
+    const street = openStreet();
+    await street.enter("A");
+    street.stage.objects.set("namespaces ns", namespace({ [annotation]: "https://namespace.example/" }));
+    await street.pass(hour);
+    await street.enter("B");
+    street.stage.put(toy({ annotations: { [annotation]: "https://own.example/" } }));
+    await street.enter("C");
+    street.stage.put(toy({ annotations: { [annotation]: "none" } }));
+    await street.enter("D");
+    assert.deepEqual(
+      street.heard.map(({ to, state }) => [to, state]),
+      [
+        ["operator", "A"],
+        ["https://namespace.example/", "B"],
+        ["https://own.example/", "C"],
+      ],
+    );
+    await street.resync();
+    assert.deepEqual([street.stage.record()?.outbox, await street.cursor()], [undefined, undefined]);
+  });
+
+  test("that takes the place of a dead one is told at once what that one never heard, in order", async () => {
+    const street = openStreet();
+    street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
+    for (const state of ["SUBMITTED", "RUNNING"]) await street.enter(state);
+    await street.pass(hour / 2);
+    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    await street.enter("RUNNING");
+    assert.deepEqual(told(street), ["1 SUBMITTED", "2 RUNNING"]);
+  });
+
+  test("that took the place of another while nobody was there hears all that the other one never heard, in order", async () => {
+    const street = openStreet();
+    street.answer = ({ to, sequence }) => (to.includes("new.example") || sequence === 1 ? acknowledged : silence);
+    for (const state of ["SUBMITTED", "RUNNING", "FAILING"]) await street.enter(state);
+    street.forget();
+    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    street.stage.time.now += 24 * hour;
+    await street.resync();
+    assert.deepEqual(
+      street.heard.filter(({ to }) => to.includes("new.example")).map(({ sequence, state }) => `${sequence} ${state}`),
+      ["2 RUNNING", "3 FAILING"],
+    );
+  });
+
+  test("is known to the record although the message of its change was lost", async () => {
+    const street = openStreet();
+    street.answer = ({ to }) => (to.includes("new.example") ? acknowledged : silence);
+    await street.enter("RUNNING");
+    street.stage.put(toy({ annotations: { [annotation]: "https://new.example/" } }));
+    await street.pass(hour);
+    assert.deepEqual(told(street), ["1 RUNNING"]);
+    assert.equal(street.stage.record()?.outbox?.to, "https://new.example/");
+  });
+
+  test("that may not be one is told as an event, once, and holds up nothing", async () => {
+    const street = openStreet();
+    street.answer = () => ({ did: "refused", error: "host inside leads to 10.0.0.1" });
+    await street.enter("SUBMITTED");
+    await street.enter("RUNNING");
+    await street.pass(hour);
+    const events = [...street.stage.objects.values()].filter(({ kind }) => kind === "Event");
+    assert.deepEqual(
+      events.map(({ reason, message: text }) => [reason, text]),
+      [["UpdatesRefused", "status updates are not sent: host inside leads to 10.0.0.1"]],
+    );
+    assert.equal(street.stage.record()?.outbox?.entries.length, 2);
+  });
+
+  test("is not asked for by a step that has nothing to tell: quiet writes nothing", async () => {
+    const street = openStreet();
+    await street.enter("RUNNING");
+    const before = [...street.stage.checkpoints.all()];
+    for (let times = 0; times < 100; times++) {
+      await step(street.world, message);
+      await step(street.world, { ...deliveryKey(message), reason: "copy" });
+    }
+    assert.deepEqual([...street.stage.checkpoints.all()], before);
+    assert.equal(street.heard.length, 1);
+  });
+
+  test("cannot be asked for where namespaces may not be read: the operator's word counts", async () => {
+    const street = openStreet();
+    street.stage.before = (call) => {
+      if (call.startsWith("get namespaces")) throw new Error("forbidden");
+    };
+    await street.enter("RUNNING");
+    assert.deepEqual(told(street), ["1 RUNNING"]);
+  });
+});
+
+test("NonStrictRecoveryCorruptedFile: an outbox that cannot be read is given up, and a stream begins anew", async () => {
+  const street = openStreet({ strict: false });
+  street.answer = () => silence;
+  await street.enter("SUBMITTED");
+  const kept = await street.stage.checkpoints.load(message);
+  const record = JSON.parse((street.stage.checkpoints.text(message) ?? "").replace('"sequence":1', '"sequence":"one"'));
+  await street.stage.checkpoints.save(message, record, kept?.version);
+  street.answer = () => acknowledged;
+  await street.enter("RUNNING");
+  await street.pass(hour);
+  assert.deepEqual(told(street), ["1 RUNNING"]);
+  assert.equal(new Set(street.heard.map(({ id }) => id)).size, 2);
+});

@@ -1,0 +1,186 @@
+/**
+ * A street with one sender and one listener under a clock that is turned by hand: the real step, the real delivery and
+ * the real queue, a listener that does as it is told, and a sender that may die at any call.
+ */
+import { type EmbeddedQueue, openQueue } from "../../../shared/adapters/embedded/queue.ts";
+import { deliveryKey, type Message } from "../../../shared/core/key.ts";
+import type { StateUpdate } from "../../../shared/core/outbox.ts";
+import type { Sent, Sink } from "../../../shared/core/sink.ts";
+import { merged } from "../../../shared/engine/batch.ts";
+import { readRecord } from "../../../shared/engine/record.ts";
+import { recovery } from "../../../shared/engine/settings.ts";
+import { step } from "../../../shared/engine/step.ts";
+import type { World } from "../../../shared/engine/world.ts";
+import { type Cursor, readCursor } from "../../../shared/updates/cursor.ts";
+import { deliver } from "../../../shared/updates/deliver.ts";
+import { openUpdates } from "../../../shared/updates/listeners.ts";
+import { message, type Stage, stage, toys } from "../engine/fakes.ts";
+
+/** One request that reached the listener. */
+export type Heard = {
+  readonly at: number;
+  readonly to: string;
+  readonly id: string;
+  readonly sequence: number;
+  readonly state: string;
+  readonly latest: string;
+  readonly answered: Sent["did"];
+};
+
+export type Street = {
+  readonly stage: Stage;
+  readonly world: World;
+  readonly heard: Heard[];
+  /** What the listener makes of a request; what it throws, kills the sender. */
+  answer: (heard: Omit<Heard, "answered">) => Sent;
+  /** Where updates go when nobody says anything else. */
+  readonly queue: EmbeddedQueue;
+  /** Called when a sender has died: the next one begins. */
+  revive: () => void;
+  /** All messages are lost. */
+  forget(): void;
+  /** The application is in this state now, and its step is taken. */
+  enter(state: string, more?: Partial<StateUpdate>): Promise<void>;
+  /** Lets time pass until so much later, everything due in its order. */
+  pass(ms: number): Promise<void>;
+  /** What a resync finds. */
+  resync(): Promise<void>;
+  cursor(): Promise<Cursor | undefined>;
+};
+
+export const listener = "https://listener.example/hook";
+
+export const acknowledged: Sent = { did: "acknowledged" };
+export const silence: Sent = { did: "failed", error: "no answer" };
+
+const memoryOf = (word: StateUpdate, count: number) => ({ count, word });
+
+type Settings = {
+  readonly to?: string;
+  readonly strict?: boolean;
+  /** What carries updates to a listener that is real: its acknowledgement may then be lost on the way back. */
+  readonly carrier?: Sink;
+};
+
+export const openStreet = (settings: Settings = {}): Street => {
+  const home = stage();
+  const anew = (): EmbeddedQueue => openQueue({ now: () => home.time.now, visibilityMs: 90_000 });
+  let queue = anew();
+  const heard: Heard[] = [];
+  let said: StateUpdate | undefined;
+  let count = 0;
+  home.decide = ({ object }) =>
+    object === undefined
+      ? { memory: { count }, stages: [], forget: true }
+      : { memory: memoryOf(said ?? { state: "", attempt: 0, terminal: false }, count), stages: [] };
+  home.tells = () => said;
+  const sink: Sink = async (to, parcel, now) => {
+    const { id, body, update } = parcel;
+    const { data } = JSON.parse(body);
+    const request = {
+      at: home.time.now,
+      to,
+      id,
+      sequence: update.sequence,
+      state: update.state,
+      latest: data.latest.state,
+    };
+    await home.before("tell");
+    const carried = (await settings.carrier?.(to, parcel, now)) ?? acknowledged;
+    const sent = carried.did === "acknowledged" ? street.answer(request) : carried;
+    heard.push({ ...request, answered: sent.did });
+    home.after("tell");
+    return sent;
+  };
+  const ports = {
+    ...home.world,
+    queue: {
+      send: async (sending: Message, id: string) => {
+        await home.before("send");
+        await queue.send(sending, id);
+        home.after("send");
+      },
+      sendLater: async (sending: Message, id: string, delayMs: number) => {
+        await home.before("sendLater");
+        await queue.sendLater(sending, id, delayMs);
+        home.after("sendLater");
+      },
+    },
+    clock: { monotonic: () => home.time.now },
+  };
+  const updates = openUpdates({
+    ...ports,
+    read: readRecord,
+    fallback: settings.to ?? listener,
+    now: () => home.time.now,
+  });
+  const resourceOf = (kind: string) => (kind === "Toy" ? toys : undefined);
+  const desk = { ...ports, read: readRecord, resourceOf, destinationOf: updates.destinationOf, sink };
+  const world: World = {
+    ...ports,
+    updates,
+    deliver: (asked) => deliver(desk, asked),
+    recovery: { ...recovery, strict: settings.strict ?? true },
+  };
+
+  const take = async (messages: readonly Message[]): Promise<boolean> => {
+    const [first, ...others] = messages;
+    if (first === undefined) return true;
+    try {
+      await step(world, merged([first, ...others]));
+      return true;
+    } catch {
+      street.revive();
+      return false;
+    }
+  };
+  const drain = async (): Promise<void> => {
+    for (let found = queue.receive(10); found.length > 0; found = queue.receive(10)) {
+      for (const delivery of found) {
+        const from = queue;
+        if (await take(delivery.messages)) from.acknowledge(delivery);
+        else from.giveBack(delivery, 90_000);
+      }
+    }
+  };
+  const street: Street = {
+    stage: home,
+    world,
+    heard,
+    get queue() {
+      return queue;
+    },
+    revive: () => {},
+    forget: () => {
+      queue = anew();
+    },
+    answer: () => acknowledged,
+    enter: async (state, more = {}) => {
+      said = { state, attempt: 1, terminal: false, ...more };
+      count += 1;
+      await queue.send(message, `enter ${count}`);
+      await drain();
+    },
+    pass: async (ms) => {
+      const until = home.time.now + ms;
+      await drain();
+      for (let due = queue.nextDue(); due !== undefined && due <= until; due = queue.nextDue()) {
+        home.time.now = Math.max(home.time.now, due);
+        await drain();
+      }
+      home.time.now = until;
+    },
+    resync: async () => {
+      count += 1;
+      await queue.send({ ...message, reason: "resync" }, `sweep ${count}`);
+      await queue.send({ ...deliveryKey(message), reason: "resync" }, `sweep ${count} updates`);
+      await drain();
+    },
+    cursor: async () => {
+      const kept = await home.checkpoints.load(deliveryKey(message));
+      const read = kept === undefined ? undefined : readRecord(kept.record);
+      return read?.ok === true ? readCursor(read.record.memory) : undefined;
+    },
+  };
+  return street;
+};

@@ -1,0 +1,280 @@
+/** A CronJob's times step by step: one job for each, whatever comes between. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
+import { Stage } from "../stage.ts";
+
+const operator = volcanoCronJob({ settledMs: 16_000 });
+
+/** 2026-11-02 at this time. */
+const at = (text: string): number => Date.parse(`2026-11-02T${text}Z`);
+
+const minute = 60_000;
+
+const nightly = (spec: object = {}, time = "08:00:30", { status = {}, metadata = {} } = {}) =>
+  new Stage(
+    operator,
+    {
+      apiVersion: "batch.volcano.sh/v1alpha1",
+      kind: "CronJob",
+      metadata: { name: "nightly", generation: 1, ...metadata },
+      spec: {
+        schedule: "*/5 * * * *",
+        jobTemplate: { metadata: { labels: { a: "b" }, annotations: { c: "d" } }, spec: { minAvailable: 1 } },
+        ...spec,
+      },
+      status,
+    },
+    at(time),
+  );
+
+const nameAt = (time: string): string => `nightly-${Math.floor(at(time) / minute)}`;
+
+/** To a time of the schedule, whose job is then there. */
+const begun = (spec: object = {}) => {
+  const stage = nightly(spec).run();
+  stage.now = at("08:05:00");
+  return stage.run();
+};
+
+const activeIn = ({ active = [] }: { readonly active?: unknown }): unknown =>
+  Array.isArray(active) ? active.map(({ name }) => name) : [];
+
+describe("a time of a CronJob", () => {
+  test("is looked forward to by a timer", () => {
+    const { last, deeds } = nightly().run();
+    assert.deepEqual([deeds, last?.wakeAt], [[], at("08:05:00")]);
+  });
+
+  test("makes a job with upstream's name, labels, annotation and owner", () => {
+    const stage = begun({ timeZone: "Europe/Berlin" });
+    const { metadata, spec } = stage.get("jobs", nameAt("08:05:00"));
+    assert.deepEqual(metadata.labels, { a: "b" });
+    assert.deepEqual(metadata.annotations, {
+      c: "d",
+      "volcano.sh/cronjob-scheduled-timestamp": "2026-11-02T09:05:00+01:00",
+    });
+    const apiVersion = "batch.volcano.sh/v1alpha1";
+    const owner = { apiVersion, kind: "CronJob", name: "nightly", uid: stage.own().metadata.uid };
+    assert.deepEqual(metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
+    assert.deepEqual(spec, { minAvailable: 1 });
+    assert.deepEqual(stage.told, [`SuccessfulCreate: Created job ${nameAt("08:05:00")} for CronJob ns/nightly`]);
+    const { active, lastScheduleTime } = stage.status();
+    const { uid } = metadata;
+    assert.deepEqual(active, [{ apiVersion, kind: "Job", namespace: "ns", name: nameAt("08:05:00"), uid }]);
+    assert.equal(lastScheduleTime, "2026-11-02T08:05:00Z");
+    assert.equal(stage.last?.wakeAt, at("08:10:00"));
+  });
+
+  test("is taken once by steps that die between the save and the creation", () => {
+    const stage = nightly().run();
+    stage.now = at("08:05:00");
+    stage.step(true);
+    stage.now = at("08:05:20");
+    stage.run();
+    stage.run();
+    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("08:05:00")}`]);
+  });
+
+  test("that was missed is made up for by one job, and many of them are warned of", () => {
+    const stage = nightly().run();
+    stage.now = at("18:02:00");
+    stage.run();
+    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("18:00:00")}`]);
+    assert.match(stage.told.join(), /TooManyMissedTimes/);
+  });
+
+  test("is over when its deadline has passed", () => {
+    const stage = nightly({ startingDeadlineSeconds: 30 }).run();
+    stage.now = at("08:05:40");
+    stage.run();
+    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
+  });
+
+  test("that was decided on and not begun before its deadline is over, too", () => {
+    const stage = nightly({ startingDeadlineSeconds: 30 }).run();
+    stage.now = at("08:05:00");
+    stage.step(true);
+    stage.now = at("08:06:00");
+    stage.run();
+    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
+  });
+
+  const zones = [
+    ["America/New_York", "2026-11-02T03:05:00-05:00"],
+    ["Asia/Kolkata", "2026-11-02T13:35:00+05:30"],
+    ["UTC", "2026-11-02T08:05:00Z"],
+  ] as const;
+  for (const [timeZone, text] of zones)
+    test(`is told on the clocks of ${timeZone}`, () => {
+      const { annotations } = begun({ timeZone }).get("jobs", nameAt("08:05:00")).metadata;
+      assert.equal(annotations?.["volcano.sh/cronjob-scheduled-timestamp"], text);
+    });
+
+  test("is none while it is suspended, and the last one is made up for afterwards, as upstream does", () => {
+    const stage = nightly({ suspend: true }).run();
+    assert.equal(stage.last?.rests, true);
+    stage.now = at("08:12:00");
+    stage.run();
+    assert.deepEqual(stage.deeds, []);
+    stage.change("cronjobs", "nightly", { spec: { suspend: false } });
+    stage.run();
+    assert.deepEqual(stage.deeds, [`create jobs ${nameAt("08:10:00")}`]);
+  });
+
+  test("of an edited schedule counts from the edit", () => {
+    const stage = nightly({ schedule: "0 0 * * *" }).run();
+    stage.now = at("12:03:00");
+    stage.change("cronjobs", "nightly", { spec: { schedule: "*/5 * * * *" } });
+    stage.run();
+    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("12:05:00")]);
+  });
+
+  test("that upstream took is not taken again", () => {
+    const [status, metadata] = [
+      { lastScheduleTime: "2026-11-02T08:05:00Z" },
+      { creationTimestamp: "2026-11-02T07:00:00Z" },
+    ];
+    const stage = nightly({}, "08:07:00", { status, metadata }).run();
+    assert.deepEqual(stage.deeds, []);
+  });
+
+  test("whose job a stranger's name takes is given up and told", () => {
+    const stage = nightly().run();
+    stage.refuses = () => ({ status: 409, reason: "NameTaken", message: "exists" });
+    stage.now = at("08:05:00");
+    stage.run();
+    assert.match(stage.told.join(), /ForeignJob: Failed to create job: exists/);
+    assert.equal(stage.last?.wakeAt, at("08:10:00"));
+  });
+});
+
+describe("jobs of a CronJob", () => {
+  const policies = [
+    { policy: "Allow", deeds: [`create jobs ${nameAt("08:10:00")}`] },
+    { policy: "Forbid", deeds: [] },
+    { policy: "Replace", deeds: [`delete jobs ${nameAt("08:05:00")}`, `create jobs ${nameAt("08:10:00")}`] },
+  ] as const;
+  for (const { policy, deeds } of policies)
+    test(`at the next time, beside one that runs, under ${policy}: ${deeds.join(", ") || "nothing"}`, () => {
+      const stage = begun({ concurrencyPolicy: policy });
+      stage.now = at("08:10:00");
+      stage.run();
+      assert.deepEqual(stage.deeds.slice(1), deeds);
+    });
+
+  test("are replaced also by a step that follows one that died once it had decided", () => {
+    const stage = begun({ concurrencyPolicy: "Replace" });
+    stage.now = at("08:10:00");
+    stage.step(true);
+    stage.turn(20_000).run();
+    assert.deepEqual(stage.names("jobs"), [nameAt("08:10:00")]);
+    assert.match(stage.told.join(), /Created job nightly-\d+ .*Created job nightly-\d+ /);
+  });
+
+  test("that were held back come when the one before has ended", () => {
+    const stage = begun({ concurrencyPolicy: "Forbid" });
+    stage.now = at("08:10:00");
+    stage.run();
+    assert.match(stage.told.join(), /ForbidConcurrent: Skipping job creation because another job is already running/);
+    stage.turn(minute);
+    stage.job(nameAt("08:05:00"), "Completed");
+    stage.run();
+    assert.deepEqual(stage.deeds.slice(1), [`create jobs ${nameAt("08:10:00")}`]);
+  });
+
+  test("are not replaced before no slow creation can bring them back", () => {
+    const stage = nightly({ schedule: "@every 8s", concurrencyPolicy: "Replace" }, "08:00:48").run();
+    stage.turn(8_000).run();
+    const held = stage.turn(8_000).run().deeds.length;
+    assert.deepEqual([held, stage.last?.wakeAt], [1, at("08:01:12")]);
+    stage.turn(8_000).run();
+    const [first, second] = [nameAt("08:00:56"), nameAt("08:01:12")];
+    assert.deepEqual(stage.deeds.slice(1), [`delete jobs ${first}`, `create jobs ${second}`]);
+  });
+
+  test("leave the active ones when they end, and the newest success is remembered beyond its job", () => {
+    const stage = begun({ successfulJobsHistoryLimit: 0 });
+    stage.turn(minute);
+    stage.job(nameAt("08:05:00"), "Completed");
+    stage.run();
+    assert.match(stage.told.join(), /SawCompletedJob: Saw completed job: nightly-\d+ in active, remove/);
+    assert.deepEqual(activeIn(stage.status()), []);
+    assert.equal(stage.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
+    assert.deepEqual(stage.names("jobs"), []);
+    stage.run();
+    assert.equal(stage.status()["lastSuccessfulTime"], "2026-11-02T08:06:00Z");
+  });
+
+  test("on their way out are active no more, but still hold others back under Forbid", () => {
+    const stage = begun({ concurrencyPolicy: "Forbid" });
+    stage.change("jobs", nameAt("08:05:00"), { metadata: { deletionTimestamp: "2026-11-02T08:06:00Z" } });
+    stage.now = at("08:10:00");
+    stage.run();
+    assert.deepEqual([activeIn(stage.status()), stage.deeds.length], [[], 1]);
+  });
+
+  test("on their way out are no history: another is not deleted for them", () => {
+    const stage = begun({ successfulJobsHistoryLimit: 1 });
+    stage.job(nameAt("08:05:00"), "Completed");
+    stage.now = at("08:10:00");
+    stage.run();
+    stage.job(nameAt("08:10:00"), "Completed");
+    stage.change("jobs", nameAt("08:10:00"), { metadata: { deletionTimestamp: "2026-11-02T08:10:10Z" } });
+    stage.turn(minute).run();
+    assert.deepEqual(stage.names("jobs"), [nameAt("08:05:00"), nameAt("08:10:00")]);
+  });
+
+  test("that somebody deleted are said to be gone", () => {
+    const stage = begun();
+    stage.remove("jobs", nameAt("08:05:00"));
+    stage.run();
+    assert.match(stage.told.join(), /StaleReference: Active job "nightly-\d+" no longer exists/);
+    assert.deepEqual(stage.deeds.length, 1);
+  });
+
+  test("are kept as the limits say, the newest; those that were terminated are nobody's history", () => {
+    const stage = nightly({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }).run();
+    const ends = ["Completed", "Failed", "Completed", "Terminated", "Completed", "Failed"];
+    for (const [index, phase] of ends.entries()) {
+      stage.now = at("08:05:00") + index * 5 * minute;
+      stage.run();
+      stage.turn(minute);
+      stage.job(`nightly-${at("08:05:00") / minute + index * 5}`, phase);
+      stage.run();
+    }
+    assert.deepEqual(stage.names("jobs"), [
+      nameAt("08:15:00"),
+      nameAt("08:20:00"),
+      nameAt("08:25:00"),
+      nameAt("08:30:00"),
+    ]);
+  });
+});
+
+describe("a CronJob that cannot be followed", () => {
+  const rows = [
+    { spec: { schedule: "every night" }, says: /UnParseableCronJobSchedule: .*every night/ },
+    { spec: { timeZone: "Mars/Olympus" }, says: /InvalidTimeZone: Invalid time zone "Mars\/Olympus"/ },
+    { spec: { schedule: "59 23 31 2 *" }, says: /InvalidSchedule: .*less than 1 second/ },
+    {
+      spec: { concurrencyPolicy: "Maybe" },
+      says: /InvalidSpec: spec.concurrencyPolicy must be Allow, Forbid or Replace/,
+    },
+    { spec: { startingDeadlineSeconds: "soon" }, says: /InvalidSpec: .*startingDeadlineSeconds/ },
+  ] as const;
+  for (const { spec, says } of rows)
+    test(`says so, and rests: ${JSON.stringify(spec)}`, () => {
+      const stage = nightly(spec).run();
+      assert.match(stage.told.join(), says);
+      assert.deepEqual([stage.last?.rests, stage.deeds], [true, []]);
+      assert.match(stage.last?.waitsFor ?? "", /its spec to be corrected/);
+    });
+
+  test("is warned of a zone in its schedule, which counts", () => {
+    const stage = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
+    assert.match(stage.told.join(), /UnsupportedSchedule/);
+    assert.equal(stage.last?.wakeAt, at("09:00:00"));
+    assert.deepEqual(stage.step().stages, []);
+  });
+});

@@ -1,0 +1,140 @@
+/** Probes: a job that is made while those that it depends on still run, as soon as they show what is wanted. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ProbeResult } from "../../../../shared/core/query.ts";
+import { flowOf } from "./stages.ts";
+
+const probing = (probe: object) => {
+  const stage = flowOf([{ name: "a" }, { name: "b", dependsOn: { targets: ["a"], probe } }]).run();
+  for (const index of [0, 1])
+    stage.put(
+      { plural: "pods" },
+      {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: {
+          name: `f-a-w-${index}`,
+          labels: { "volcano.sh/job-name": "f-a", "volcano.sh/task-spec": "w" },
+          ownerReferences: [
+            {
+              apiVersion: "batch.volcano.sh/v1alpha1",
+              kind: "Job",
+              name: "f-a",
+              uid: stage.get("jobs", "f-a").metadata.uid,
+            },
+          ],
+        },
+        status: { phase: "Running" },
+      },
+    );
+  stage.job("f-a", "Running", { taskStatusCount: { w: { phase: { Running: 2 } } } });
+  return stage;
+};
+
+const http = {
+  httpGetList: [{ taskName: "w", path: "/ready?full=1", port: 8080, httpHeader: { name: "X-Who", value: "me" } }],
+};
+const tcp = { tcpSocketList: [{ taskName: "w", port: 22 }] };
+const status = (phase: string) => ({ taskStatusList: [{ taskName: "w", phase }] });
+
+const silent = (why: Extract<ProbeResult, { heard: false }>["why"], message = ""): ProbeResult => ({
+  heard: false,
+  why,
+  message,
+});
+const refused =
+  'HTTP 503: {"message":"error trying to reach service: dial tcp 10.1.1.1:22: connect: connection refused"}';
+
+describe("a probe", () => {
+  const rows: readonly (readonly [what: string, probe: object, hearing: ProbeResult, met: boolean])[] = [
+    ["a page that says JSON", http, { heard: true, value: {} }, true],
+    ["a page that says anything", http, silent("notJson", "ok"), true],
+    ["a page that is missing", http, silent("notFound", "HTTP 404: no"), false],
+    ["a page of a server in trouble", http, silent("unreachable", "HTTP 500: oh"), false],
+    ["a port where a page is missing", tcp, silent("notFound", "HTTP 404: no"), true],
+    [
+      "a port that speaks another language",
+      tcp,
+      silent("unreachable", 'HTTP 503: malformed HTTP response \\"SSH-2.0\\"'),
+      true,
+    ],
+    ["a port that nobody listens at", tcp, silent("unreachable", refused), false],
+    ["a port that says nothing", tcp, silent("timeout", "2000 ms"), false],
+    ["an API server that cannot be reached", tcp, silent("unreachable", "ECONNRESET"), false],
+    ["a right that is missing", tcp, silent("forbidden", "HTTP 403: pods is forbidden: User x"), false],
+    ["a phase that enough pods are in", status("Running"), silent("timeout"), true],
+    ["a phase that they are not in", status("Succeeded"), silent("timeout"), false],
+  ];
+  for (const [what, probe, hearing, met] of rows)
+    test(`${what}: the next job ${met ? "is made" : "waits"}`, () => {
+      const stage = probing(probe);
+      stage.hears = () => hearing;
+      stage.run();
+      assert.equal(stage.deeds.includes("create jobs f-b"), met);
+      assert.equal(stage.last?.pollMs, met ? undefined : 10_000);
+    });
+
+  test("asks each pod of the task at the port, the path and with the header that it names", () => {
+    const stage = probing(http);
+    const asked: unknown[] = [];
+    stage.hears = (query) => {
+      asked.push([query.pod.name, query.port, query.path, query.query, query.header]);
+      return { heard: true, value: {} };
+    };
+    stage.step();
+    const header = { name: "X-Who", value: "me" };
+    assert.deepEqual(asked, [
+      ["f-a-w-0", 8080, ["ready"], "full=1", header],
+      ["f-a-w-1", 8080, ["ready"], "full=1", header],
+    ]);
+  });
+
+  test("waits for as many pods as the task needs", () => {
+    const stage = probing(tcp);
+    stage.hears = () => ({ heard: true, value: {} });
+    stage.change("pods", "f-a-w-1", { status: { phase: "Pending" } });
+    stage.run();
+    assert.match(stage.last?.waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+  });
+
+  test("has nothing to ask of a job that is complete", () => {
+    const stage = probing(http);
+    stage.job("f-a", "Completed");
+    stage.run();
+    assert.ok(stage.deeds.includes("create jobs f-b"));
+  });
+
+  test("is of those jobs that have such a task, complete or not", () => {
+    const stage = flowOf([
+      { name: "a" },
+      { name: "c" },
+      {
+        name: "b",
+        dependsOn: { targets: ["a", "c"], probe: { taskStatusList: [{ taskName: "ps", phase: "Running" }] } },
+      },
+    ]).run();
+    stage.change("jobs", "f-a", { spec: { tasks: [{ name: "ps", replicas: 1 }] } });
+    stage.job("f-a", "Completed");
+    stage.run();
+    assert.ok(stage.deeds.includes("create jobs f-b"));
+  });
+
+  test("asks no pods of an earlier job of the name", () => {
+    const stage = probing(tcp);
+    stage.hears = () => ({ heard: true, value: {} });
+    const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f-a", uid: "earlier" };
+    stage.change("pods", "f-a-w-0", { metadata: { ownerReferences: [owner] } });
+    stage.run();
+    assert.match(stage.last?.waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+  });
+
+  test("of a task that there is not is told", () => {
+    const stage = probing({ taskStatusList: [{ taskName: "ps", phase: "Running" }] }).run();
+    assert.match(stage.told.join(), /none of its jobs has a task "ps": correct dependsOn.probe/);
+  });
+
+  test("that asks for nothing is none: the job waits for completion", () => {
+    const stage = probing({ httpGetList: [] }).run();
+    assert.equal(stage.last?.waitsFor, "f-a to be complete");
+  });
+});

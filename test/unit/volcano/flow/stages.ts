@@ -1,0 +1,45 @@
+/** Flows among their templates and jobs, for tests of their decisions. */
+
+import { volcanoJobFlow } from "../../../../shared/volcano/flow/operator.ts";
+import { jobTemplates } from "../../../../shared/volcano/resource.ts";
+import { Stage } from "../stage.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** 2026-11-02T08:00:00Z. */
+const eight = Date.UTC(2026, 10, 2, 8);
+
+export const podTemplate = {
+  spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox", env: [{ name: "A", value: "1" }] }] },
+};
+
+export const template = (name: string, spec: Fields = {}) => ({
+  apiVersion: "flow.volcano.sh/v1alpha1",
+  kind: "JobTemplate",
+  metadata: { name },
+  spec: { queue: "default", tasks: [{ name: "w", replicas: 2, template: podTemplate }], ...spec },
+});
+
+/** A flow `f` of these, each with a template of its name unless `templates` says otherwise. */
+export const flowOf = (
+  flows: readonly Fields[],
+  { spec = {}, templates, status = {} }: { spec?: Fields; templates?: readonly string[]; status?: Fields } = {},
+) => {
+  const object = {
+    apiVersion: "flow.volcano.sh/v1alpha1",
+    kind: "JobFlow",
+    metadata: { name: "f", generation: 1 },
+    spec: { flows, ...spec },
+    status,
+  };
+  const stage = new Stage(volcanoJobFlow({ settledMs: 16_000 }), object, eight);
+  const names = templates ?? flows.map(({ name }) => `${name}`);
+  for (const name of names) stage.put(jobTemplates, template(name));
+  return stage;
+};
+
+export const after = (name: string, ...targets: readonly string[]): Fields => ({ name, dependsOn: { targets } });
+
+type Flow = ReturnType<typeof flowOf>;
+
+export const phaseOf = (stage: Flow): unknown => Object(stage.status()["state"])["phase"];

@@ -1,0 +1,30 @@
+/** A template's status names the jobs that were made from it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { volcanoJobTemplate } from "../../../../shared/volcano/flow/template.ts";
+import { Stage } from "../stage.ts";
+import { template } from "./stages.ts";
+
+const made = (name: string, from: string) => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name, labels: { "volcano.sh/createdByJobTemplate": `ns.${from}` } },
+});
+
+describe("a template", () => {
+  test("names its jobs, and the last of them also when all are gone, as upstream does", () => {
+    const stage = new Stage(volcanoJobTemplate, template("a"), 0).run();
+    assert.deepEqual([stage.status(), stage.last?.rests], [{}, true]);
+    for (const [name, from] of [
+      ["g-a", "a"],
+      ["f-a", "a"],
+      ["f-b", "b"],
+    ] as const)
+      stage.put({ plural: "jobs" }, made(name, from));
+    stage.run();
+    assert.deepEqual(stage.status(), { jobDependsOnList: ["f-a", "g-a"] });
+    for (const name of ["f-a", "g-a"]) stage.remove("jobs", name);
+    stage.run();
+    assert.deepEqual(stage.status(), { jobDependsOnList: ["f-a", "g-a"] });
+  });
+});

@@ -1,0 +1,83 @@
+/** What jobs and flows of Volcano's are told ahead of a migration: a row per difference, and silence where there is none. */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Stored } from "../../../shared/core/object.ts";
+import { volcanoForecast } from "../../../shared/volcano/forecast.ts";
+
+const metadata = { name: "a", namespace: "default", uid: "u", resourceVersion: "1" };
+
+const task = (more: object = {}, containers: readonly object[] = [{ name: "c", image: "i" }]) => ({
+  name: "w",
+  replicas: 1,
+  template: { spec: { containers } },
+  ...more,
+});
+
+const job = (spec: object, status: object = { state: { phase: "Running" } }): Stored => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata,
+  spec: { minAvailable: 1, tasks: [task()], ...spec },
+  status,
+});
+
+const flow = (...flows: readonly object[]): Stored => ({
+  apiVersion: "flow.volcano.sh/v1alpha1",
+  kind: "JobFlow",
+  metadata,
+  spec: { flows },
+});
+
+const two = [
+  { name: "c", image: "i" },
+  { name: "d", image: "i" },
+];
+const onFailure = [{ event: "PodFailed", action: "RestartJob" }];
+const onUnknown = [{ event: "Unknown", action: "RestartJob" }];
+const onCode = [{ exitCode: 3, action: "TerminateJob" }];
+const part = [{ event: "PodFailed", action: "RestartPod" }];
+
+const rows: readonly (readonly [what: string, object: Stored, says: readonly RegExp[]])[] = [
+  ["a plain job", job({}), []],
+  ["one whose status makes no sense", job({}, { failed: "many" }), []],
+  ["failures and a policy", job({ policies: onFailure }, { state: { phase: "Running" }, failed: 1 }), [/acted on now/]],
+  ["failures of what has ended", job({ policies: onFailure }, { state: { phase: "Aborted" }, failed: 1 }), []],
+  ["failures without a policy", job({}, { state: { phase: "Running" }, failed: 1 }), []],
+  [
+    "a task's waiting pods",
+    job({ tasks: [task({ policies: [{ event: "PodPending", action: "AbortJob", timeout: "1m" }] })] }),
+    [/PodPending is about/, /start again once/],
+  ],
+  ["Unknown before a restart", job({ policies: onUnknown }), []],
+  [
+    "Unknown after a restart",
+    job({ policies: onUnknown }, { state: { phase: "Running" }, version: 1 }),
+    [/acted on again/],
+  ],
+  ["exit codes of one container", job({ policies: onCode }), []],
+  ["exit codes of two", job({ policies: onCode, tasks: [task({}, two)] }), [/exit codes of all containers/]],
+  ["a part restarted, alone", job({ policies: part }), []],
+  [
+    "a part restarted, with what is shared",
+    job({ policies: part, plugins: { ssh: [] } }),
+    [/a restart of a part keeps/],
+  ],
+  ["a plain flow", flow({ name: "a" }, { name: "b", dependsOn: { targets: ["a"] } }), []],
+  ["a flow that probes", flow({ name: "b", dependsOn: { targets: ["a"], probe: {} } }), [/its probes are obeyed/]],
+  ["a flow that patches", flow({ name: "b", patch: { jobSpec: {} } }), [/its patches are merged/]],
+];
+
+describe("ahead of a migration", () => {
+  for (const [what, object, says] of rows)
+    it(`${what}: ${says.length === 0 ? "nothing is said" : "that is said"}`, () => {
+      const { refused, notes } = volcanoForecast(object);
+      assert.equal(refused, undefined);
+      assert.equal(notes.length, says.length, notes.join("\n"));
+      for (const [at, pattern] of says.entries()) assert.match(notes[at] ?? "", pattern);
+    });
+
+  it("what would be refused is said in upstream's words", () => {
+    const { refused } = volcanoForecast(job({ tasks: [task(), task()] }));
+    assert.match(refused ?? "", /duplicated task name w/);
+  });
+});

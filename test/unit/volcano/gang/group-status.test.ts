@@ -1,0 +1,62 @@
+/** What becomes of a group that was let in here, by its pods. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import { standingOf } from "../../../../shared/volcano/gang/group-status.ts";
+
+const group = (
+  phase: string,
+  annotations = { "rekindle.dev/scheduled-by": "default-scheduler" },
+  counts = {},
+): Stored => ({
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "PodGroup",
+  metadata: { name: "g", namespace: "ns", uid: "g", resourceVersion: "1", annotations },
+  spec: { minMember: 2 },
+  status: { phase, ...counts },
+});
+
+const pod = (phase: string, more: object = {}): Stored => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "p", namespace: "ns", uid: "p", resourceVersion: "1" },
+  spec: { nodeName: "n" },
+  status: { phase },
+  ...more,
+});
+
+const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }];
+const homeless = pod("Pending", { spec: {}, status: { phase: "Pending", conditions } });
+const waiting = pod("Pending", { spec: {} });
+const [starting, running, done, failed] = [pod("Pending"), pod("Running"), pod("Succeeded"), pod("Failed")];
+
+const rows: readonly (readonly [string, string, readonly Stored[], string | undefined])[] = [
+  ["waits for its least to be placed", "Inqueue", [running, waiting], undefined],
+  ["runs when its least is placed", "Inqueue", [starting, starting], "Running"],
+  ["has not lost what never had a place", "Inqueue", [running, homeless], undefined],
+  ["is unknown when a part of it finds no place any more", "Running", [running, homeless], "Unknown"],
+  ["runs again when all is placed again", "Unknown", [running, starting], "Running"],
+  ["runs on while a part has failed", "Running", [running, failed], "Running"],
+  ["is completed when all that was placed has succeeded", "Running", [done, done], "Completed"],
+  ["that nobody has let in is left alone", "Pending", [running, running], undefined],
+];
+
+const phaseOf = (patch: ReturnType<typeof standingOf>): unknown => Object(patch?.["status"])["phase"];
+
+describe("a group that was let in here", () => {
+  for (const [what, phase, pods, wanted] of rows)
+    test(what, () => assert.equal(phaseOf(standingOf(group(phase), pods)), wanted));
+
+  test("is left to who let it in", () => {
+    assert.equal(
+      standingOf({ ...group("Inqueue"), metadata: { ...group("").metadata, annotations: {} } }, [running, running]),
+      undefined,
+    );
+  });
+
+  test("tells how many run, once", () => {
+    const counts = { running: 1, succeeded: 1, failed: 0 };
+    assert.deepEqual(standingOf(group("Running"), [running, done]), { status: { phase: "Running", ...counts } });
+    assert.equal(standingOf(group("Running", undefined, { running: 1, succeeded: 1 }), [running, done]), undefined);
+  });
+});

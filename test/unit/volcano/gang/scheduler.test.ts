@@ -1,0 +1,159 @@
+/** How Volcano's scheduler is seen, also one that elects no leader; and what is told of one that does nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Looking } from "../../../../shared/core/query.ts";
+import { timeText } from "../../../../shared/core/time.ts";
+import { type Found, find, isSchedulers, readLeases } from "../../../../shared/volcano/gang/scheduler.ts";
+import type { QueueMemory } from "../../../../shared/volcano/queue/memory.ts";
+import { resultOf } from "../../../support/decisions.ts";
+
+const now = Date.UTC(2026, 10, 2, 8);
+
+const ago = (seconds: number): string => timeText(now - seconds * 1_000);
+
+const object = (kind: string, name: string, more: object = {}, metadata: object = {}): Stored => ({
+  ...{ apiVersion: "v1", kind },
+  metadata: { name, namespace: "ns", uid: name, resourceVersion: "1", creationTimestamp: ago(1), ...metadata },
+  ...more,
+});
+
+const written = (by: string, seconds: number): object => ({
+  managedFields: [{ manager: by, time: ago(seconds), subresource: "status" }],
+});
+
+const group = (seconds: number, phase = "", metadata: object = {}): Stored =>
+  object("PodGroup", "g", { status: { phase } }, { creationTimestamp: ago(seconds), ...metadata });
+
+const pod = (image: string, ready = "True", labels: Readonly<Record<string, string>> = {}): Stored =>
+  object(
+    "Pod",
+    "s-0",
+    {
+      spec: { containers: [{ name: "c", image }] },
+      status: { phase: "Running", conditions: [{ type: "Ready", status: ready }] },
+    },
+    { labels },
+  );
+
+const chart = { app: "volcano-scheduler" };
+
+type World = {
+  readonly pods?: readonly Stored[];
+  readonly groups?: readonly Stored[];
+  readonly queues?: readonly Stored[];
+  readonly leases?: readonly Stored[];
+  readonly memory?: QueueMemory;
+};
+
+const lease = (seconds: number): Stored =>
+  object("Lease", "volcano", {
+    spec: { holderIdentity: "s", leaseDurationSeconds: 15, renewTime: ago(seconds) },
+  });
+
+/** Answers every look, and gives what was found and how much was looked at. */
+const look = ({ pods = [], groups = [group(1)], queues = [], leases = [], memory }: World) => {
+  const asked: string[] = [];
+  const objects = (query: Looking): readonly Stored[] => {
+    assert.ok(query.do === "list");
+    const { field = "", labels, resource } = query;
+    asked.push([resource.plural, ...Object.values(labels), field].filter(Boolean).join(" "));
+    if (resource.plural !== "pods") return leases.filter(({ metadata }) => field === `metadata.name=${metadata.name}`);
+    return pods.filter((one) => Object.entries(labels).every(([name, value]) => one.metadata.labels?.[name] === value));
+  };
+  const held = resultOf(readLeases("auto"), { objects });
+  return { found: resultOf(find("auto", { leases: held, now, memory, queues, groups }), { objects }), asked };
+};
+
+const says = ({ saying, silent = "" }: Found): string => `${saying} ${silent}`;
+
+describe("Volcano's scheduler", () => {
+  const rows: readonly (readonly [name: string, world: World, admits: Found["admits"], says: RegExp])[] = [
+    ["by its lease", { leases: [lease(5)] }, "scheduler", /renews its lease ns\/volcano/],
+    ["not by a lease that has lapsed", { leases: [lease(60)] }, "here", /no lease .* no pod of it is Ready/],
+    ["by a Ready pod of its chart", { pods: [pod("mirror/x:1", "True", chart)] }, "scheduler", /pod ns\/s-0 .* Ready/],
+    [
+      "by a Ready pod of its image, anywhere",
+      { pods: [pod("registry.example:5000/team/vc-scheduler:v1.12.1")] },
+      "scheduler",
+      /pod ns\/s-0/,
+    ],
+    [
+      "not by a pod that is not Ready",
+      { pods: [pod("vc-scheduler", "False", chart)] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+    [
+      "not by a pod of its agent's scheduler",
+      { pods: [pod("vc-agent-scheduler:v1")] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+    [
+      "by what it wrote of a group",
+      { groups: [group(300, "Pending", written("vc-scheduler", 119))] },
+      "scheduler",
+      /vc-scheduler wrote PodGroup ns\/g within 2 minutes/,
+    ],
+    [
+      "by what it wrote of a queue",
+      { queues: [object("Queue", "q", {}, written("vc-scheduler", 3))] },
+      "scheduler",
+      /wrote Queue ns\/q/,
+    ],
+    [
+      "not by what it wrote three minutes ago",
+      { groups: [group(300, "Pending", written("vc-scheduler", 180))] },
+      "here",
+      /written nothing for 2 minutes/,
+    ],
+    [
+      "not by what others wrote",
+      { groups: [group(300, "Pending", written("vc-controller-manager", 3))] },
+      "here",
+      /Rekindle admits groups of pods/,
+    ],
+  ];
+  for (const [name, world, admits, words] of rows)
+    test(`is known ${name}`, () => {
+      const { found } = look(world);
+      assert.equal(found.admits, admits);
+      assert.match(says(found), words);
+    });
+
+  test("that is Ready and writes nothing of a group for 10 s is told, and the group left alone", () => {
+    const pods = [pod("vc-scheduler", "True", chart)];
+    const young = look({ pods, groups: [group(9)] }).found;
+    assert.deepEqual([young.admits, young.silent, young.doubtful], ["scheduler", undefined, true]);
+    const old = look({ pods, groups: [group(11)] }).found;
+    assert.equal(old.admits, "scheduler");
+    assert.match(old.silent ?? "", /pod ns\/s-0 .* has written nothing of PodGroup ns\/g for 11 s: .* left alone/);
+    assert.equal(look({ pods, groups: [group(11, "Pending")] }).found.silent, undefined);
+  });
+
+  test("is not looked for among pods while a lease tells, nor while nothing waits", () => {
+    assert.equal(look({ leases: [lease(5)] }).asked.length, 2);
+    for (const admits of ["here", "scheduler"] as const) {
+      const { asked, found } = look({ groups: [group(5, "Running")], memory: { admits } });
+      assert.deepEqual([asked.length, found.admits], [2, admits]);
+    }
+  });
+
+  test("is looked for among all pods once in five minutes, and its own are looked at every time", () => {
+    const first = look({});
+    assert.equal(first.asked.length, 4);
+    assert.equal(first.found.searchedAt, now);
+    const soon = look({ memory: { admits: "here", searchedAt: now - 299_000 } });
+    assert.deepEqual([soon.asked.length, soon.found.searchedAt], [3, now - 299_000]);
+    assert.equal(look({ memory: { admits: "here", searchedAt: now - 300_000 } }).asked.length, 4);
+    // What was found by its image is looked for again each time.
+    assert.equal(look({ memory: { admits: "scheduler", searchedAt: now } }).asked.length, 4);
+  });
+
+  test("has just written a phase: that one is not ours", () => {
+    assert.equal(isSchedulers(group(60, "Pending", written("vc-scheduler", 29)), now), true);
+    assert.equal(isSchedulers(group(60, "Pending", written("vc-scheduler", 31)), now), false);
+    assert.equal(isSchedulers(group(60, "Pending", written("rekindle", 1)), now), false);
+  });
+});

@@ -1,0 +1,47 @@
+/** A job's step through reconcile in a cluster that holds its queue and nothing else, with no webhook before it. */
+import type { Stored } from "../../../../shared/core/object.ts";
+import type { Plan } from "../../../../shared/core/plan.ts";
+import type { Looking } from "../../../../shared/core/query.ts";
+import { decide } from "../../../../shared/volcano/job/decide.ts";
+import type { Memory } from "../../../../shared/volcano/job/memory.ts";
+import { resultOf } from "../../../support/decisions.ts";
+
+const now = Date.UTC(2026, 10, 22, 3);
+
+const queue: Stored = {
+  apiVersion: "scheduling.volcano.sh/v1beta1",
+  kind: "Queue",
+  metadata: { name: "default", uid: "queue-1", resourceVersion: "1" },
+  status: { state: "Open" },
+};
+
+export const stored = (name: string, spec: unknown, generation = 1): Stored => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: { name, namespace: "team", uid: "job-1", resourceVersion: `${generation}`, generation },
+  ...(spec === undefined ? {} : { spec }),
+});
+
+/** Of what is looked for only the queue is there. */
+export const stepOf = (object: Stored, memory?: Memory): Plan<Memory> => {
+  const key = { cluster: "here", kind: "Job", namespace: "team", name: object.metadata.name };
+  const objects = (query: Looking) => (query.do === "get" && query.ref.name === "default" ? [queue] : []);
+  return resultOf(decide(key, { object, uid: "job-1", memory, now, refused: [] }), { objects });
+};
+
+/** What everybody reads of it: the state in the job, and the events. */
+export const toldIn = (
+  plan: Plan<Memory>,
+): { readonly phase: string; readonly message: string; readonly events: string } => {
+  const { state } = Object(plan.status ?? {});
+  const events = plan.stages
+    .flat()
+    .flatMap((effect) => (effect.do === "record" ? [`${effect.type} ${effect.message}`] : []));
+  return { phase: `${state?.phase}`, message: `${state?.message}`, events: events.join("\n") };
+};
+
+/** What it would make, by kind. */
+export const madeBy = ({ stages }: Plan<Memory>): readonly string[] =>
+  stages
+    .flat()
+    .flatMap((effect) => (effect.do === "record" ? [] : [effect.do === "create" ? effect.object.kind : effect.do]));

@@ -1,0 +1,76 @@
+/** Pods on a node that is about to go: told by an annotation, and acted on by the policies of a job that asks for that. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { leavingAnnotation } from "../../../../shared/kube/node-notice.ts";
+import { jobWatcher } from "../../../../shared/volcano/job/watches.ts";
+import { Loop, task } from "./loop.ts";
+
+const asks = { metadata: { name: "j", namespace: "ns", annotations: { "rekindle.dev/leaving-nodes": "evict" } } };
+const evicted = (action: string, more = {}) => ({ policies: [{ event: "PodEvicted", action, ...more }] });
+
+const leave = (loop: Loop, name: string): void =>
+  loop.change("pods", name, { metadata: { annotations: { [leavingAnnotation]: "2026-11-02T08:02:00Z" } } });
+
+const running = (spec: object, more: object = asks): Loop =>
+  new Loop({ tasks: [task("w", 2)], ...spec }, { ...more }).running();
+
+describe("a pod whose node is about to go", () => {
+  test("is evicted at once where the job asks for that: its policy restarts it, and it alone", () => {
+    const loop = running(evicted("RestartPod"));
+    const [before, other] = [loop.pod("j-w-0").metadata.uid, loop.pod("j-w-1").metadata.uid];
+    leave(loop, "j-w-0");
+    loop.run();
+    assert.notEqual(loop.pod("j-w-0").metadata.uid, before);
+    assert.equal(loop.pod("j-w-1").metadata.uid, other);
+    assert.equal(loop.memory?.retryCount, 1);
+  });
+
+  test("restarts the job once, and its later end is no second event", () => {
+    const loop = running(evicted("RestartJob"));
+    leave(loop, "j-w-0");
+    loop.run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+  });
+
+  test("spends no retry where evictions are free", () => {
+    const annotations = { ...asks.metadata.annotations, "rekindle.dev/evictions": "free" };
+    const loop = running(evicted("RestartPod"), { metadata: { ...asks.metadata, annotations } });
+    leave(loop, "j-w-0");
+    loop.run();
+    assert.equal(loop.memory?.retryCount, 0);
+  });
+
+  test("is acted on after the time that its policy gives it, once", () => {
+    const loop = running(evicted("RestartJob", { timeout: "30s" }));
+    leave(loop, "j-w-0");
+    loop.run();
+    loop.turn(10_000).run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.delays.length], [0, 1]);
+    loop.turn(20_000).run();
+    assert.deepEqual([loop.memory?.version, loop.memory?.retryCount], [1, 1]);
+  });
+
+  test("runs on where no policy is for that, and a step that looks again does nothing", () => {
+    const loop = running({});
+    const { uid } = loop.pod("j-w-0").metadata;
+    leave(loop, "j-w-0");
+    loop.run();
+    const { stages } = loop.step();
+    assert.deepEqual([loop.pod("j-w-0").metadata.uid, stages.flat()], [uid, []]);
+  });
+
+  test("runs on in a job that does not ask", () => {
+    const loop = running(evicted("RestartJob"), {});
+    leave(loop, "j-w-0");
+    loop.run();
+    assert.equal(loop.memory?.version, 0);
+  });
+
+  test("is news to its job", () => {
+    const loop = running({});
+    const before = loop.pod("j-w-0");
+    leave(loop, "j-w-0");
+    const watch = jobWatcher.watches.find(({ resource }) => resource.plural === "pods");
+    assert.equal(watch?.matters(before, loop.pod("j-w-0")), true);
+  });
+});

@@ -1,0 +1,23 @@
+/** The table of phases and actions where it is another than upstream's, and what it makes of a finished job. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isFinished, moveFor } from "../../../../shared/volcano/job/machine.ts";
+import { phases } from "../../../../shared/volcano/schema/words.ts";
+
+describe("a restarting job", () => {
+  const endings = [
+    ["AbortJob", "Aborting"],
+    ["TerminateJob", "Terminating"],
+    ["CompleteJob", "Completing"],
+  ] as const;
+  for (const [action, into] of endings) {
+    test(`is ${into} at once when it is told to ${action}`, () => {
+      assert.deepEqual(moveFor("Restarting", action), { pods: "killUnfinished", when: "now", into });
+    });
+  }
+});
+
+test("four phases are the end, one of them until it is resumed", () => {
+  assert.deepEqual(phases.filter(isFinished), ["Completed", "Terminated", "Aborted", "Failed"]);
+  assert.equal(moveFor("Aborted", "ResumeJob").into, "Restarting");
+});

@@ -1,0 +1,69 @@
+/** What of the world is news to a job, and whose it is. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Obj } from "../../../../shared/core/object.ts";
+import { seeded } from "../../../../shared/volcano/job/memory.ts";
+import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { Loop, task } from "./loop.ts";
+
+const watchOf = (plural: string) => {
+  const watch = volcanoJob.watches.find(({ resource }) => resource.plural === plural);
+  assert.ok(watch !== undefined);
+  return watch;
+};
+
+const metadata = { name: "p", uid: "u", resourceVersion: "1", labels: { "volcano.sh/job-name": "j" } };
+const pod = (status: object): Obj => ({ apiVersion: "v1", kind: "Pod", metadata, status });
+
+describe("a job's operator", () => {
+  test("hears of pods by their labels, when their phases or containers change", () => {
+    const { ownerName, matters } = watchOf("pods");
+    const waiting = pod({ phase: "Running", containerStatuses: [{ name: "c", ready: false, restartCount: 0 }] });
+    assert.equal(ownerName(waiting), "j");
+    assert.equal(matters(waiting, { ...waiting, metadata: { ...metadata, resourceVersion: "2" } }), false);
+    assert.ok(
+      matters(waiting, pod({ phase: "Running", containerStatuses: [{ name: "c", ready: true, restartCount: 0 }] })),
+    );
+    assert.ok(
+      matters(waiting, pod({ phase: "Running", containerStatuses: [{ name: "c", ready: false, restartCount: 1 }] })),
+    );
+  });
+
+  test("hears of its group by its owner, when its phase changes or what is in its way", () => {
+    const { ownerName, matters } = watchOf("podgroups");
+    const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "j", uid: "u" };
+    const group = (phase: string): Obj => ({ ...pod({ phase }), metadata: { ...metadata, ownerReferences: [owner] } });
+    assert.equal(ownerName(group("Pending")), "j");
+    assert.equal(matters(group("Pending"), group("Pending")), false);
+    assert.ok(matters(group("Pending"), group("Inqueue")));
+    const hindered = (reason: string, lastTransitionTime: string): Obj => {
+      const conditions = [{ type: "Unschedulable", status: "True", reason, lastTransitionTime }];
+      return { ...group("Pending"), status: { phase: "Pending", conditions } };
+    };
+    assert.ok(matters(group("Pending"), hindered("NotEnoughResources", "1")));
+    assert.equal(matters(hindered("NotEnoughResources", "1"), hindered("NotEnoughResources", "2")), false);
+    const { trim } = watchOf("podgroups");
+    const seen = { ...hindered("NotEnoughResources", "1"), metadata };
+    assert.ok(matters(group("Pending"), trim?.(seen) ?? group("Pending")));
+  });
+
+  test("reads back what it remembers, and says what of it cannot be read", () => {
+    const loop = new Loop({ tasks: [task("w", 3)] }).running();
+    assert.deepEqual(volcanoJob.parse(JSON.parse(JSON.stringify(loop.memory))), { ok: true, memory: loop.memory });
+    const broken = volcanoJob.parse({ ...loop.memory, seen: { w: "1-x" } });
+    assert.match(broken.ok ? "" : broken.error, /seen/);
+  });
+
+  test("goes on from what upstream's controller left", () => {
+    const { phase, version, retryCount } = seeded(
+      { ...new Loop({}).job(), status: { state: { phase: "Running" }, version: 2, retryCount: 1 } },
+      0,
+    );
+    assert.deepEqual({ phase, version, retryCount }, { phase: "Running", version: 2, retryCount: 1 });
+  });
+
+  test("tells what holds a job up where upstream has a word for it", () => {
+    const status = volcanoJob.heldUp?.(new Loop({}).job(), "quota");
+    assert.deepEqual(status, { state: { phase: "Pending", message: "quota" } });
+  });
+});

@@ -1,0 +1,22 @@
+/** Pods counted: those on their way out are terminating and nothing else. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { podPhaseOf, tallyOf } from "../../../../shared/volcano/job/pod-counts.ts";
+
+test("a pod on its way out counts as terminating only", () => {
+  const pods = [
+    { task: "a", phase: "Running", terminating: false },
+    { task: "a", phase: "Running", terminating: true },
+    { task: "b", phase: "Succeeded", terminating: false },
+  ] as const;
+  const { running, succeeded, terminating, byTask } = tallyOf(pods, 2);
+  assert.deepEqual({ running, succeeded, terminating }, { running: 1, succeeded: 1, terminating: 1 });
+  assert.deepEqual(byTask, { a: { Running: 1 }, b: { Succeeded: 1 } });
+});
+
+test("a phase that nobody knows is Unknown", () => {
+  assert.deepEqual(
+    [podPhaseOf("Running"), podPhaseOf(undefined), podPhaseOf("Odd")],
+    ["Running", "Unknown", "Unknown"],
+  );
+});

@@ -1,0 +1,165 @@
+/** A job in another cluster: what had ended stays so, what was at work begins anew with pods of the next version. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Memory } from "../../../../shared/volcano/job/memory.ts";
+import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { recovery } from "../../../../shared/volcano/job/recovery.ts";
+import { eight, key, Loop, task } from "./loop.ts";
+
+/** A job of one pod whose steps have led as far as `until` says. */
+const lived = (until: (loop: Loop) => void): Loop => {
+  const loop = new Loop({ minAvailable: 1, tasks: [task("w", 1)] });
+  loop.step();
+  loop.admit();
+  loop.step();
+  until(loop);
+  return loop;
+};
+
+const running = (loop: Loop): void => {
+  loop.pods("Running");
+  loop.step();
+};
+
+const completed = (loop: Loop): void => {
+  running(loop);
+  loop.pods("Succeeded");
+  for (let steps = 0; steps < 4; steps += 1) loop.step();
+};
+
+/** The same job, restored without its status, in a cluster that has nothing else of it. */
+const restored = ({ memory }: Loop): Loop => {
+  const loop = new Loop({ minAvailable: 1, tasks: [task("w", 1)] });
+  assert.ok(memory !== undefined);
+  loop.memory = recovery.voided(memory);
+  return loop;
+};
+
+describe("a job whose record was made in another cluster", () => {
+  test("stays Completed, and nothing is made", () => {
+    const before = lived(completed);
+    assert.equal(before.status().state?.phase, "Completed");
+    const loop = restored(before);
+    for (let steps = 0; steps < 3; steps += 1) loop.step();
+    assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Completed", []]);
+  });
+
+  test("that was Running begins anew, as the next version and without a retry, and comes to its end", () => {
+    const before = lived(running);
+    assert.equal(before.status().state?.phase, "Running");
+    const loop = restored(before);
+    loop.step();
+    loop.admit();
+    loop.step();
+    assert.deepEqual(loop.names("pods"), ["j-w-0"]);
+    running(loop);
+    const { state, version, retryCount = 0 } = loop.status();
+    assert.deepEqual([state?.phase, version, retryCount], ["Running", 1, 0]);
+    completed(loop);
+    assert.equal(loop.status().state?.phase, "Completed");
+  });
+
+  test("that was being ended is ended", () => {
+    const { memory } = lived(running);
+    assert.ok(memory !== undefined);
+    const away: Memory = { ...memory, phase: "Aborting", version: 1 };
+    const loop = restored(Object.assign(lived(running), { memory: away }));
+    for (let steps = 0; steps < 3; steps += 1) loop.step();
+    assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Aborted", []]);
+  });
+
+  test("keeps no UID, and what is kept can be read", () => {
+    const { memory } = lived(running);
+    assert.ok(memory !== undefined);
+    const uids = { doomed: ["u-1"], retired: "u-2", unknown: "u-3", commands: ["u-4"], kept: "digest" };
+    const left = recovery.voided({ ...memory, ...uids });
+    assert.doesNotMatch(JSON.stringify(left), /u-\d|digest/);
+    assert.ok(volcanoJob.parse(left).ok);
+  });
+});
+
+describe("a job whose memory is damaged", () => {
+  const rebuilt = (loop: Loop, stored: unknown) => {
+    const pods = loop.names("pods").map((name) => loop.pod(name));
+    return recovery.rebuild({ key, object: loop.job(), found: [pods], now: loop.now, stored });
+  };
+
+  test("whole, stays as it is", () => {
+    const loop = lived(running);
+    const { memory, problems } = rebuilt(loop, loop.memory);
+    assert.deepEqual([memory, problems], [loop.memory, []]);
+  });
+
+  test("has no version that is older than its pods, and no fewer retries than it shows", () => {
+    const loop = lived(running);
+    loop.change("jobs", "j", { status: { retryCount: 2 } });
+    loop.change("pods", "j-w-0", { metadata: { annotations: { "volcano.sh/job-version": "3" } } });
+    const { memory, problems } = rebuilt(loop, { ...loop.memory, version: -1, retryCount: "many" });
+    assert.deepEqual([memory.version, memory.retryCount, memory.phase, problems.length], [3, 2, "Running", 2]);
+  });
+
+  test("goes on with the pods that it has", () => {
+    for (const spoilt of [7, { ...lived(running).memory, phase: "NONSENSE", seen: 7 }]) {
+      const loop = lived(running);
+      loop.memory = rebuilt(loop, spoilt).memory;
+      const before = [...loop.deeds];
+      loop.step();
+      assert.deepEqual(
+        [loop.deeds.slice(before.length).filter((deed) => /pods/.test(deed)), loop.names("pods")],
+        [[], ["j-w-0"]],
+      );
+    }
+  });
+});
+
+describe("a job that is ended by order", () => {
+  test("is Terminated, and shows why; a job that is over stays as it is", () => {
+    const loop = lived(running);
+    assert.ok(loop.memory !== undefined);
+    for (const name of [...loop.names("pods"), ...loop.names("podgroups")])
+      loop.remove(name === "j-w-0" ? "pods" : "podgroups", name);
+    loop.memory = recovery.ended?.(loop.memory, loop.now, "by order");
+    for (let steps = 0; steps < 4; steps += 1) loop.step();
+    assert.deepEqual([loop.status().state?.phase, loop.status().state?.message], ["Terminated", "by order"]);
+    assert.deepEqual([loop.names("pods"), loop.names("podgroups")], [[], []]);
+    const over = lived(completed).memory;
+    assert.ok(over !== undefined);
+    assert.equal(recovery.ended?.(over, loop.now, "by order"), over);
+  });
+
+  test("was aborted: no command brings it back", () => {
+    const { memory } = lived(running);
+    assert.ok(memory !== undefined);
+    assert.equal(recovery.ended?.({ ...memory, phase: "Aborted" }, eight, "by order").phase, "Terminated");
+  });
+});
+
+describe("a job that is reconnected with a pod missing", () => {
+  const policies = [{ event: "PodEvicted", action: "AbortJob" }];
+  const missing = (): Loop => {
+    const loop = new Loop({ minAvailable: 2, tasks: [task("w", 2)], policies }).running();
+    loop.remove("pods", "j-w-1");
+    loop.returning = { since: loop.now, until: loop.now + 30_000, ends: true };
+    return loop;
+  };
+
+  test("waits for it while the window is open, and takes it for evicted when it is over", () => {
+    const loop = missing();
+    const { returning, waitsFor, wakeAt } = loop.step();
+    assert.deepEqual([returning, wakeAt, loop.status().state?.phase], [true, loop.now + 30_000, "Running"]);
+    assert.match(waitsFor ?? "", /^pod j-w-1 to come back, until /);
+    loop.turn(30_000).run();
+    assert.deepEqual([loop.status().state?.phase, loop.names("pods")], ["Aborted", []]);
+  });
+
+  test("waits no longer than the pod is missing", () => {
+    const loop = missing();
+    const back = new Loop({ minAvailable: 2, tasks: [task("w", 2)], policies }).running().pod("j-w-1");
+    loop.put("pods", {
+      ...back,
+      metadata: { ...back.metadata, ownerReferences: loop.pod("j-w-0").metadata.ownerReferences ?? [] },
+    });
+    assert.equal(loop.step().returning, undefined);
+    assert.equal(loop.status().state?.phase, "Running");
+  });
+});

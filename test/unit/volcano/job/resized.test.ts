@@ -1,0 +1,56 @@
+/** A job whose spec changes while it runs: pods that stay read the new hosts before others are ended. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { jobWatcher } from "../../../../shared/volcano/job/watches.ts";
+import { Loop, task } from "./loop.ts";
+
+const running = (): Loop => new Loop({ minAvailable: 1, plugins: { svc: [] }, tasks: [task("w", 3)] }).running();
+
+const resized = (loop: Loop, replicas: number): void =>
+  loop.change("jobs", "j", { spec: { tasks: [task("w", replicas)] }, metadata: { generation: replicas } });
+
+describe("a job that is resized", () => {
+  test("downwards has its hosts mended before its pods are ended, by the same step and the same stage", () => {
+    const loop = running();
+    const before = loop.deeds.length;
+    resized(loop, 1);
+    const { stages } = loop.step();
+    assert.deepEqual(
+      loop.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
+      ["patch configmaps j-svc", "delete pods j-w-1", "delete pods j-w-2"],
+    );
+    assert.deepEqual(
+      stages.filter((stage) => stage.some((effect) => effect.do === "delete")).map((stage) => stage.length),
+      [3],
+    );
+  });
+
+  test("upwards has its hosts mended before its pods are made", () => {
+    const loop = running();
+    const before = loop.deeds.length;
+    resized(loop, 4);
+    loop.step();
+    assert.deepEqual(
+      loop.deeds.slice(before).filter((deed) => !deed.includes("podgroups")),
+      ["patch configmaps j-svc", "create pods j-w-3"],
+    );
+  });
+
+  test("is urgent news, and what a step writes of it is not", () => {
+    const loop = running();
+    const before = loop.job();
+    const watch = jobWatcher.watches.find(({ resource }) => resource.plural === "jobs");
+    assert.equal(watch?.urgent?.(before, { ...before, status: {} }), false);
+    resized(loop, 1);
+    assert.equal(watch?.urgent?.(before, loop.job()), true);
+  });
+
+  test("to an end ends its pods before what they share goes", () => {
+    const loop = running();
+    const before = loop.deeds.length;
+    loop.order("TerminateJob");
+    loop.run();
+    const deeds = loop.deeds.slice(before);
+    assert.ok(deeds.indexOf("delete pods j-w-2") < deeds.indexOf("delete configmaps j-svc"), deeds.join(", "));
+  });
+});

@@ -1,0 +1,75 @@
+/** A job whose pods do not start: what it waits for, and the warning, once for each reason. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Plan } from "../../../../shared/core/plan.ts";
+import type { Memory } from "../../../../shared/volcano/job/memory.ts";
+import { Loop, task } from "./loop.ts";
+
+const placed = (reason: string, message: string): object => ({
+  conditions: [{ type: "PodScheduled", status: "False", reason, message }],
+});
+
+/** A job with two pods, which have been pending for so long. */
+const pendingFor = (ms: number, status: object = {}): Loop => {
+  const loop = new Loop({ tasks: [task("w", 2)] });
+  loop.run();
+  loop.admit();
+  loop.run();
+  loop.pods("Pending", loop.names("pods"), { ...status });
+  return loop.turn(ms);
+};
+
+const mountFails = (loop: Loop): Loop => {
+  const { name, uid } = loop.pod("j-w-0").metadata;
+  loop.put("events", {
+    ...{ apiVersion: "v1", kind: "Event", metadata: { name: "e-1" }, involvedObject: { kind: "Pod", name, uid } },
+    ...{ type: "Warning", reason: "FailedMount", lastTimestamp: "2026-11-02T08:00:05Z" },
+    message: 'MountVolume.SetUp failed for volume "c" : configmap "app" not found',
+  });
+  return loop;
+};
+
+const warningsIn = ({ stages }: Plan<Memory>): readonly string[] =>
+  stages
+    .flat()
+    .flatMap((effect) => (effect.do === "record" && effect.reason === "PodNotStarting" ? [effect.message] : []));
+
+describe("pods of a job that do not start", () => {
+  test("past their grace are what the job waits for, and a warning says what to do, once", () => {
+    const loop = mountFails(pendingFor(60_000));
+    const plan = loop.step();
+    assert.match(plan.waitsFor ?? "", /pod j-w-0 does not start \(FailedMount: .* configmap "app" not found\)$/);
+    assert.deepEqual(warningsIn(plan), [
+      'task pod j-w-0 does not start: FailedMount: MountVolume.SetUp failed for volume "c" : configmap "app" not found; create configmap app in namespace ns, or correct the name',
+    ]);
+    assert.deepEqual([warningsIn(loop.step()), loop.memory?.held], [[], ["0 task FailedMount"]]);
+  });
+
+  test("within it are looked at again, and nothing is told", () => {
+    const plan = mountFails(pendingFor(10_000)).step();
+    assert.deepEqual([warningsIn(plan), plan.pollMs], [[], 30_000]);
+    assert.doesNotMatch(plan.waitsFor ?? "", /does not start/);
+  });
+
+  test("whom no node takes are told by their condition", () => {
+    const plan = pendingFor(60_000, placed("Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")).step();
+    assert.match(
+      warningsIn(plan).join(),
+      /^task pod j-w-0 does not start: Unschedulable: .*; make room in the cluster/,
+    );
+  });
+
+  test("behind a scheduling gate wait for their group, and nothing is told", () => {
+    const plan = pendingFor(60_000, placed("SchedulingGated", "")).step();
+    assert.deepEqual([warningsIn(plan), plan.pollMs], [[], undefined]);
+  });
+
+  test("the warning is told before it is remembered: who dies in between leaves it to the next", () => {
+    const loop = pendingFor(60_000);
+    const [first, again] = [loop.step(true), loop.step()];
+    assert.deepEqual(
+      [first, again].map((plan) => warningsIn(plan).length),
+      [1, 1],
+    );
+  });
+});

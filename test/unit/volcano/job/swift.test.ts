@@ -1,0 +1,231 @@
+/** What a job's steps spare: looks that say nothing new, steps that would find nothing to do, and waits for what has gone. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Query } from "../../../../shared/core/query.ts";
+import { decide } from "../../../../shared/volcano/job/decide.ts";
+import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { eight, key, Loop, task } from "./loop.ts";
+
+const restarting = (action: string) => ({
+  tasks: [task("w", 3)],
+  policies: [{ event: "PodFailed", action }],
+  maxRetry: 3,
+});
+
+const looks = (loop: Loop): readonly Query[] => {
+  const object = loop.job();
+  const view = { object, uid: object.metadata.uid, memory: loop.memory, now: eight, refused: [] };
+  const first = decide(key, view).next();
+  return first.done === true ? [] : first.value;
+};
+
+const pluralOf = (query: Query): string => {
+  if (query.do === "list") return query.resource.plural;
+  return query.do === "get" ? query.ref.resource.plural : query.do;
+};
+
+describe("a new job", () => {
+  const loop = new Loop({ tasks: [task("w", 2)] });
+
+  test("is not asked for its group, which bears its UID, and later for one that is watched", () => {
+    assert.deepEqual(looks(loop).map(pluralOf), ["pods", "commands", "queues"]);
+    loop.step();
+    assert.deepEqual(looks(loop).map(pluralOf), ["pods", "podgroups", "commands", "queues"]);
+    assert.ok(looks(loop).every((query) => query.do === "list" || (query.do === "get" && query.known === true)));
+  });
+
+  test("shows all that is to be remembered of it, unless it shares more than its group, and until it is let in", () => {
+    const spec = { tasks: [task("w", 2)] };
+    const first = (more: Readonly<Record<string, unknown>>) => new Loop({ ...spec, ...more }).step().shown;
+    assert.deepEqual([first({}), first({ plugins: { svc: [] } })], [true, undefined]);
+    const admitted = new Loop(spec);
+    admitted.step();
+    admitted.admit();
+    assert.equal(admitted.step().shown, undefined);
+  });
+
+  test("waits for its group without another step", () => {
+    assert.deepEqual([loop.last?.staleSafe, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
+  });
+
+  test("that another has left behind is asked for both of its groups", () => {
+    const left = new Loop({ tasks: [task("w", 2)] }, { status: { state: { phase: "Running" } } });
+    assert.equal(
+      looks(left)
+        .map(pluralOf)
+        .filter((plural) => plural === "podgroups").length,
+      2,
+    );
+  });
+});
+
+describe("a step that goes by what is watched", () => {
+  test("may end whoever the policy is about, once they were asked for, and whoever was to be ended before", () => {
+    const loop = new Loop(restarting("RestartPod")).running();
+    loop.fail("j-w-1", 3);
+    assert.equal(loop.step().staleSafe, true);
+    const all = new Loop(restarting("RestartJob")).running();
+    all.fail("j-w-1", 3);
+    assert.equal(all.step().staleSafe, true);
+  });
+
+  test("asks for who has failed only where what is watched may be behind, for who was evicted always", () => {
+    const asked: (Query & { readonly do: "get" })[] = [];
+    const watching = (loop: Loop): void => {
+      loop.blind = (query) => {
+        if (query.do === "get" && query.ref.resource.plural === "pods") asked.push(query);
+        return false;
+      };
+    };
+    const failing = new Loop(restarting("RestartPod")).running();
+    watching(failing);
+    failing.fail("j-w-1", 3);
+    failing.step();
+    const evicted = new Loop({
+      ...restarting("RestartPod"),
+      policies: [{ event: "PodEvicted", action: "RestartPod" }],
+    });
+    evicted.running();
+    watching(evicted);
+    evicted.objects.delete("pods/j-w-1");
+    evicted.step();
+    assert.deepEqual(
+      asked.map(({ ref, known }) => [ref.name, known]),
+      [
+        ["j-w-1", "firm"],
+        ["j-w-1", undefined],
+      ],
+    );
+  });
+
+  test("ends nobody by judgement, and no job", () => {
+    const aborting = new Loop(restarting("AbortJob")).running();
+    aborting.fail("j-w-1", 3);
+    aborting.step();
+    assert.deepEqual([aborting.step().staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
+    const shrinking = new Loop(restarting("RestartJob")).running();
+    shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] } });
+    assert.equal(shrinking.step().staleSafe, undefined);
+    const done = new Loop(restarting("RestartJob")).running();
+    done.pods("Succeeded");
+    done.step();
+    assert.deepEqual([done.memory?.phase, done.last?.staleSafe], ["Completed", undefined]);
+  });
+
+  test("shows a phase that it did not come to only if it wins for it", () => {
+    const loop = new Loop(restarting("RestartPod")).running();
+    const late = loop.memory;
+    loop.fail("j-w-1", 3);
+    loop.step();
+    loop.memory = late;
+    assert.equal(loop.step().fenced, true);
+    assert.equal(new Loop(restarting("RestartPod")).step().fenced, undefined);
+  });
+});
+
+describe("a pod that has finished", () => {
+  test("is replaced in the step that ends it", () => {
+    const loop = new Loop(restarting("RestartPod")).running();
+    loop.deeds.length = 0;
+    loop.fail("j-w-1", 3);
+    loop.step();
+    assert.deepEqual(loop.deeds, ["delete pods j-w-1", "create pods j-w-1"]);
+    assert.equal(loop.phases.at(-1), "Restarting");
+  });
+
+  const rows = [
+    ["that somebody holds", restarting("RestartPod"), { metadata: { finalizers: ["example.com/held"] } }],
+    ["of the last retry", { ...restarting("RestartPod"), maxRetry: 1 }, {}],
+  ] as const;
+  for (const [which, spec, more] of rows)
+    test(`${which} is not`, () => {
+      const loop = new Loop(spec).running();
+      loop.change("pods", "j-w-1", more);
+      loop.deeds.length = 0;
+      loop.fail("j-w-1", 3);
+      loop.step();
+      assert.deepEqual(loop.deeds, ["delete pods j-w-1"]);
+    });
+
+  test("is not while it runs: others are then asked to go first", () => {
+    const loop = new Loop(restarting("RestartTask")).running();
+    loop.deeds.length = 0;
+    loop.fail("j-w-1", 3);
+    loop.step();
+    assert.deepEqual(
+      loop.deeds.filter((deed) => deed.startsWith("create")),
+      ["create pods j-w-1"],
+    );
+  });
+});
+
+describe("a job of many pods", () => {
+  const many = (count: number): Loop => {
+    const loop = new Loop({ tasks: [task("w", count)] }).run();
+    loop.admit();
+    loop.deeds.length = 0;
+    loop.step();
+    return loop;
+  };
+
+  test("makes them in one step, each once", () => {
+    const loop = many(1_000);
+    assert.equal(loop.deeds.length, 1_000);
+    assert.deepEqual([loop.last?.more, loop.last?.again], [undefined, undefined]);
+  });
+
+  test("leaves to the next step what would take too long", () => {
+    const loop = many(3_000);
+    assert.equal(loop.deeds.length, 1_600);
+    assert.equal(loop.last?.again, true);
+  });
+});
+
+test("a group that is left behind is looked for twice before it is believed to be gone", () => {
+  const loop = new Loop(restarting("RestartJob")).running();
+  const [name = ""] = loop.names("podgroups");
+  const uid = loop.objects.get(`podgroups/${name}`)?.metadata.uid;
+  loop.fail("j-w-1", 3);
+  loop.blind = (query) => query.do === "get" && query.ref.name === name;
+  loop.step();
+  assert.deepEqual([loop.memory?.version, loop.memory?.retired], [1, uid]);
+});
+
+test("events that an action leaves are acted on in another step at once", () => {
+  const loop = new Loop({ ...restarting("RestartPod"), maxRetry: 9 }).running();
+  loop.fail("j-w-1", 3);
+  assert.equal(loop.step().again, undefined);
+  loop.fail("j-w-0", 3);
+  loop.fail("j-w-2", 3);
+  assert.equal(loop.step().again, true);
+});
+
+describe("what is watched for a job", () => {
+  const watchOf = (plural: string) => volcanoJob.watches.find(({ resource }) => resource.plural === plural);
+  const pod = (phase: string) => ({
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u", resourceVersion: "1" } },
+    ...{ spec: { nodeName: "n", containers: [{ name: "c" }] }, status: { phase, podIP: "10.0.0.1" } },
+  });
+
+  test("is told at once of a pod's failure", () => {
+    const urgent = watchOf("pods")?.urgent;
+    assert.deepEqual(
+      [
+        urgent?.(pod("Running"), pod("Failed")),
+        urgent?.(pod("Failed"), pod("Failed")),
+        urgent?.(pod("Failed"), undefined),
+      ],
+      [true, false, false],
+    );
+  });
+
+  test("keeps of a pod where it is, of a group and a command all that they ask for", () => {
+    const trimmed = watchOf("pods")?.trim?.(pod("Running"));
+    assert.deepEqual([trimmed?.["spec"], trimmed?.["status"]], [{ nodeName: "n" }, { phase: "Running" }]);
+    const fields = { spec: { minMember: 2, queue: "q" }, status: { phase: "Running", running: 2 } };
+    const group = watchOf("podgroups")?.trim?.({ ...pod(""), ...fields });
+    assert.deepEqual([group?.["spec"], group?.["status"]], [fields.spec, fields.status]);
+    const command = watchOf("commands")?.trim?.({ ...pod(""), action: "AbortJob", target: { name: "j" } });
+    assert.deepEqual([command?.["action"], command?.["target"]], ["AbortJob", { name: "j" }]);
+  });
+});

@@ -1,0 +1,129 @@
+/** Plugins together: their order, their notes, what they refuse and what they do not understand. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { misread, notesOf, objectsOf, onPod, refusedBy } from "../../../../shared/volcano/plugins/all.ts";
+
+const owner = { name: "train", namespace: "default", uid: "u1" };
+const tasks = [
+  { name: "master", replicas: 1 },
+  { name: "worker", replicas: 2 },
+];
+const scope = { owner, tasks };
+const draft = {
+  metadata: {
+    name: "train-worker-1",
+    labels: { "volcano.sh/task-index": "1" },
+    annotations: { "volcano.sh/task-spec": "worker" },
+  },
+  spec: { containers: [{ name: "main", image: "x" }] },
+};
+
+describe("plugins", () => {
+  test("make the same pod in whatever order they are named", () => {
+    const one = onPod(draft, scope, { pytorch: [], hcclrank: [], svc: [], ssh: [] });
+    assert.deepEqual(one, onPod(draft, scope, { ssh: [], svc: [], hcclrank: [], pytorch: [] }));
+    assert.equal(one.metadata.annotations?.["hccl/rankIndex"], "2");
+  });
+
+  test("are noted as upstream notes them", () => {
+    assert.deepEqual(notesOf({ svc: [], hcclrank: [] }), { "plugin-svc": "svc" });
+  });
+
+  test("ray needs its head", () => {
+    assert.match(refusedBy(scope, { ray: [] }) ?? "", /head task head/);
+    assert.equal(refusedBy(scope, { ray: ["--head=master"] }), undefined);
+  });
+
+  describe("tell the first flag that they do not understand, and never its value", () => {
+    const ignored = "ignored with all that follows it, as upstream does";
+    const rows: readonly (readonly [string, Readonly<Record<string, string[]>>, readonly string[]])[] = [
+      [
+        "unknown flags of two plugins",
+        { svc: ["--disable-network-policy", "--quick=yes"], ssh: ["--no-root"] },
+        [
+          `spec.plugins.svc: flag --quick is unknown: ${ignored}`,
+          `spec.plugins.ssh: flag --no-root is unknown: ${ignored}`,
+        ],
+      ],
+      [
+        "a misspelt flag that holds a key",
+        { ssh: ["--ssh-privat-key=MIIEsecret"] },
+        [`spec.plugins.ssh: flag --ssh-privat-key is unknown: ${ignored}; did you mean --ssh-private-key?`],
+      ],
+      [
+        "a number that is none",
+        { mpi: ["--port=many"] },
+        [`spec.plugins.mpi: flag --port needs a whole number: ${ignored}`],
+      ],
+      [
+        "a switch that is neither on nor off",
+        { svc: ["--inject-hosts-env=maybe"] },
+        [`spec.plugins.svc: flag --inject-hosts-env needs true or false: ${ignored}`],
+      ],
+      ["a flag without its value", { mpi: ["--port"] }, [`spec.plugins.mpi: flag --port needs a value: ${ignored}`]],
+      [
+        "a word that is no flag",
+        { mpi: ["--port=2", "MIIEsecret"] },
+        [`spec.plugins.mpi: argument 2 is no flag: ${ignored}`],
+      ],
+      [
+        "a key in place of a flag",
+        { ssh: ["-----BEGIN RSA PRIVATE KEY-----\nMIIE"] },
+        [`spec.plugins.ssh: argument 1 is no flag: ${ignored}`],
+      ],
+      [
+        "a key behind a dash",
+        { ssh: [`-MIIE${"a".repeat(60)}`] },
+        [`spec.plugins.ssh: argument 1 is an unknown flag: ${ignored}`],
+      ],
+      [
+        "a colon in place of the equals sign",
+        { ssh: ["--ssh-private-key:MIIEsecret"] },
+        [`spec.plugins.ssh: argument 1 is an unknown flag: ${ignored}`],
+      ],
+      ["nothing that is wrong", { ssh: ["-ssh-port", "2222"], env: [] }, []],
+    ];
+    for (const [what, asked, want] of rows) test(what, () => assert.deepEqual(misread(asked), want));
+  });
+
+  test("of mpi: a master without a task of workers stays as it is, as upstream returns early; others get the port", () => {
+    const podOf = (task: string) => ({
+      ...draft,
+      metadata: { ...draft.metadata, annotations: { "volcano.sh/task-spec": task } },
+    });
+    const alone = {
+      owner,
+      tasks: [
+        { name: "master", replicas: 1 },
+        { name: "logger", replicas: 1 },
+      ],
+    };
+    const ports = [{ name: "mpijob-port", containerPort: 22 }];
+    const made = (task: string) => onPod(podOf(task), alone, { mpi: [] }).spec["containers"];
+    assert.deepEqual(made("master"), [{ name: "main", image: "x" }]);
+    assert.deepEqual(made("logger"), [{ name: "main", image: "x", ports }]);
+    const without = {
+      owner,
+      tasks: [
+        { name: "master", replicas: 1 },
+        { name: "worker", replicas: 0 },
+      ],
+    };
+    const env = [{ name: "MPI_HOST", value: "" }];
+    assert.deepEqual(onPod(podOf("master"), without, { mpi: [] }).spec["containers"], [
+      { name: "main", image: "x", env, ports },
+    ]);
+  });
+
+  test("a key pair that the job brings is not made anew", () => {
+    const fresh = (args: readonly string[]): unknown => objectsOf(scope, { ssh: [...args] }).map((kept) => kept.fresh);
+    assert.deepEqual(fresh([]), ["ssh-key"]);
+    assert.deepEqual(fresh(["--ssh-private-key=a", "--ssh-public-key=b"]), [undefined]);
+  });
+
+  test("a worker waits for its master in our own words, and no longer than it is told", () => {
+    const asked = ["--wait-master-enabled=true", "--wait-master-timeout=7"];
+    const { initContainers } = onPod(draft, scope, { pytorch: asked }).spec;
+    assert.match(JSON.stringify(initContainers), /\+ 7\).*train-master-0\.train 23456/);
+  });
+});

@@ -1,0 +1,223 @@
+/** A queue's life by its decisions alone: states, commands, parents and children, and deaths in between. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { queueWatcher } from "../../../../shared/volcano/queue/watches.ts";
+import { Hall } from "./hall.ts";
+
+const child = { parent: "up" };
+
+describe("a queue", () => {
+  test("is opened, and stands below root when it names nobody", () => {
+    const hall = new Hall({ q: {} }).run();
+    assert.deepEqual([hall.state("q"), hall.spec("q")["parent"]], ["Open", "root"]);
+  });
+
+  test("that came past the door gets the door's defaults, once, and keeps what it says", () => {
+    const hall = new Hall({ q: {}, r: { parent: "root", weight: 4, reclaimable: false } }).run();
+    assert.deepEqual(hall.spec("q"), { parent: "root", weight: 1, reclaimable: true });
+    assert.deepEqual(hall.spec("r"), { parent: "root", weight: 4, reclaimable: false });
+    const { writes } = hall;
+    assert.equal(hall.run().writes, writes);
+  });
+
+  test("root and default are made where they are missing", () => {
+    const hall = new Hall({ q: {} }).run();
+    assert.deepEqual(hall.names(), ["default", "q", "root"]);
+    assert.deepEqual([hall.spec("default")["parent"], hall.spec("root")["parent"]], ["root", undefined]);
+  });
+
+  test("closes at once when nobody is in it, and opens again", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q").run();
+    assert.deepEqual([hall.state("q"), hall.commands()], ["Closed", []]);
+    hall.order("d", "OpenQueue", "q").run();
+    assert.equal(hall.state("q"), "Open");
+    assert.deepEqual(hall.told("q"), ["CloseQueue: Close queue succeed", "OpenQueue: Open queue succeed"]);
+  });
+
+  test("is being closed until its last group has gone", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.group("g", "q").order("c", "CloseQueue", "q").run();
+    assert.equal(hall.state("q"), "Closing");
+    hall.leave("g").run();
+    assert.equal(hall.state("q"), "Closed");
+  });
+
+  test("obeys once, whoever dies when", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q");
+    hall.step("q", true);
+    hall.forget("c").run();
+    assert.equal(hall.state("q"), "Closed");
+  });
+
+  test("tells what it decided on, although whoever did died; and what it cannot do, before that is remembered", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q").step("q", true);
+    hall.order("d", "OpenQueue", "q").run();
+    assert.deepEqual(hall.told("q"), ["CloseQueue: Close queue succeed", "OpenQueue: Open queue succeed"]);
+    hall.order("e", "DrainQueue", "q").step("q", true);
+    hall.run();
+    assert.match(hall.told("q").join(), /asks for "DrainQueue"/);
+  });
+
+  test("shows what it decided on before it follows another order", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q").step("q", true);
+    hall.order("d", "OpenQueue", "q").step("q");
+    assert.equal(hall.state("q"), "Closed");
+    assert.equal(hall.run().state("q"), "Open");
+  });
+
+  test("that its parent has marked waits to be taken up, until it has done so", () => {
+    const marked = (mark: string, state: string) => ({
+      ...{ apiVersion: "v1", kind: "Queue", status: { state } },
+      metadata: { name: "q", annotations: { "volcano.sh/closed-by-parent": mark } },
+    });
+    const errands = queueWatcher.watches.filter(({ errand, resource }) => errand && resource.kind === "Queue");
+    const named = (mark: string, state: string) => errands.map(({ ownerName }) => ownerName(marked(mark, state)));
+    assert.deepEqual([named("true", "Open"), named("false", "Closed")], [["q"], ["q"]]);
+    assert.deepEqual([named("true", "Closed"), named("false", "Open")], [[undefined], [undefined]]);
+  });
+
+  const objections = [
+    ["of an unknown action", "AbortJob", "q", /asks for "AbortJob", which is not one of OpenQueue/],
+    ["to close the root", "CloseQueue", "root", /the root queue cannot be closed/],
+  ] as const;
+  for (const [what, action, name, saying] of objections)
+    test(`tells of an order ${what}, and stays as it is`, () => {
+      const hall = new Hall({ q: {} }).run();
+      hall.order("c", action, name).run();
+      assert.deepEqual([hall.state(name), hall.commands()], ["Open", []]);
+      assert.match(hall.told(name).join(), saying);
+    });
+
+  test("refuses a command of another namespace, tells why, and removes it", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.order("c", "CloseQueue", "q", "team-a").run();
+    assert.deepEqual([hall.state("q"), hall.commands()], ["Open", []]);
+    assert.deepEqual(hall.told("q"), [
+      "CommandRefused: command team-a/c (CloseQueue) is refused: commands for queues are obeyed from default only. Make it there, or add its namespace to queueCommandNamespaces",
+    ]);
+  });
+
+  test("obeys its operator before it tells of commands that are refused, however many are older", () => {
+    const hall = new Hall({ q: {} }).run();
+    for (const name of ["a", "b", "c"]) hall.order(name, "OpenQueue", "q", "team-a");
+    hall.order("d", "CloseQueue", "q").step("q");
+    assert.deepEqual([hall.state("q"), hall.told("q")], ["Closed", ["CloseQueue: Close queue succeed"]]);
+    assert.deepEqual(hall.run().commands(), []);
+    assert.equal(hall.told("q").filter((saying) => saying.startsWith("CommandRefused")).length, 3);
+  });
+
+  const places = [
+    [["ops"], "ops", "Closed"],
+    [["ops"], "default", "Open"],
+    [["*"], "team-a", "Closed"],
+    [[], "default", "Open"],
+  ] as const;
+  for (const [queueCommandNamespaces, namespace, state] of places)
+    test(`where commands of ${queueCommandNamespaces.join() || "no namespace"} are obeyed, is ${state} after one of ${namespace} to close it`, () => {
+      const hall = new Hall({ q: {} }, "auto", { queueCommandNamespaces }).run();
+      assert.equal(hall.order("c", "CloseQueue", "q", namespace).run().state("q"), state);
+    });
+
+  test("keeps what others say in its status", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.say("q", { allocated: { cpu: "1" } });
+    hall.order("c", "CloseQueue", "q").run();
+    assert.deepEqual(hall.status("q"), { state: "Closed", allocated: { cpu: "1" } });
+  });
+
+  test("in a state of another age stays in it until it is told", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.say("q", { state: "Unknown" }).run();
+    assert.equal(hall.state("q"), "Unknown");
+    hall.order("c", "OpenQueue", "q").run();
+    assert.equal(hall.state("q"), "Open");
+  });
+});
+
+describe("queues below another one", () => {
+  const family = (): Hall => new Hall({ up: {}, a: child, b: child, below: { parent: "a" } }).run();
+
+  test("close with it, and open with it", () => {
+    const hall = family();
+    hall.order("c", "CloseQueue", "up").run();
+    assert.deepEqual(
+      ["up", "a", "b", "below"].map((name) => hall.state(name)),
+      ["Closed", "Closed", "Closed", "Closed"],
+    );
+    assert.equal(hall.mark("a"), "true");
+    hall.order("d", "OpenQueue", "up").run();
+    assert.deepEqual(
+      ["up", "a", "b", "below"].map((name) => hall.state(name)),
+      ["Open", "Open", "Open", "Open"],
+    );
+    assert.deepEqual([hall.mark("a"), hall.mark("below")], [undefined, undefined]);
+  });
+
+  test("stay closed when somebody closed them by themselves, also meanwhile", () => {
+    const hall = family();
+    hall.order("c", "CloseQueue", "a").run();
+    hall.order("d", "CloseQueue", "up").run();
+    hall.order("e", "CloseQueue", "b").run();
+    hall.order("f", "OpenQueue", "up").run();
+    assert.deepEqual(
+      ["up", "a", "b"].map((name) => hall.state(name)),
+      ["Open", "Closed", "Closed"],
+    );
+  });
+
+  test("do not open while it is closed, and that is told", () => {
+    const hall = family();
+    hall.order("c", "CloseQueue", "up").run();
+    hall.order("d", "OpenQueue", "a").run();
+    assert.equal(hall.state("a"), "Closed");
+    assert.match(hall.told("a").join(), /its parent up is Closed: open that first/);
+  });
+});
+
+describe("who lets groups in", () => {
+  test("is said although whoever found it died once it was remembered", () => {
+    const hall = new Hall({ root: {} });
+    hall.step("root", true);
+    assert.match(hall.run().told("root").join(), /GangAdmission/);
+  });
+
+  test("says so, and again only when it changes", () => {
+    const hall = new Hall({ q: {} }).run();
+    hall.group("g", "q").run();
+    assert.equal(hall.phase("g"), "Inqueue");
+    const first = hall.told("root");
+    assert.match(first.join(), /GangAdmission: no lease of Volcano's scheduler .* is being renewed/);
+    hall.lease(60).group("h", "q").run();
+    assert.equal(hall.phase("h"), undefined);
+    assert.match(hall.told("root").slice(first.length).join(), /renews its lease volcano-system\/volcano/);
+    hall.turn(120_000).run();
+    assert.equal(hall.phase("h"), "Inqueue");
+  });
+
+  test("tells once what a group waits for", () => {
+    const hall = new Hall({ q: { capability: { cpu: "1" } } }).run();
+    hall.group("g", "q", { cpu: "2" }).run();
+    assert.equal(hall.phase("g"), "Pending");
+    const before = hall.writes;
+    hall.step("root");
+    assert.equal(hall.writes, before);
+    hall.change("q", { capability: { cpu: "2" } }).run();
+    assert.equal(hall.phase("g"), "Inqueue");
+    assert.deepEqual(hall.conditions("g"), []);
+  });
+
+  const modes = [
+    ["scheduler", undefined],
+    ["none", "Inqueue"],
+  ] as const;
+  for (const [mode, phase] of modes)
+    test(`is a matter of the setting when it is ${mode}`, () => {
+      const hall = new Hall({ q: {} }, mode).lease(60).run();
+      hall.group("g", "q").run();
+      assert.equal(hall.phase("g"), phase);
+    });
+});

@@ -1,0 +1,128 @@
+/** What Volcano's kinds can say about coming back: what of a damaged memory is kept, what it means elsewhere, and its end by order. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Stored } from "../../../shared/core/object.ts";
+import { timingOf } from "../../../shared/volcano/cron/read.ts";
+import { recovery as cron } from "../../../shared/volcano/cron/recovery.ts";
+import { recovery as flow } from "../../../shared/volcano/flow/recovery.ts";
+import { recovery as queue } from "../../../shared/volcano/queue/recovery.ts";
+
+const key = { cluster: "here", kind: "Any", namespace: "ns", name: "x" };
+const minute = 60_000;
+const eight = Date.UTC(2026, 10, 2, 8);
+
+const object = (status: object = {}): Stored => ({
+  apiVersion: "v1",
+  kind: "Any",
+  metadata: { name: "x", namespace: "ns", uid: "x-1", resourceVersion: "1", creationTimestamp: "2026-11-02T07:00:00Z" },
+  spec: { schedule: "*/5 * * * *" },
+  status,
+});
+
+const job = (name: string, phase: string, owner = "x-1"): Stored => ({
+  apiVersion: "batch.volcano.sh/v1alpha1",
+  kind: "Job",
+  metadata: {
+    ...{ name, namespace: "ns", uid: `uid-${name}`, resourceVersion: "1" },
+    ownerReferences: [{ apiVersion: "v1", kind: "Any", name: "x", uid: owner }],
+  },
+  status: { state: { phase } },
+});
+
+describe("a JobFlow's damaged memory", () => {
+  const jobs = [job("x-a", "Completed"), job("x-b", "Running"), job("x-c", "Completed", "stranger")];
+  const rebuilt = (stored: unknown, status?: object) =>
+    flow.rebuild({ key, object: object(status), found: [jobs], now: eight, stored });
+  const history = { "x-a": [{ state: "Completed", at: eight }] };
+  const rows = [
+    {
+      name: "whole gains what is complete by now",
+      stored: { phase: "Running", completed: ["x-z"], histories: history },
+      want: { phase: "Running", completed: ["x-z", "x-a"], histories: history },
+      problems: 0,
+    },
+    {
+      name: "without its phase has that of its status",
+      stored: { phase: 7, completed: [], histories: history },
+      want: { phase: "Running", completed: ["x-a"], histories: history },
+      problems: 1,
+    },
+    {
+      name: "without anything is made of status and jobs",
+      stored: 7,
+      want: { phase: "Running", completed: ["x-a"], histories: {} },
+      problems: 1,
+    },
+  ];
+  for (const { name, stored, want, problems } of rows)
+    test(`a flow that is ${name}`, () => {
+      const { memory, problems: found } = rebuilt(stored, { state: { phase: "Running" } });
+      assert.deepEqual([memory, found.length], [want, problems]);
+    });
+
+  test("of another cluster, makes anew what was not complete, and tells so", () => {
+    const before = {
+      ...rebuilt(undefined).memory,
+      histories: { ...history, "x-b": [{ state: "Running", at: eight }] },
+    };
+    assert.deepEqual(flow.voided(before), { ...before, histories: history });
+    const over = { ...before, phase: "Failed" as const };
+    assert.deepEqual(flow.voided(over), over);
+  });
+
+  test("ended by order, has failed, unless it was over", () => {
+    const { memory } = rebuilt(undefined);
+    assert.deepEqual(flow.ended?.(memory, eight, "why"), { ...memory, phase: "Failed", warned: "why" });
+    assert.equal(flow.ended?.({ ...memory, phase: "Succeed" }, eight, "why").phase, "Succeed");
+  });
+
+  test("only jobs that have not finished are ended by an order", () => {
+    assert.deepEqual(jobs.map(flow.isLive), [false, true, false]);
+  });
+});
+
+describe("a CronJob's damaged memory", () => {
+  const timing = timingOf(object());
+  const tick = eight + 5 * minute;
+  const jobs = [job(`x-${tick / minute}`, "Running"), job(`x-${(tick + 5 * minute) / minute}`, "Running", "stranger")];
+  const rows = [
+    {
+      name: "whole stays as it is, but for a time whose job is there",
+      stored: { timing, since: eight, taken: eight, succeeded: eight },
+      want: { timing, since: tick, taken: tick, succeeded: eight },
+    },
+    {
+      name: "without its times has those of its jobs",
+      stored: { timing, since: "x" },
+      want: { timing, since: tick, taken: tick },
+    },
+    { name: "without anything has the times of its jobs", stored: 7, want: { timing, since: tick, taken: tick } },
+    {
+      name: "about to make a job still makes it",
+      stored: { timing, since: tick, starting: { name: "x-1", tick: tick + minute } },
+      want: { timing, since: tick, taken: tick, starting: { name: "x-1", tick: tick + minute } },
+    },
+  ];
+  for (const { name, stored, want } of rows)
+    test(`a CronJob that is ${name}`, () => {
+      assert.deepEqual(cron.rebuild({ key, object: object(), found: [jobs], now: tick + minute, stored }).memory, want);
+    });
+
+  test("in another cluster, means what it meant, without that one's refusal", () => {
+    const before = { timing, since: eight };
+    assert.deepEqual(cron.voided({ ...before, refusal: "no" }), before);
+  });
+});
+
+describe("a Queue's memory", () => {
+  test("in another cluster, keeps the state that was decided on, and no UID", () => {
+    const before = { wanted: "Closed" as const, decidedAt: "17", commands: ["u-1"], admits: "scheduler" };
+    assert.deepEqual([queue.voided(before), queue.voided({ admits: "scheduler" })], [{ wanted: "Closed" }, {}]);
+  });
+
+  test("damaged, keeps what can be read", () => {
+    const stored = { wanted: "Ajar", commands: ["u-1"] };
+    const { memory, problems } = queue.rebuild({ key, object: object(), found: [], now: eight, stored });
+    assert.deepEqual([memory, problems.length], [{ commands: ["u-1"] }, 1]);
+  });
+});

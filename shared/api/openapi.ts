@@ -86,6 +86,25 @@ const posts: Json = {
       responses: answers("202", "taken", "the keys that are on the queue, and what was passed over"),
     },
   },
+  "/acknowledge/{kind}/{namespace}/{name}": {
+    post: {
+      operationId: "acknowledge",
+      summary:
+        "A listener acknowledges a status update: the body is its id, the signature made with the listener's own key",
+      tags: ["listener"],
+      parameters: [
+        ...named,
+        { name: "x-rekindle-listener", in: "header", required: true, schema: { type: "string", format: "uri" } },
+      ],
+      security: [{ signature: [], timestamp: [] }],
+      requestBody: { required: true, content: { "text/plain": { schema: { type: "string" } } } },
+      responses: answers(
+        "202",
+        "accepted",
+        "the acknowledgement is on the queue; what it counts for, its delivery says",
+      ),
+    },
+  },
 };
 
 const reads: Json = {

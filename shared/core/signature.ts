@@ -30,6 +30,14 @@ const textOf = ({ timestamp, method, path, body, headers = {} }: Signed): string
   return lines.length === 0 ? `${request}${body}` : `headers\n${request}${lines.join("")}\n${body}`;
 };
 
+/**
+ * The key of the one listener that updates reach at this URL, in its normal form: hex text, used as it stands. No other key
+ * follows from it, so a listener proves nothing to another one and acknowledges for none. What it is made of begins with a
+ * line that no timestamp can be: no signature is ever a key, even where one secret serves for both.
+ */
+export const listenerKey = (secret: string, url: string): string =>
+  createHmac("sha256", secret).update(`listener\n${url}`).digest("hex");
+
 /** Lower-case hex, as `x-rekindle-signature: sha256=…` carries it. */
 export const signature = (secret: string, signed: Signed): string =>
   createHmac("sha256", secret).update(textOf(signed)).digest("hex");

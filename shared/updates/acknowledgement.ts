@@ -1,5 +1,5 @@
 /** Acknowledgements that come by themselves, after the listener had no time to answer: a message on the delivery's key. */
-import { deliveryKey, type Key, type Message } from "../core/key.ts";
+import { deliveryKey, digest, type Key, type Message } from "../core/key.ts";
 import type { Position } from "../core/outbox.ts";
 
 const word = "acknowledged ";
@@ -12,10 +12,24 @@ const positionIn = (id: string): Position | undefined => {
   return stream === undefined ? undefined : { stream, sequence: Number(sequence) };
 };
 
-/** The message of an acknowledgement whose sender is known; undefined when `id` is no update's. */
-export const acknowledgementOf = (key: Key, id: string): Message | undefined =>
-  positionIn(id) === undefined ? undefined : { ...deliveryKey(key), reason: `${word}${id}` };
+/** What a listener is called in messages: its URL may hold a token, and messages are logged. */
+const nameOf = (listener: string): string =>
+  digest(URL.canParse(listener) ? new URL(listener).href : listener).slice(0, 32);
+
+/** The message of an acknowledgement by this listener; undefined when `id` is no update's. */
+export const acknowledgementOf = (key: Key, id: string, listener: string): Message | undefined =>
+  positionIn(id) === undefined ? undefined : { ...deliveryKey(key), reason: `${word}${id} by ${nameOf(listener)}` };
+
+export type Acknowledgement = {
+  readonly position: Position;
+  /** True for the listener that sent it. */
+  readonly isBy: (listener: string) => boolean;
+};
 
 /** What a message acknowledges; undefined for every other one. */
-export const acknowledgementIn = ({ reason }: Message): Position | undefined =>
-  reason.startsWith(word) ? positionIn(reason.slice(word.length)) : undefined;
+export const acknowledgementIn = ({ reason }: Message): Acknowledgement | undefined => {
+  if (!reason.startsWith(word)) return undefined;
+  const [id = "", by] = reason.slice(word.length).split(" by ");
+  const position = positionIn(id);
+  return position === undefined ? undefined : { position, isBy: (listener) => by === nameOf(listener) };
+};

@@ -1,13 +1,14 @@
 /**
  * One delivery: at most one update of one stream is sent, and what came of it is saved. Any invocation may take it and
  * may die at any point; a listener that is dead holds up neither a step nor another stream. See cursor.ts for U1–U3.
+ * U4. An update is acknowledged by the listener that it was sent to, and by no other.
  */
 import { eventOf, events } from "../core/event.ts";
 import { dedupe, deliveryKey, type Key, type Message, subjectOf, textOf } from "../core/key.ts";
 import type { Meter } from "../core/metric.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { type Outbox, type Position, positionText, waiting } from "../core/outbox.ts";
-import type { Sent, Sink } from "../core/sink.ts";
+import { operatorsListener, type Sent, type Sink } from "../core/sink.ts";
 import type {
   CheckpointRecord,
   Checkpoints,
@@ -18,7 +19,7 @@ import type {
   Updates,
   Version,
 } from "../engine/ports.ts";
-import { acknowledgementIn, acknowledgementOf } from "./acknowledgement.ts";
+import { type Acknowledgement, acknowledgementIn, acknowledgementOf } from "./acknowledgement.ts";
 import { acknowledged, type Cursor, type Due, dueOf, failed, readCursor } from "./cursor.ts";
 import { parcelOf } from "./envelope.ts";
 
@@ -37,6 +38,8 @@ export type DeliveryContext = {
     stored: unknown,
   ) => { readonly ok: true; readonly record: CheckpointRecord } | { readonly ok: false; readonly error: string };
   readonly destinationOf: Updates["destinationOf"];
+  /** The listener that the operator configured; "": none. */
+  readonly operators: string;
   /** Whether this deployment is in charge of the key; absent: of every one. */
   readonly inCharge?: (key: Key, labels: Readonly<Record<string, string>>) => boolean | Promise<boolean>;
   readonly sink: Sink;
@@ -132,7 +135,7 @@ export const deliver = async (desk: DeliveryContext, message: Message): Promise<
 const carryOn = async (scene: Scene, message: Message): Promise<Delivered> => {
   const { outbox, own, to, now } = scene;
   const given = acknowledgementIn(message);
-  if (given !== undefined) return await settle(scene, own, given);
+  if (given !== undefined) return await acknowledge(scene, given);
   const due = dueOf(outbox, own.cursor, to, now);
   switch (due.do) {
     case "rest":
@@ -201,16 +204,33 @@ const send = async (scene: Scene, due: Extract<Due, { do: "send" }>): Promise<De
   return await miss(scene, claimed, due.cursor, sent);
 };
 
+const ignored = ({ desk, key }: Scene, position: Position, why: string): Delivered => {
+  desk.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why });
+  return nothing(`an acknowledgement was ${why}`);
+};
+
+const listenerBehind = ({ operators }: DeliveryContext, to: string): string =>
+  to === operatorsListener ? operators : to;
+
+/** U4: what any other listener says of it changes nothing. */
+const acknowledge = async (scene: Scene, { position, isBy }: Acknowledgement): Promise<Delivered> => {
+  const { desk, own, to } = scene;
+  const sentTo = own.cursor?.outstanding?.to ?? to;
+  return isBy(listenerBehind(desk, sentTo))
+    ? await settle(scene, own, position)
+    : ignored(scene, position, "another listener's");
+};
+
 /** U3: of an acknowledgement that comes too late for its try the save is lost; any other one is told, and changes nothing. */
 const settle = async (scene: Scene, own: Own, position: Position): Promise<Delivered> => {
-  const { desk, key, outbox } = scene;
+  const { desk, key, outbox, to } = scene;
   const next = acknowledged(outbox, own.cursor, position);
-  if (typeof next === "string") {
-    desk.report("warn", "an acknowledgement is ignored", { key: textOf(key), id: positionText(position), why: next });
-    return nothing(`an acknowledgement was ${next}`);
-  }
+  if (typeof next === "string") return ignored(scene, position, next);
   const saved = await save(scene, own, next);
-  if (saved === "raced") return await lost(scene, acknowledgementOf(key, positionText(position))?.reason);
+  if (saved === "raced") {
+    const by = listenerBehind(desk, own.cursor?.outstanding?.to ?? to);
+    return await lost(scene, acknowledgementOf(key, positionText(position), by)?.reason);
+  }
   if (waiting(outbox, position).length > 0) {
     const asked = deliveryKey(key);
     await desk.queue.send({ ...asked, reason: "next" }, dedupe.timer(asked, `next ${positionText(position)}`));

@@ -5,7 +5,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP } from "node:net";
-import { signature } from "../../core/signature.ts";
+import { listenerKey, signature } from "../../core/signature.ts";
 import type { Parcel, Sent, Sink } from "../../core/sink.ts";
 import { isPublic } from "./addresses.ts";
 import { openResolver, type Resolve } from "./resolver.ts";
@@ -15,7 +15,7 @@ export type HttpsRules = {
   readonly hosts: readonly string[];
   /** Also plain HTTP, and addresses that only this network reaches. */
   readonly allowPrivate: boolean;
-  /** Gives the key of the signatures; absent: nothing is signed. */
+  /** Gives what the listeners' keys are made of; absent: nothing is signed. */
   readonly secret?: (() => Promise<string>) | undefined;
   /** Resolves a name to all its addresses; absent: by the machine's name servers. */
   readonly resolve?: Resolve;
@@ -69,8 +69,8 @@ const headersFor = async (
     ...(trace === undefined ? {} : { traceparent: trace }),
   };
   if (secret === undefined) return headers;
-  // The whole URL is signed: what one listener was sent proves nothing to another.
-  const signed = signature(await secret(), { timestamp, method: "POST", path: url.href, body });
+  const key = listenerKey(await secret(), url.href);
+  const signed = signature(key, { timestamp, method: "POST", path: url.href, body });
   return { ...headers, "x-rekindle-signature": `sha256=${signed}` };
 };
 

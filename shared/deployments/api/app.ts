@@ -29,6 +29,9 @@ const serveFigures = (app: Hono, { scrape, guarded }: DoorParts, gate: Gate): vo
   });
 };
 
+/** The URL at which the listener takes updates, by its own word. */
+const listenerIn = (c: Context): string => c.req.header("x-rekindle-listener") ?? "";
+
 /** Why the acknowledgement is not its listener's: an address that failed too often, or a wrong signature. */
 type Refuses = (c: Context, body: string) => Promise<Response | undefined>;
 
@@ -41,7 +44,7 @@ const openListeners = (verify: Acknowledging["verify"]): Refuses => {
     if (blocked > 0) return wait(c, blocked);
     const timestamp = c.req.header("x-rekindle-timestamp") ?? "";
     const given = c.req.header("x-rekindle-signature") ?? "";
-    if (await verify({ timestamp, method: "POST", path: c.req.path, body }, given)) return undefined;
+    if (await verify(listenerIn(c), { timestamp, method: "POST", path: c.req.path, body }, given)) return undefined;
     const seconds = rate(address, strangersPerMinute);
     return seconds > 0 ? wait(c, seconds) : c.json({ error: "signature" }, 401);
   };
@@ -59,7 +62,8 @@ const serveAcknowledgements = (app: Hono, { acknowledging, kinds }: DoorParts): 
     const key = c.req.param();
     const asked = stepOf(key, kinds(), given);
     if (asked.do === "nothing") return c.json({ error: asked.why }, asked.why.startsWith("kind") ? 404 : 400);
-    const taken = await acknowledging.take(key, body.trim(), given.replace(/^sha256=/, ""));
+    const acknowledged = { id: body.trim(), listener: listenerIn(c), event: given.replace(/^sha256=/, "") };
+    const taken = await acknowledging.take(key, acknowledged);
     return taken ? c.json({ accepted: true }, 202) : c.json({ error: "the body must be an update's id" }, 400);
   });
 };

@@ -50,7 +50,8 @@ export const deliveryBy = (
   listening: Pick<Listening, "to">,
   sink: Sink,
 ): NonNullable<World["deliver"]> => {
-  const desk = { ...world, resourceOf: resourcesOf(world), ...updatesFor(world, listening), read: readRecord };
+  const { destinationOf } = updatesFor(world, listening);
+  const desk = { ...world, resourceOf: resourcesOf(world), destinationOf, operators: listening.to, read: readRecord };
   return (message) => {
     const { trace } = message;
     return deliver({ ...desk, sink: (to, parcel, now) => sink(to, { ...parcel, trace }, now) }, message);

@@ -287,7 +287,7 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   },
   updatesSecret: {
     form: "secret",
-    text: "the secret that signs status updates; without it they are not signed",
+    text: "the secret that listeners' keys are made of, which sign status updates; without it they are not signed",
     parameter: "UpdatesSecret",
   },
   sparkVersion: {

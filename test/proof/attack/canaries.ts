@@ -213,6 +213,7 @@ const ofHost = (name: string, secretOf: (stand: Stand) => string): Attack => ({
 /** The operator's listener holds a token in its URL: what tenants can read names no more than that there is one. */
 const listener: Attack = {
   ...{ class: "canaries", name: "the token in the operator's listener", stage: "cluster" },
+  short: true,
   run: async (stand) => {
     const object = application(fresh("canary"), { suspend: true });
     await stand.call("POST", pathOf(object.kind), object);

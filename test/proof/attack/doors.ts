@@ -1,7 +1,9 @@
 /** The HTTP door against strangers: nothing unsigned, replayed, forged or oversized is taken, and nobody's patience is used up. */
-import { signature } from "../../../shared/core/signature.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listenerKey, signature } from "../../../shared/core/signature.ts";
 import { type Attack, must } from "./attack.ts";
-import { fresh, type Stand } from "./stand.ts";
+import { application, remove } from "./objects.ts";
+import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
 export type Knock = {
   readonly method?: string;
@@ -185,6 +187,38 @@ const forged: readonly Row[] = [
 
 const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
+const acknowledged = "/acknowledge/Job/default/x";
+const update = `${"a".repeat(16)}/1`;
+const victim = "https://victim.example/";
+
+/** An acknowledgement in the name of a listener, under a key. */
+const acknowledges = (stand: Stand, key: string, listener: string): Promise<number> =>
+  signed(stand, { path: acknowledged, body: update, headers: { "x-rekindle-listener": listener } }, { key });
+
+const fromListeners: readonly Row[] = [
+  {
+    name: "an acknowledgement under another listener's key",
+    sends: (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, "https://mallory.example/"), victim),
+    answers: stranger,
+    short: true,
+  },
+  {
+    name: "an acknowledgement under the secret that listeners once held",
+    sends: (stand) => acknowledges(stand, stand.secrets.updates, victim),
+    answers: stranger,
+  },
+  {
+    name: "an acknowledgement by nobody",
+    sends: (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, ""), ""),
+    answers: stranger,
+  },
+  {
+    name: "an acknowledgement by the operator's listener, called by its name",
+    sends: (stand) => acknowledges(stand, listenerKey(stand.secrets.updates, "operator"), "operator"),
+    answers: stranger,
+  },
+];
+
 const oversized: readonly Row[] = [
   {
     name: "a body beyond its bound",
@@ -309,4 +343,38 @@ const answered = ({ name, sends, answers, ...rest }: Row): Attack => ({
   },
 });
 
-export const doors: readonly Attack[] = [...forged, ...oversized, ...strange].map(answered);
+/** A listener with a good key of its own acknowledges what only another one was sent. */
+const forOthers: Attack = {
+  ...{ class: "door", name: "an acknowledgement of what another listener was sent", stage: "cluster" },
+  run: async (stand) => {
+    const [own, others] = [`${stand.listener.url}/mine`, `${stand.listener.url}/silent/${fresh("victim")}`];
+    const { updates } = stand.secrets;
+    const object = application(
+      fresh("told"),
+      { suspend: true },
+      { annotations: { "rekindle.dev/updates-to": others } },
+    );
+    const { kind, metadata } = object;
+    await stand.call("POST", pathOf(kind), object);
+    const heard = () => stand.listener.heard().find(({ path }) => others.endsWith(path));
+    must(await waitFor(async () => heard() !== undefined, 10_000), "the listener was told nothing");
+    const path = `/acknowledge/${kind}/${metadata.namespace}/${metadata.name}`;
+    const body = String(Object(JSON.parse(heard()?.body ?? "{}"))["id"]);
+    const acknowledge = (by: string): Promise<number> =>
+      signed(stand, { path, body, headers: { "x-rekindle-listener": by } }, { key: listenerKey(updates, by) });
+    const waits = async (): Promise<boolean> =>
+      (await stand.rekindle("status", `${kind}/${metadata.namespace}/${metadata.name}`)).includes("not acknowledged");
+    must((await acknowledge(own)) === 202, "a listener with a key of its own was taken for a stranger");
+    await sleep(1_000);
+    must(await waits(), "another listener acknowledged it");
+    must((await acknowledge(others)) === 202, "the listener was taken for a stranger");
+    must(await waitFor(async () => !(await waits()), 10_000), "its own listener could not acknowledge it");
+    await remove(stand, object);
+    return undefined;
+  },
+};
+
+export const doors: readonly Attack[] = [
+  ...[...forged, ...fromListeners, ...oversized, ...strange].map(answered),
+  forOthers,
+];

@@ -26,22 +26,25 @@ const moods: Readonly<Record<Mood, { readonly answer: Sent | "silence"; readonly
   later: { answer: "silence", acknowledgesAfterMs: 4_000 },
 };
 
+type Letter = readonly [afterMs: number, id: string, by: string];
+
 /** Somebody forges, guesses, or mixes up; then comes the acknowledgement, and once more. */
-const lettersFor = (id: string, acknowledgesAfterMs: number): readonly (readonly [afterMs: number, id: string])[] => {
+const lettersFor = (id: string, listener: string, acknowledgesAfterMs: number): readonly Letter[] => {
   const [stream = "", sequence] = id.split("/");
   const next = Number(sequence) + 1;
   return [
-    [2_500, `${stream}/${next}`],
-    [3_000, `${"0".repeat(16)}/${sequence}`],
-    [3_500, `${stream}/${next + 1_000}`],
-    [acknowledgesAfterMs, id],
-    [acknowledgesAfterMs + 1_000, id],
+    [2_000, id, "https://another.example/"],
+    [2_500, `${stream}/${next}`, listener],
+    [3_000, `${"0".repeat(16)}/${sequence}`, listener],
+    [3_500, `${stream}/${next + 1_000}`, listener],
+    [acknowledgesAfterMs, id, listener],
+    [acknowledgesAfterMs + 1_000, id, listener],
   ];
 };
 
 /** By HTTP to a host, which must be there to take it. */
-const write = (stage: Stage, key: Key, id: string): void => {
-  const message = acknowledgementOf(key, id);
+const write = (stage: Stage, key: Key, id: string, by: string): void => {
+  const message = acknowledgementOf(key, id, by);
   if (message !== undefined && !stage.down) stage.send("listener", message, `${message.reason} ${stage.now()}`);
 };
 
@@ -60,7 +63,7 @@ export const attend = (stage: Stage, { key, id, ...request }: Request): Sent | "
   stage.oracle.told?.({ ...request, acknowledgedAt }, now);
   stage.oracle.said(request.body, "an update");
   if (mood === "later")
-    for (const [afterMs, letter] of lettersFor(id, acknowledgesAfterMs ?? 0))
-      stage.later(afterMs, () => write(stage, key, letter));
+    for (const [afterMs, letter, by] of lettersFor(id, request.to, acknowledgesAfterMs ?? 0))
+      stage.later(afterMs, () => write(stage, key, letter, by));
   return answer;
 };

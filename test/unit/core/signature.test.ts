@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { aheadSeconds, type Signed, signature, verified, windowSeconds } from "../../../shared/core/signature.ts";
+import {
+  aheadSeconds,
+  listenerKey,
+  type Signed,
+  signature,
+  verified,
+  windowSeconds,
+} from "../../../shared/core/signature.ts";
 
 const secret = "correct horse battery staple";
 const now = 1_793_606_400;
@@ -77,5 +84,29 @@ describe("a signature", () => {
         assert.equal(verified(secret, { ...signed, timestamp }, given, now * 1_000), false);
       }),
     );
+  });
+});
+
+describe("the key of a listener", () => {
+  const url = "https://listener.example/hook?team=a";
+
+  test("is what the guide computes: HMAC-SHA256 over the word listener and the URL, a line each, in hex", () => {
+    const key = listenerKey("correct horse battery staple", url);
+    assert.equal(key, "727c081ae565d30fb864acef2f1e501bf3da346d347239bef5953fa9b044dd20");
+  });
+
+  test("follows from the secret and the whole URL", () => {
+    const keys = [
+      listenerKey(secret, url),
+      listenerKey(secret, `${url}b`),
+      listenerKey(secret, "https://listener.example/hook"),
+      listenerKey(`${secret}!`, url),
+    ];
+    assert.equal(new Set(keys).size, keys.length);
+  });
+
+  test("is no signature that the secret makes, whatever is signed", () => {
+    const lines = { timestamp: "listener", method: url, path: "", body: "" };
+    assert.equal(verified(secret, lines, listenerKey(secret, `${url}\n\n`), now * 1_000), false);
   });
 });

@@ -3,12 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiApp } from "../../../functions/api.ts";
 import type { Message } from "../../../shared/core/key.ts";
-import { signature } from "../../../shared/core/signature.ts";
+import { listenerKey, signature } from "../../../shared/core/signature.ts";
 import { acknowledgingFor } from "../../../shared/deployments/api/acknowledgements.ts";
+import { acknowledgementIn } from "../../../shared/updates/acknowledgement.ts";
 
 const secret = "a secret of sixteen letters";
 const id = `${"a".repeat(16)}/3`;
 const path = "/acknowledge/SparkApplication/default/pi";
+const listener = "https://listener.example/hook?team=a";
+const other = "https://other.example/hook";
 
 const open = (given: string | undefined = secret) => {
   const sent: Message[] = [];
@@ -29,7 +32,9 @@ const open = (given: string | undefined = secret) => {
 type Given = {
   readonly path?: string;
   readonly body?: string;
-  readonly secret?: string;
+  readonly key?: string;
+  /** Who it says it is. */
+  readonly listener?: string | undefined;
   readonly age?: number;
   readonly signedPath?: string;
 };
@@ -37,13 +42,16 @@ type Given = {
 const request = ({
   path: at = path,
   body = id,
-  secret: key = secret,
+  key = listenerKey(secret, listener),
   age = 0,
   signedPath = at,
+  ...more
 }: Given = {}): Request => {
   const timestamp = String(Math.floor(Date.now() / 1_000) - age);
   const hex = signature(key, { timestamp, method: "POST", path: signedPath, body });
-  const headers = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
+  const proof = { "x-rekindle-timestamp": timestamp, "x-rekindle-signature": `sha256=${hex}` };
+  const { listener: named } = { listener, ...more };
+  const headers = named === undefined ? proof : { ...proof, "x-rekindle-listener": named };
   return new Request(`http://door${at}`, { method: "POST", headers, body });
 };
 
@@ -51,11 +59,32 @@ test("a signed acknowledgement reaches the delivery of its key", async () => {
   const { app, sent } = open();
   assert.equal((await app.fetch(request())).status, 202);
   const key = { cluster: "here", kind: "updates.SparkApplication", namespace: "default", name: "pi" };
-  assert.deepEqual(sent, [{ ...key, reason: `acknowledged ${id}` }]);
+  const [{ reason } = { reason: "" }] = sent;
+  assert.deepEqual(sent, [{ ...key, reason }]);
+  const given = acknowledgementIn({ ...key, reason });
+  assert.deepEqual(given?.position, { stream: "a".repeat(16), sequence: 3 });
+  assert.deepEqual([given?.isBy(listener), given?.isBy(other)], [true, false]);
+  assert.ok(!reason.includes("listener.example"), "messages are logged, and a listener's URL may hold a token");
+});
+
+test("the form of a listener's URL does not matter: its key is that of the normal form", async () => {
+  const { app, sent } = open();
+  const named = "HTTPS://Listener.example:443/hook?team=a";
+  assert.equal((await app.fetch(request({ listener: named }))).status, 202);
+  assert.deepEqual(
+    sent.map((message) => acknowledgementIn(message)?.isBy(listener)),
+    [true],
+  );
 });
 
 const rows: readonly (readonly [what: string, given: Given, status: number])[] = [
-  ["another secret's", { secret: "another secret of mine" }, 401],
+  ["one under another secret", { key: listenerKey("another secret of mine", listener) }, 401],
+  ["one under the secret itself", { key: secret }, 401],
+  ["one under another listener's key", { key: listenerKey(secret, other) }, 401],
+  ["another listener's in the name of this one", { key: listenerKey(secret, other), listener }, 401],
+  ["one of a listener that does not say which", { listener: undefined }, 401],
+  ["one of a listener that has no URL", { key: listenerKey(secret, "events"), listener: "events" }, 401],
+  ["one of the operator's listener by its name", { key: listenerKey(secret, "operator"), listener: "operator" }, 401],
   ["one signed for another application", { signedPath: "/acknowledge/SparkApplication/default/other" }, 401],
   ["one of six minutes ago, however well signed", { age: 360 }, 401],
   ["one of an unknown kind", { path: "/acknowledge/Pod/default/pi" }, 404],

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
 import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
 import { message, toy } from "../engine/fakes.ts";
-import { acknowledged, openStreet, type Street, silence } from "./street.ts";
+import { acknowledged, listener, openStreet, type Street, silence } from "./street.ts";
 
 const states = ({ heard }: Street): readonly string[] => heard.map(({ state }) => state);
 const idsOf = ({ heard }: Street): readonly string[] => heard.map(({ id }) => id);
@@ -12,8 +12,8 @@ const second = 1_000;
 const hour = 3_600 * second;
 
 /** An acknowledgement that comes by itself. */
-const acknowledge = async (street: Street, id: string, on = message): Promise<void> => {
-  const asked = acknowledgementOf(on, id);
+const acknowledge = async (street: Street, id: string, by = listener): Promise<void> => {
+  const asked = acknowledgementOf(message, id, by);
   assert.ok(asked);
   await street.queue.send(asked, `${id} ${street.stage.time.now}`);
   await street.pass(0);
@@ -66,7 +66,7 @@ describe("one stream of updates, as Mesos' agent keeps it", () => {
     assert.deepEqual(ignored(street), ["unexpected", "unexpected", "unexpected"]);
     assert.deepEqual((await street.cursor())?.acknowledged, 0);
     for (const id of ["", "1", `${stream}/0`, `${stream}/-1`, `${stream}/1e3`, "../../x/1"])
-      assert.equal(acknowledgementOf(message, id), undefined);
+      assert.equal(acknowledgementOf(message, id, listener), undefined);
   });
 
   test("DuplicateTerminalUpdateAfterAck: an end seen again is told once, the end of another attempt on its own", async () => {

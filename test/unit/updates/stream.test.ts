@@ -4,8 +4,9 @@ import { describe, test } from "node:test";
 import { deliveryKey } from "../../../shared/core/key.ts";
 import { capacity } from "../../../shared/core/outbox.ts";
 import { step } from "../../../shared/engine/step.ts";
+import { acknowledgementOf } from "../../../shared/updates/acknowledgement.ts";
 import { message, toy } from "../engine/fakes.ts";
-import { acknowledged, openStreet, type Street, silence } from "./street.ts";
+import { acknowledged, listener, openStreet, type Street, silence } from "./street.ts";
 
 const hour = 3_600_000;
 const told = ({ heard }: Street): readonly string[] =>
@@ -45,6 +46,58 @@ describe("a full outbox", () => {
     for (let attempt = 1; attempt <= 100; attempt++) await street.enter("RUNNING", { attempt });
     assert.ok((street.stage.record()?.outbox?.entries.length ?? 0) <= capacity / 2 + 1);
     assert.equal(told(street).length, 100);
+  });
+});
+
+describe("an acknowledgement that comes by itself", () => {
+  const acknowledge = async (street: Street, by: string): Promise<void> => {
+    const asked = acknowledgementOf(message, street.heard.at(-1)?.id ?? "", by);
+    assert.ok(asked);
+    await street.queue.send(asked, `${by} ${street.stage.time.now}`);
+    await street.pass(0);
+  };
+  const other = "https://other.example/hook";
+  const own = (to: string) => toy({ annotations: { [annotation]: to } });
+
+  const rows: readonly (readonly [by: string, counts: number])[] = [
+    [listener, 1],
+    ["https://LISTENER.example:443/hook", 1],
+    [other, 0],
+    [`${listener}/`, 0],
+    ["operator", 0],
+    ["", 0],
+  ];
+  for (const [by, counts] of rows)
+    test(`of ${by === "" ? "nobody" : by} counts ${counts === 1 ? "" : "not "}for the operator's listener`, async () => {
+      const street = openStreet();
+      street.answer = () => silence;
+      await street.enter("RUNNING");
+      await acknowledge(street, by);
+      assert.equal((await street.cursor())?.acknowledged, counts);
+    });
+
+  test("of the listener before counts no more once the update was sent to the next one", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    street.stage.put(own(other));
+    await street.enter("RUNNING");
+    street.stage.put(own("https://next.example/"));
+    await street.resync();
+    assert.equal(street.heard.at(-1)?.to, "https://next.example/");
+    await acknowledge(street, other);
+    assert.equal((await street.cursor())?.acknowledged, 0);
+    await acknowledge(street, "https://next.example/");
+    assert.equal((await street.cursor())?.acknowledged, 1);
+  });
+
+  test("of the listener that the update was sent to counts, although another one was named since", async () => {
+    const street = openStreet();
+    street.answer = () => silence;
+    street.stage.put(own(other));
+    await street.enter("RUNNING");
+    street.stage.put(own("https://next.example/"));
+    await acknowledge(street, other);
+    assert.equal((await street.cursor())?.acknowledged, 1);
   });
 });
 

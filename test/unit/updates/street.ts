@@ -115,7 +115,8 @@ export const openStreet = (settings: Settings = {}): Street => {
     now: () => home.time.now,
   });
   const resourceOf = (kind: string) => (kind === "Toy" ? toys : undefined);
-  const desk = { ...ports, read: readRecord, resourceOf, destinationOf: updates.destinationOf, sink };
+  const { to: operators = listener } = settings;
+  const desk = { ...ports, read: readRecord, resourceOf, destinationOf: updates.destinationOf, operators, sink };
   const world: World = {
     ...ports,
     updates,

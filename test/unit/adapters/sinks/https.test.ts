@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from "node:https";
 import { after, before, describe, test } from "node:test";
 import { isPublic } from "../../../../shared/adapters/sinks/addresses.ts";
 import { type HttpsRules, httpsSink } from "../../../../shared/adapters/sinks/https.ts";
-import { verified } from "../../../../shared/core/signature.ts";
+import { listenerKey, verified } from "../../../../shared/core/signature.ts";
 import type { Parcel } from "../../../../shared/core/sink.ts";
 import { cert, key } from "../kubernetes/certificate.ts";
 
@@ -123,13 +123,16 @@ describe("the HTTPS sink", () => {
     const { headers, body } = request;
     const timestamp = String(headers["x-rekindle-timestamp"]);
     const given = String(headers["x-rekindle-signature"]);
-    const check = (path: string, text: string, at: number): boolean =>
-      verified(secret, { timestamp, method: "POST", path, body: text }, given, at);
+    const key = listenerKey(secret, url);
+    const check = (path: string, text: string, at: number, under = key): boolean =>
+      verified(under, { timestamp, method: "POST", path, body: text }, given, at);
     assert.equal(headers["content-type"], "application/cloudevents+json; charset=utf-8");
     assert.equal(body, parcel.body);
     assert.ok(check(url, body, now));
     assert.ok(!check(`http://other.example/ok?team=a`, body, now));
     assert.ok(!check(url, `${body} `, now));
+    assert.ok(!check(url, body, now, secret), "no listener needs the secret that all keys are made of");
+    assert.ok(!check(url, body, now, listenerKey(secret, `http://127.0.0.1:${port}/ok?team=b`)));
     assert.ok(!check(url, body, now + 301_000));
   });
 

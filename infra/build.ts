@@ -1,12 +1,12 @@
 /** `npm run build`: functions/*.ts become dist/*.mjs, with what is heavy and rarely needed in chunks of its own. */
-import { rmSync, writeFileSync } from "node:fs";
+import { globSync, rmSync, writeFileSync } from "node:fs";
 import { bundle, functionNames, loadedBy } from "./bundle.ts";
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0).padStart(6)} kB`;
 
 process.chdir(new URL("..", import.meta.url).pathname);
-rmSync("dist", { recursive: true, force: true });
 const meta = await bundle(true);
+for (const file of globSync("dist/**/*.mjs")) if (!(file in meta.outputs)) rmSync(file);
 writeFileSync("dist/meta.json", JSON.stringify(meta));
 for (const name of functionNames()) {
   const { atOnce, ever } = loadedBy(meta, name);

@@ -1,6 +1,6 @@
 /** How the functions are bundled, and what a bundle loads: at once, and only when it is needed. */
-import { globSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import * as z from "zod";
 
@@ -67,28 +67,43 @@ export const bundleOptions = (names: readonly string[], outdir: string): BuildOp
   logLevel: "silent",
 });
 
+/** A bundle's files: contents by path relative to the repository, with esbuild's account of them. */
+type Built = { readonly meta: Metafile; readonly files: ReadonlyMap<string, Uint8Array> };
+
 /** Puts the gate before each function, in the files and in esbuild's account of them. */
-const gated = (meta: Metafile, names: readonly string[], outdir: string, write: boolean): Metafile => {
+const gated = ({ meta, files }: Built, names: readonly string[], outdir: string): Built => {
   const file = relative(root, resolve(root, outdir, "gate.mjs"));
-  const first = 'import "./gate.mjs";\n';
+  const first = Buffer.from('import "./gate.mjs";\n');
   const outputs = { ...meta.outputs, [file]: { bytes: gate.length, inputs: {}, imports: [], exports: [] } };
+  const contents = new Map(files).set(file, Buffer.from(gate));
   for (const name of names) {
     const entry = relative(root, resolve(root, outdir, `${name}.mjs`));
-    const output = meta.outputs[entry];
-    if (output === undefined) throw new Error(`esbuild made no ${entry}`);
+    const [output, text] = [meta.outputs[entry], files.get(entry)];
+    if (output === undefined || text === undefined) throw new Error(`esbuild made no ${entry}`);
     const imports = [{ path: file, kind: "import-statement" as const }, ...output.imports];
     outputs[entry] = { ...output, imports, bytes: output.bytes + first.length };
-    if (write) writeFileSync(join(root, entry), `${first}${readFileSync(join(root, entry), "utf8")}`);
+    contents.set(entry, Buffer.concat([first, text]));
   }
-  if (write) writeFileSync(join(root, file), gate);
-  return { ...meta, outputs };
+  return { meta: { ...meta, outputs }, files: contents };
+};
+
+/** Replaces a file in one rename, so that a process that starts meanwhile reads the old contents or the new; equal contents are left. */
+const put = (path: string, contents: Uint8Array): void => {
+  if (existsSync(path) && readFileSync(path).equals(contents)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  const beside = `${path}.${process.pid}`;
+  writeFileSync(beside, contents);
+  renameSync(beside, path);
 };
 
 /** Bundles functions together, so that what they share is one chunk. `write` puts them into dist/, or into another folder. */
 export const bundle = async (write: boolean, names = functionNames(), outdir = "dist"): Promise<Metafile> => {
-  const { metafile } = await build({ ...bundleOptions(names, outdir), write });
+  const { metafile, outputFiles = [] } = await build({ ...bundleOptions(names, outdir), write: false });
   if (metafile === undefined) throw new Error("esbuild gave no metafile");
-  return gated(metafile, names, outdir, write);
+  const files = new Map(outputFiles.map(({ path, contents }) => [relative(root, path), contents]));
+  const built = gated({ meta: metafile, files }, names, outdir);
+  if (write) for (const [path, contents] of built.files) put(join(root, path), contents);
+  return built.meta;
 };
 
 type Chunks = { readonly files: readonly string[]; readonly bytes: number; readonly inputs: readonly string[] };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import * as z from "zod";
 import { parametersOf } from "../../../infra/aws/parameters.ts";
 import { readTemplate } from "../../../infra/aws/template.ts";
 import openApi from "../../../shared/api/openapi.json" with { type: "json" };
@@ -88,6 +89,64 @@ describe("the template, deployed", () => {
     };
     assert.deepEqual(recordIn({}), [record, [record]]);
     assert.deepEqual(recordIn({ ReaderRecord: reader }), [reader, [reader]]);
+  });
+
+  test("hands submissions a record of their own, and lets them read no other", () => {
+    const own = "arn:aws:secretsmanager:eu-west-1:000000000000:secret:rekindle/submitter-AbCdEf";
+    const stack = stackWith({ Submissions: "ENABLED", SubmitterRecord: own });
+    const { environment, statements = [] } = stack.functions.find(({ id }) => id === "submitter") ?? {};
+    const granted = statements.filter(({ Action }) => Action.includes("secretsmanager:GetSecretValue"));
+    assert.deepEqual(
+      [environment?.["REKINDLE_CLUSTER_RECORD"], granted.flatMap(({ Resource }) => Resource)],
+      [own, [own]],
+    );
+    const { Rules } = z.looseObject({ Rules: z.record(z.string(), z.unknown()) }).parse(readTemplate(text));
+    assert.deepEqual(Rules["SubmissionsAndRecord"], {
+      RuleCondition: { "Fn::Equals": [{ Ref: "Submissions" }, "ENABLED"] },
+      Assertions: [
+        {
+          Assert: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "SubmitterRecord" }, ""] }] },
+          AssertDescription: "Submissions need SubmitterRecord, a record that may do no more than submissions need",
+        },
+      ],
+    });
+  });
+
+  const throttles = z.object({
+    DefaultRouteSettings: z.unknown(),
+    RouteSettings: z.record(
+      z.string(),
+      z.object({ ThrottlingRateLimit: z.unknown(), ThrottlingBurstLimit: z.unknown() }),
+    ),
+  });
+  const routesOf = (resource: string) => {
+    const shape = z.looseObject({
+      Events: z.record(z.string(), z.looseObject({ Properties: z.record(z.string(), z.unknown()) })),
+    });
+    return Object.values(shape.parse(readTemplate(text).Resources[resource]?.Properties).Events).map(
+      ({ Properties: { ApiId, Method, Path } }) => ({
+        door: z.object({ Ref: z.string() }).parse(ApiId).Ref,
+        key: `${Method} ${Path}`,
+      }),
+    );
+  };
+
+  test("throttles strangers, triggers of each kind and acknowledgements apart from each other and from what is read", () => {
+    const { RouteSettings } = throttles.parse(readTemplate(text).Resources["Door"]?.Properties);
+    const routes = routesOf("Api").map(({ key }) => key);
+    const apart = Object.keys(RouteSettings);
+    assert.deepEqual(
+      apart.filter((key) => !routes.includes(key)),
+      [],
+      "CloudFormation refuses the settings of no route",
+    );
+    const together = routes.filter((key) => !apart.includes(key));
+    assert.deepEqual(together.sort(), ["GET /applications", "GET /applications/{proxy+}", "GET /jobs", "GET /metrics"]);
+  });
+
+  test("asks admission at a door of its own, so that strangers at the other one switch nothing off", () => {
+    assert.deepEqual([...new Set(routesOf("Api").map(({ door }) => door))], ["Door"]);
+    assert.deepEqual([...new Set(routesOf("Admission").map(({ door }) => door))], ["AdmissionDoor"]);
   });
 
   const mistakes: readonly (readonly [from: string, to: string, expected: RegExp])[] = [

@@ -261,7 +261,7 @@ const parameters: Readonly<Partial<Record<SettingName, readonly [given: Variable
 /** Parameters that Lambda's functions need beside. */
 const whole: Variables = {
   ...{ Alias: "e2e", ClusterRecord: samples.clusterRecord, Submissions: "ENABLED" },
-  AdmissionPath: "fedcba9876543210",
+  ...{ AdmissionPath: "fedcba9876543210", SubmitterRecord: samples.clusterRecord },
 };
 
 const template = readTemplate(readFileSync(new URL("aws/template.yaml", root), "utf8"));

@@ -1,9 +1,15 @@
-/** `npm run build`: functions/*.ts become dist/*.mjs, with what is heavy and rarely needed in chunks of its own. */
+/**
+ * `npm run build`: functions/*.ts become dist/*.mjs, with what is heavy and rarely needed in chunks of its own. `-- --library`, for
+ * `npm pack`: what the package exports, too.
+ */
 import { globSync, rmSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { bundle, functionNames, loadedBy } from "./bundle.ts";
+import { buildLibraries } from "./library.ts";
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0).padStart(6)} kB`;
 
+const { values } = parseArgs({ options: { library: { type: "boolean" } } });
 process.chdir(new URL("..", import.meta.url).pathname);
 const meta = await bundle(true);
 for (const file of globSync("dist/**/*.mjs")) if (!(file in meta.outputs)) rmSync(file);
@@ -12,3 +18,4 @@ for (const name of functionNames()) {
   const { atOnce, ever } = loadedBy(meta, name);
   console.log(`dist/${`${name}.mjs`.padEnd(16)} ${kilobytes(atOnce.bytes)} at once ${kilobytes(ever.bytes)} in all`);
 }
+if (values.library) await buildLibraries("dist");

@@ -1,29 +1,45 @@
-/** What `npm pack` publishes, alone in an empty folder: no dependency, no source, nothing of this clone beside it. */
+/** What `npm pack` publishes, installed without a network into an empty folder: no dependency, no source, nothing of this clone beside it. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { bundle } from "../../../infra/bundle.ts";
+import { buildLibraries } from "../../../infra/library.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const empty = mkdtempSync(join(tmpdir(), "rekindle-published-"));
 const home = join(empty, "node_modules", "rekindle");
 
-const packed = z.tuple([z.object({ files: z.array(z.object({ path: z.string() })) })]);
+const packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })]);
 
-/** What npm would take, as it says itself. */
-const listed = (): readonly string[] => {
-  const { stdout, stderr } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  assert.notEqual(stdout, "", stderr);
-  const [{ files }] = packed.parse(JSON.parse(stdout));
-  return files.map(({ path }) => path);
+const npm = (cwd: string, ...args: readonly string[]): string => {
+  const { status, stdout, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" });
+  assert.equal(status, 0, `npm ${args.join(" ")}: ${stderr}`);
+  return stdout;
 };
+
+/** The tarball of what is built here and now: `dist` of the clone may be of another day. */
+const pack = async (): Promise<{ readonly tarball: string; readonly files: readonly string[] }> => {
+  const staged = join(empty, "staged");
+  const [listed] = packed.parse(JSON.parse(npm(root, "pack", "--dry-run", "--json", "--ignore-scripts")));
+  for (const { path } of listed.files.filter((file) => !file.path.startsWith("dist/"))) {
+    mkdirSync(dirname(join(staged, path)), { recursive: true });
+    cpSync(join(root, path), join(staged, path));
+  }
+  await bundle(true, undefined, join(staged, "dist"));
+  await buildLibraries(join(staged, "dist"));
+  const [{ filename, files }] = packed.parse(JSON.parse(npm(staged, "pack", "--json", "--ignore-scripts")));
+  return { tarball: join(staged, filename), files: files.map(({ path }) => path) };
+};
+
+const manifest = z.object({
+  dependencies: z.unknown().optional(),
+  peerDependencies: z.record(z.string(), z.string()),
+  peerDependenciesMeta: z.record(z.string(), z.object({ optional: z.boolean() })),
+});
 
 const run = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(home, "infra", "rekindle.mjs"), ...args], {
@@ -35,12 +51,10 @@ const run = (...args: readonly string[]) =>
 let files: readonly string[] = [];
 
 before(async () => {
-  files = listed().filter((path) => !path.startsWith("dist/"));
-  for (const path of files) {
-    mkdirSync(dirname(join(home, path)), { recursive: true });
-    cpSync(join(root, path), join(home, path));
-  }
-  await bundle(true, undefined, join(home, "dist"));
+  const made = await pack();
+  files = made.files;
+  writeFileSync(join(empty, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  npm(empty, "install", "--offline", "--omit=dev", "--no-audit", "--no-fund", made.tarball);
 });
 after(() => rmSync(empty, { recursive: true }));
 
@@ -49,9 +63,21 @@ describe("the published package, alone", () => {
     for (const path of ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "infra/rekindle.mjs"])
       assert.ok(files.includes(path), `${path} is not published`);
     assert.deepEqual(
-      files.filter((path) => /^(shared|test|functions)\/|\.ts$|^dist\/meta\.json$/.test(path)),
+      files.filter((path) => /^(shared|test|functions)\/|(?<!\.d)\.ts$|^dist\/meta\.json$/.test(path)),
       [],
     );
+  });
+
+  it("brings no other package with it", () => {
+    const installed = readdirSync(join(empty, "node_modules")).filter((name) => !name.startsWith("."));
+    assert.deepEqual(installed, ["rekindle"]);
+    const { dependencies, peerDependencies, peerDependenciesMeta } = manifest.parse(
+      JSON.parse(readFileSync(join(home, "package.json"), "utf8")),
+    );
+    assert.equal(dependencies, undefined);
+    const optional = Object.keys(peerDependenciesMeta).filter((name) => peerDependenciesMeta[name]?.optional);
+    assert.deepEqual(optional, Object.keys(peerDependencies));
+    for (const name of ["@aws-sdk/client-s3", "@google-cloud/storage"]) assert.ok(optional.includes(name), name);
   });
 
   it("says the version that the changelog begins with", () => {
@@ -73,5 +99,49 @@ describe("the published package, alone", () => {
     const { status, stderr } = run("demo", "--json", story);
     assert.equal(status, 0, stderr);
     assert.ok(readFileSync(story, "utf8").length > 1_000);
+  });
+});
+
+/** A controller of ConfigMaps as `library.md` shows it, for both languages. */
+const page = readFileSync(join(root, "infra", "docs", "reference", "library.md"), "utf8");
+const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+
+describe("the exports of the published package", () => {
+  it("run the example of their page: a controller of its own on the simulator", () => {
+    writeFileSync(join(empty, "example.ts"), example);
+    const { stdout, stderr } = spawnSync(process.execPath, ["example.ts"], { cwd: empty, encoding: "utf8" });
+    assert.equal(stdout, "step\nhello, world\n", stderr);
+  });
+
+  it("have types that a strict program with Node's types compiles against", () => {
+    const settings = [
+      "--strict",
+      "--noEmit",
+      "--target",
+      "es2024",
+      "--module",
+      "nodenext",
+      "--allowImportingTsExtensions",
+    ];
+    const types = ["--types", "node", "--typeRoots", join(root, "node_modules", "@types")];
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const compile = (file: string) =>
+      spawnSync(process.execPath, [tsc, ...settings, ...types, file], { cwd: empty, encoding: "utf8" });
+    writeFileSync(join(empty, "example.ts"), example);
+    assert.equal(compile("example.ts").stdout, "");
+    writeFileSync(join(empty, "wrong.ts"), 'import { step } from "rekindle/engine";\nstep("key");\n');
+    assert.match(compile("wrong.ts").stdout, /wrong\.ts\(2,1\): error TS2554/);
+  });
+
+  it("are those of the manifest, each a file that is there, and nothing else can be imported", () => {
+    for (const path of ["dist/lib/engine.mjs", "dist/lib/simulator.mjs"]) assert.ok(files.includes(path), path);
+    const declared = globSync("dist/types/**/*.d.ts", { cwd: home });
+    assert.ok(declared.length > 20, `${declared.length} declarations`);
+    const inner = 'await import("rekindle/dist/cli.mjs")';
+    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", inner], {
+      cwd: empty,
+      encoding: "utf8",
+    });
+    assert.match(stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/);
   });
 });

@@ -1,0 +1,18 @@
+/**
+ * `rekindle/engine`: the step, its ports, and what a controller of another kind is written with. The ports are filled by the
+ * caller; records in memory and a Kubernetes API behind a transport come with it.
+ */
+export { memoryCheckpoints } from "../../adapters/checkpoints/memory.ts";
+export { openCluster } from "../../adapters/kubernetes/cluster.ts";
+export { type Decision, get, getIfAllowed, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
+export { ApiError } from "../../core/errors.ts";
+export type { Transport } from "../../core/http.ts";
+export { groupOf, type Key, type Message, textOf } from "../../core/key.ts";
+export type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
+export type { Operator, Parsed, Watch } from "../../core/operator.ts";
+export type { Effect, Plan, View } from "../../core/plan.ts";
+export { readMessage } from "../../engine/message.ts";
+export type { CheckpointRecord, Checkpoints, Clock, Cluster, Queue, Report } from "../../engine/ports.ts";
+export { recovery, type Timing, timing } from "../../engine/settings.ts";
+export { step } from "../../engine/step.ts";
+export type { Ending, World } from "../../engine/world.ts";

@@ -5,6 +5,7 @@
 import { mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { jsonOf } from "../core/json.ts";
 import type { Decision, Journal, Stop } from "../engine/ports.ts";
 
 const word = z.string().max(1_024);
@@ -22,18 +23,10 @@ const textOf = (path: string): string => {
   }
 };
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** What cannot be read says nothing: a file that was cut off by a death is such a one. */
-const diedIn = (path: string): Decision | undefined => decision.safeParse(parsed(textOf(path))).data;
+const diedIn = (path: string): Decision | undefined => decision.safeParse(jsonOf(textOf(path))).data;
 
-const stopsIn = (path: string): readonly Stop[] => z.array(stop).safeParse(parsed(textOf(path))).data ?? [];
+const stopsIn = (path: string): readonly Stop[] => z.array(stop).safeParse(jsonOf(textOf(path))).data ?? [];
 
 /** Opens the journal in a folder, which is made if it is missing. Throws when the folder cannot be written. */
 export const openJournal = (folder: string): Journal => {

@@ -3,6 +3,7 @@
  * of our objects asks for its step; two types tell that a node is about to go.
  */
 import * as z from "zod";
+import { jsonOf } from "../core/json.ts";
 import { instantOf } from "../core/time.ts";
 import { type Intent, noticeOf, stepOf } from "./intent.ts";
 
@@ -93,14 +94,6 @@ const bridgeIntent = (given: z.infer<typeof bridged>, { now }: Reading): Intent 
 export const bridgedIntent = (given: unknown, reading: Reading): Intent | undefined => {
   const { data } = bridged.safeParse(given);
   return data === undefined ? undefined : bridgeIntent(data, reading);
-};
-
-const jsonOf = (body: string): unknown => {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 };
 
 /** Attributes of a CloudEvent that are read from headers, where it comes in binary mode. */

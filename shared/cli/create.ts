@@ -1,9 +1,10 @@
 /** `rekindle create`: sends objects to the server, and says what it has against them so that one knows what to change. */
 import { request } from "../adapters/kubernetes/requests.ts";
 import { ApiError } from "../core/errors.ts";
+import { jsonOf } from "../core/json.ts";
 import { apiVersionOf, type Obj, type Resource } from "../core/object.ts";
 import { collectionPath, objectPath, withQuery } from "../kube/paths.ts";
-import { errorOf, isRecord, jsonOf, storedOf } from "../kube/responses.ts";
+import { bodyOf, errorOf, isRecord, storedOf } from "../kube/responses.ts";
 import { Refused } from "./failure.ts";
 import { kindOf } from "./kinds/all.ts";
 import { nameText } from "./output.ts";
@@ -46,12 +47,7 @@ const settled = (session: Session, object: Obj, { isNamespaced }: Place, asked: 
 };
 
 const causesIn = (body: string): readonly string[] => {
-  let status: unknown;
-  try {
-    status = JSON.parse(body);
-  } catch {
-    return [];
-  }
+  const status = jsonOf(body);
   const details = isRecord(status) ? status["details"] : undefined;
   const causes = isRecord(details) && Array.isArray(details["causes"]) ? details["causes"].filter(isRecord) : [];
   return causes.map(({ field, message }) =>
@@ -90,7 +86,7 @@ const send = async ({ transport }: Session, { method, path, object, dryRun }: Se
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify(object);
   const response = await transport.send({ method, path: withQuery(path, query), headers, body, timeoutMs: 15_000 });
-  if (response.status < 300) return keptOf(jsonOf(`${method} ${path}`, response));
+  if (response.status < 300) return keptOf(bodyOf(`${method} ${path}`, response));
   const error = errorOf(method, response);
   if (![400, 409, 422].includes(error.status) && !error.message.includes("admission webhook")) throw error;
   const { status, reason } = error;

@@ -1,8 +1,17 @@
-/** JSON values compared and told apart: equality, a stable digest, and the smallest merge patch between two. */
+/** JSON values read, compared and told apart: equality, a stable digest, and the smallest merge patch between two. */
 import { digest } from "./key.ts";
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value that a text stands for; undefined where the text is no JSON. */
+export const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
 
 /** True for keys that every object has before all others, in the order of their numbers. */
 const isIndex = (key: string): boolean => {

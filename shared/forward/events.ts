@@ -1,4 +1,5 @@
 /** One line of a watch: what happened to which object, or what the server wants to say about the watch itself. */
+import { jsonOf } from "../core/json.ts";
 import type { Stored } from "../core/object.ts";
 import { isRecord, isStored, type Json } from "../kube/responses.ts";
 
@@ -14,14 +15,6 @@ export type WatchEvent =
 
 const garbled: WatchEvent = { type: "garbled" };
 
-const parse = (line: string): unknown => {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-};
-
 const bookmarkOf = (object: Json): WatchEvent => {
   const { metadata } = object;
   const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
@@ -35,7 +28,7 @@ const errorIn = (object: Json): WatchEvent => {
 
 /** Reads one line; a half one, or one of something else, is garbled. */
 export const eventOf = (line: string): WatchEvent => {
-  const event = parse(line);
+  const event = jsonOf(line);
   if (!isRecord(event) || !isRecord(event["object"])) return garbled;
   const { type, object } = event;
   if (type === "BOOKMARK") return bookmarkOf(object);

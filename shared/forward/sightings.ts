@@ -1,5 +1,6 @@
 /** What was seen last of other controllers, beside their leases: one record for all functions of a deployment. */
 import * as z from "zod";
+import { jsonOf } from "../core/json.ts";
 import type { Key } from "../core/key.ts";
 import type { Cursors } from "./cursors.ts";
 
@@ -26,17 +27,10 @@ const renewedMs = 3_600_000;
 /** How long ago a status was written is no news. */
 const gistOf = ({ signs }: Sighting): string => JSON.stringify(signs).replace(/\b\d+ s ago/g, "");
 
-const parsed = (text: string | undefined): unknown => {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Kept where cursors are. */
 export const openSightings = (cursors: Cursors, key: Key): Sightings => {
-  const load = async (): Promise<Sighting | undefined> => sighting.safeParse(parsed(await cursors.load(key))).data;
+  const load = async (): Promise<Sighting | undefined> =>
+    sighting.safeParse(jsonOf((await cursors.load(key)) ?? "")).data;
   return {
     load,
     save: async (seen) => {

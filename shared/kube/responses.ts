@@ -1,6 +1,7 @@
 /** What an API server's answer means: an object, a page of a list, or the error that it carries. */
 import { ApiError } from "../core/errors.ts";
 import type { HttpResponse } from "../core/http.ts";
+import { jsonOf } from "../core/json.ts";
 import type { Metadata, Stored } from "../core/object.ts";
 import { withFeature } from "./features.ts";
 
@@ -27,14 +28,8 @@ export const isStored = (value: unknown): value is Stored =>
 const badAnswer = (where: string, what: string, cause?: unknown): ApiError =>
   new ApiError({ status: 0, reason: "BadAnswer", message: `${where}: the answer is not ${what}`, cause });
 
-const parse = (response: HttpResponse): unknown => {
-  if (response.json !== undefined) return response.json();
-  try {
-    return JSON.parse(response.body);
-  } catch {
-    return undefined;
-  }
-};
+const parse = (response: HttpResponse): unknown =>
+  response.json === undefined ? jsonOf(response.body) : response.json();
 
 /** Milliseconds that a Retry-After header asks for, given in seconds or as a date. */
 const retryAfterOf = (response: HttpResponse): number | undefined => {
@@ -97,7 +92,7 @@ export const saysGone = (response: HttpResponse, name: string): boolean => {
 };
 
 /** The JSON of an answer that is a success; throws `ApiError` for every other. */
-export const jsonOf = (where: string, response: HttpResponse): Json => {
+export const bodyOf = (where: string, response: HttpResponse): Json => {
   if (response.status < 200 || response.status > 299) throw errorOf(where, response);
   const value = parse(response);
   if (!isRecord(value)) throw badAnswer(where, "a JSON object");
@@ -106,7 +101,7 @@ export const jsonOf = (where: string, response: HttpResponse): Json => {
 
 /** The object of an answer that is a success. */
 export const storedOf = (where: string, response: HttpResponse): Stored => {
-  const value = jsonOf(where, response);
+  const value = bodyOf(where, response);
   if (!isStored(value)) throw badAnswer(where, "an object with an identity");
   return value;
 };
@@ -127,7 +122,7 @@ export const pageOf = (
   response: HttpResponse,
   type: { readonly apiVersion: string; readonly kind: string },
 ): Page => {
-  const value = jsonOf(where, response);
+  const value = bodyOf(where, response);
   const { metadata, items } = value;
   if (!isRecord(metadata) || !(Array.isArray(items) || items === null || items === undefined)) {
     throw badAnswer(where, "a list");

@@ -1,6 +1,7 @@
 /** A text that is kept in Secrets Manager or in SSM's Parameter Store, by its ARN: read with one signed request, no client. */
 import * as z from "zod";
 import { ApiError } from "../../core/errors.ts";
+import { jsonOf } from "../../core/json.ts";
 import { domainOf, type Environment, identity } from "./identity.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -42,14 +43,6 @@ const failure = z.object({
   Message: z.string().optional(),
 });
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-};
-
 /** Which right is missing is told; nothing of the text ever is. */
 const refusal = ({ service, action }: Kind, arn: string, status: number, body: unknown): ApiError => {
   const { data } = failure.safeParse(body);
@@ -84,7 +77,7 @@ export const storedText = async (arn: string, env: Environment, now: number): Pr
       throw new ApiError({ status: 0, reason: "ClusterRecord", message, cause });
     },
   );
-  const found = parsed(await answer.text());
+  const found = jsonOf(await answer.text()) ?? {};
   const { data } = kind.answer.safeParse(found);
   if (!answer.ok || data === undefined) throw refusal(kind, arn, answer.status, found);
   return data;

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import * as z from "zod";
+import { jsonOf } from "../../core/json.ts";
 import { type Exec, KubeconfigError } from "./kubeconfig-file.ts";
 
 export type ExecCredential = {
@@ -69,13 +70,7 @@ const run = (plugin: Plugin): Promise<string> => {
 /** Runs the plugin once. What it printed is never part of an error: it may be the credential. */
 export const runPlugin = async (plugin: Plugin): Promise<ExecCredential> => {
   const stdout = await run(plugin);
-  let answer: unknown;
-  try {
-    answer = JSON.parse(stdout);
-  } catch {
-    answer = undefined;
-  }
-  const parsed = credential.safeParse(answer);
+  const parsed = credential.safeParse(jsonOf(stdout));
   if (!parsed.success) {
     throw new KubeconfigError(`the kubeconfig's exec plugin ${plugin.exec.command} did not print an ExecCredential`);
   }

@@ -2,7 +2,7 @@
 import type { HttpRequest, Transport } from "../../core/http.ts";
 import { apiVersionOf, type Obj, type Ref, type Resource, type Stored } from "../../core/object.ts";
 import { collectionPath, objectPath, withQuery } from "../../kube/paths.ts";
-import { type Json, jsonOf, type Page, pageOf, storedOf } from "../../kube/responses.ts";
+import { bodyOf, type Json, type Page, pageOf, storedOf } from "../../kube/responses.ts";
 
 export const json = { "content-type": "application/json" } as const;
 export const mergePatchJson = { "content-type": "application/merge-patch+json" } as const;
@@ -27,7 +27,7 @@ export const request = async (
     timeoutMs,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   };
-  return jsonOf(`${method} ${path.split("?")[0]}`, await transport.send(sent));
+  return bodyOf(`${method} ${path.split("?")[0]}`, await transport.send(sent));
 };
 
 type Patching = { readonly ref: Ref; readonly subresource?: string };

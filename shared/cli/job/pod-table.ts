@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { collectionPath, withQuery } from "../../kube/paths.ts";
 import { pods } from "../../kube/resources.ts";
-import { jsonOf } from "../../kube/responses.ts";
+import { bodyOf } from "../../kube/responses.ts";
 import { columns } from "../text.ts";
 import type { Session } from "../tools.ts";
 
@@ -60,7 +60,7 @@ export const podRows = async (session: Session, namespace: string, chosen: Chose
     const query = { labelSelector: selectorOf(chosen), limit: "500", continue: next };
     const path = withQuery(collectionPath(pods, namespace), query);
     const answer = await session.transport.send({ method: "GET", path, headers: asTable, timeoutMs: 5_000 });
-    const page = table.parse(jsonOf("list pods", answer));
+    const page = table.parse(bodyOf("list pods", answer));
     found.push(...rowsIn(page));
     next = page.metadata.continue === "" ? undefined : page.metadata.continue;
   } while (next !== undefined);

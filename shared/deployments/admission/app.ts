@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { BudgetError } from "../../core/errors.ts";
+import { jsonOf } from "../../core/json.ts";
 import type { TimeLimit } from "../../engine/ports.ts";
 import { type AdmissionRequest, answerTo, pass, readReview, type Verdict } from "../../kube/admission.ts";
 import { noPodRules, type PodRules, podPatch } from "../../kube/pod-rules.ts";
@@ -15,14 +16,6 @@ import { type Judging, type Surroundings, volcanoJudged, volcanoPatched } from "
 
 /** The API server's own limit of an object, twice: as it was and as it is. */
 const largest = 8 * 1024 * 1024;
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The quotas of a namespace, as the API server has them. Throws where it cannot be asked. */
 export type Quotas = (namespace: string) => Promise<readonly unknown[]>;
@@ -104,7 +97,7 @@ export const admissionApp = (admits: Admits = {}): Hono => {
   const app = new Hono();
   const review = (path: string, judge: (request: AdmissionRequest) => Verdict | Promise<Verdict>): void => {
     app.post(path, async (c) => {
-      const request = readReview(parsed(await c.req.text()));
+      const request = readReview(jsonOf(await c.req.text()));
       if (request === undefined) return c.json({ error: "an AdmissionReview of admission.k8s.io/v1 is needed" }, 400);
       return c.json(answerTo(request, (await isOurs(request, admits)) ? await judge(request) : pass));
     });

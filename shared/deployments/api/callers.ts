@@ -3,18 +3,11 @@
 import { openSubjects } from "../../adapters/oidc.ts";
 import { type Caller, callers, holderOf } from "../../api/callers.ts";
 import { type Identify, identifier } from "../../api/identity.ts";
+import { jsonOf } from "../../core/json.ts";
 import type { Report } from "../../engine/ports.ts";
 import type { Secret } from "../common/secret.ts";
 
 const shortest = 16;
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("callers: JSON is needed, a list of callers");
-  }
-};
 
 /** Throws one line that names every field that is wrong; no secret is in it. */
 export const callersOf = (text: string): readonly Caller[] => {
@@ -24,7 +17,9 @@ export const callersOf = (text: string): readonly Caller[] => {
       throw new Error(`a secret of at least ${shortest} characters is needed, or callers as JSON`);
     return [holder];
   }
-  const read = callers.safeParse(parsed(text));
+  const given = jsonOf(text);
+  if (given === undefined) throw new Error("callers: JSON is needed, a list of callers");
+  const read = callers.safeParse(given);
   if (read.success) return read.data;
   const wrong = read.error.issues.map(({ path, message }) => `${path.join(".") || "callers"}: ${message}`);
   throw new Error(`callers: ${wrong.join("; ")}`);

@@ -105,8 +105,8 @@ const rows: Readonly<Record<string, Call | string>> = {
   deletionSaying: (read, text) => read(text, undefined),
   errorOf: (read, text) =>
     read("GET /", { status: 500, headers: {}, body: JSON.stringify({ message: text, reason: text }) }),
-  storedOf: "takes an answer of the API server, as jsonOf does",
-  jsonOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
+  storedOf: "takes an answer of the API server, as bodyOf does",
+  bodyOf: (read, text) => read("GET /", { status: 200, headers: {}, body: JSON.stringify({ a: text }) }),
   standIn: (read, text) => read(text),
 };
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { digestOf, mergePatch, same } from "../../../shared/core/json.ts";
+import { digestOf, jsonOf, mergePatch, same } from "../../../shared/core/json.ts";
 
 /** Values as Kubernetes keeps them: a null in an object cannot be merged in, so there is none. */
 const { value: values } = fc.letrec((tie) => ({
@@ -111,4 +111,17 @@ describe("equality and digest", () => {
   for (const [a, b] of different) {
     test(`${JSON.stringify(a)} is not ${JSON.stringify(b)}`, () => assert.equal(same(a, b), false));
   }
+});
+
+test("a text that is no JSON stands for nothing, and one that is for its value", () => {
+  const rows: readonly (readonly [text: string, value: unknown])[] = [
+    ['{"a":[1,null]}', { a: [1, null] }],
+    ["null", null],
+    ["0", 0],
+    ["", undefined],
+    ["{", undefined],
+    ["undefined", undefined],
+    ['{"a":1}x', undefined],
+  ];
+  for (const [text, value] of rows) assert.deepEqual(jsonOf(text), value, text);
 });

@@ -8,8 +8,8 @@ import { configMap, serverPod, service } from "../../spark/connect/objects.ts";
 import { readSpec } from "../../spark/connect/read.ts";
 import { parseSpec } from "../../spark/schema/parse.ts";
 import { submit } from "../../spark/submission/submit.ts";
+import { sparkOptionsOf } from "../settings/conversions.ts";
 import { readConfiguration } from "../settings/host.ts";
-import { sparkOptionsOf } from "../settings/meaning.ts";
 
 type Case = Omit<Rendering, "settings"> & { readonly options: Options };
 

@@ -25,7 +25,7 @@ import { openOptional } from "../common/secret.ts";
 import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
-import { timingOf } from "../settings/meaning.ts";
+import { timingOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 /** What the operator decides about listeners. */

@@ -22,7 +22,7 @@ import { sendingTo } from "../common/sqs-sender.ts";
 import { identify } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { hintsIn } from "../resync/sweep.ts";
-import { leasesOf } from "../settings/meaning.ts";
+import { leasesOf } from "../settings/conversions.ts";
 import { type Environment, settingsFor } from "../settings/read.ts";
 
 export type ForwardParts = Scope & {

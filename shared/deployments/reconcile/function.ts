@@ -22,7 +22,7 @@ import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { queueOn } from "../common/sqs-sender.ts";
 import { openWorld, processClock } from "../common/step-dependencies.ts";
-import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/meaning.ts";
+import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
 

@@ -14,7 +14,7 @@ import { sendingTo } from "../common/sqs-sender.ts";
 import { identify, processClock } from "../common/step-dependencies.ts";
 import { watchers } from "../common/watchers.ts";
 import { startSweeping } from "../host/resync-loop.ts";
-import { leasesOf } from "../settings/meaning.ts";
+import { leasesOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type ResyncScope, resyncWithin, type Swept } from "./sweep.ts";
 

@@ -1,8 +1,9 @@
 /** Every mutant, of whatever room. */
+
+import { foreignControllerMutants } from "./foreign-controllers.ts";
 import { makerMutants } from "./makers.ts";
 import { mutants as engineMutants, type Mutant } from "./mutants.ts";
 import { recoveryMutants } from "./recoveries.ts";
-import { standingMutants } from "./standing.ts";
 import { tenantMutants } from "./tenants.ts";
 import { updateMutants } from "./updates.ts";
 import { upstreamMutants } from "./upstream.ts";
@@ -16,5 +17,5 @@ export const mutants: readonly Mutant[] = [
   ...tenantMutants,
   ...makerMutants,
   ...recoveryMutants,
-  ...standingMutants,
+  ...foreignControllerMutants,
 ];

@@ -9,11 +9,11 @@ import { openSimulator, type Simulator } from "../../../shared/simulator/open.ts
 import type { Change } from "../../../shared/simulator/store.ts";
 import { apart } from "./controllers.ts";
 import { identityOf } from "./ending.ts";
+import { lookMs } from "./foreign-controllers.ts";
 import { attended } from "./hearing.ts";
 import { type Swept, sweptOf } from "./kinds.ts";
 import { appName, canaries, namespace, type Scenario } from "./plot.ts";
 import type { Scene } from "./scene.ts";
-import { lookMs } from "./standing.ts";
 import { guestsFor } from "./volcano/players.ts";
 import { homeNamespace, ofJobs, queueAt } from "./volcano/things.ts";
 

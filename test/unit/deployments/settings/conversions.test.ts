@@ -1,13 +1,13 @@
 /** What a deployment decides for Spark's kinds and for recovery: flags of a host and variables of functions say the same. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { defaults, readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import {
   leasesOf,
   recoverySettingsOf,
   sparkOptionsOf,
   timingOf,
-} from "../../../../shared/deployments/settings/meaning.ts";
+} from "../../../../shared/deployments/settings/conversions.ts";
+import { defaults, readConfiguration } from "../../../../shared/deployments/settings/host.ts";
 import { settingsFor } from "../../../../shared/deployments/settings/read.ts";
 import { recovery, timing } from "../../../../shared/engine/settings.ts";
 import { defaultOptions } from "../../../../shared/spark/auxiliary-objects/options.ts";

@@ -1,7 +1,7 @@
 /** Promises of functions that look for controllers without a lease, each removed by one edit: the sweep must see it. */
 import type { Mutant } from "./mutants.ts";
 
-export const standingMutants: readonly Mutant[] = [
+export const foreignControllerMutants: readonly Mutant[] = [
   {
     name: "deployment-unseen",
     promise: "functions write nothing beside a controller that shows by its Deployment",

@@ -33,10 +33,15 @@ const asFunction = "admission is a function of its own there, which the deployer
 const byFlag = "rekindle manifests --admission makes the objects that it needs";
 const ownPlace = "the api function's own door, or whatever stands before it, ends TLS";
 const keptWhole = "functions report each duration by itself, so percentiles need no buckets";
+const withoutLogin = "a function starts without a file or a login program: it takes the flat clusterRecord";
+const mountsFolder = "its objects mount the folder, so another one is a change of the objects";
 const plainDoor = "its door is plain HTTP on a private address: put a proxy in front";
 
 const absentInFunctions = (reason: string) => ({ absent: { functions: reason } });
 const absentInHost = (reason: string) => ({ absent: { host: reason } });
+const hostOutsidePods = { absent: { functions: withoutLogin, helm: byPod, hostOverlay: byPod } };
+const processFunctionsOnly = { absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace } };
+const hostByFlags = { absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag } };
 
 export const reference: Readonly<Record<SettingName, Reference>> = {
   cluster: {
@@ -47,20 +52,12 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   kubeconfig: {
     form: "text",
     text: "file that says how to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the pod's own",
-    absent: {
-      functions: "a function starts without a file or a login program: it takes the flat clusterRecord",
-      helm: byPod,
-      hostOverlay: byPod,
-    },
+    ...hostOutsidePods,
   },
   context: {
     form: "text",
     text: "context of the kubeconfig; else its current one",
-    absent: {
-      functions: "a function starts without a file or a login program: it takes the flat clusterRecord",
-      helm: byPod,
-      hostOverlay: byPod,
-    },
+    ...hostOutsidePods,
   },
   clusterRecord: {
     form: "secret",
@@ -175,17 +172,17 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   tlsCertFile: {
     form: "text",
     text: "certificate of a function that serves HTTP as a process",
-    absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace },
+    ...processFunctionsOnly,
   },
   tlsKeyFile: {
     form: "text",
     text: "key of that certificate",
-    absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace },
+    ...processFunctionsOnly,
   },
   tlsClientCaFile: {
     form: "text",
     text: "clients must show a certificate of this authority; submitter needs it wherever others reach it",
-    absent: { host: plainDoor, sam: noPort, functionsOverlay: ownPlace },
+    ...processFunctionsOnly,
   },
   triggerSecret: {
     form: "secret",
@@ -198,8 +195,8 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
     text: "folder of this host alone that outlives its restarts: which object a decision died of is kept there",
     absent: {
       functions: "the queue counts how often a message was delivered",
-      helm: "its objects mount the folder, so another one is a change of the objects",
-      hostOverlay: "its objects mount the folder, so another one is a change of the objects",
+      helm: mountsFolder,
+      hostOverlay: mountsFolder,
     },
   },
   dryRun: { form: "switch", text: "decide and print plans, write nothing", ...absentInFunctions(consumed) },
@@ -220,17 +217,17 @@ export const reference: Readonly<Record<SettingName, Reference>> = {
   admissionListen: {
     form: "text",
     text: "where admission is served",
-    absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag },
+    ...hostByFlags,
   },
   admissionReach: {
     form: "text",
     text: "how the API server calls admission: a Service as NAMESPACE/NAME[:PORT], or an https:// URL",
-    absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag },
+    ...hostByFlags,
   },
   admissionSecret: {
     form: "text",
     text: "Secret in which replicas share the certificate that they make and renew",
-    absent: { functions: asFunction, helm: asCertificate, hostOverlay: byFlag },
+    ...hostByFlags,
   },
   admissionCertificates: {
     form: "text",

@@ -72,48 +72,73 @@ export type Trouble = {
 /** What is done to the world, and to which kind of object: an effect, or the write of the status. */
 export type Doing = { readonly do: Effect["do"] | "status"; readonly kind: string };
 
-/** What a step is to remember, do, tell and wait for. */
-export type Plan<Memory> = {
-  /** What cannot be observed again. Saved before any effect when it differs from what is stored, or when `fenced`. */
-  readonly memory: Memory;
+/** What a key waits for, and when it is looked at again even if no event comes. */
+export type Wait = {
+  /** For people. */
+  readonly waitsFor?: string;
+  /** Epoch ms of the API server's clock. Derived from the memory; kept beside it in the record. */
+  readonly wakeAt?: number;
+  /** Look again after so many ms. Not remembered: a resync would find it too. */
+  readonly pollMs?: number;
+  /** What a recovery misses may still come back: the window for it stays open. */
+  readonly returning?: true;
+};
+
+/** What comes after a plan. */
+export type Next =
+  /** Nothing, unless the object changes: a resync passes by. */
+  | { readonly do: "rest"; readonly waitsFor?: string }
+  /** An event, an instant or a poll brings the next step, and a resync does if all of them are lost. */
+  | ({ readonly do: "wait" } & Wait)
+  /** There is more to do as soon as this is done: another step comes at once. */
+  | ({ readonly do: "again" } & Wait)
+  /** There is more to decide within this very step, from what was read already and `view.done`; nothing is told yet. */
+  | ({ readonly do: "continue" } & Wait)
+  /** Nothing is left to remember: the record is deleted. */
+  | { readonly do: "forget" };
+
+/** The wait that a plan leaves behind. */
+export const waitOf = ({ next }: Pick<Plan<unknown>, "next">): Wait => {
+  switch (next.do) {
+    case "forget":
+      return {};
+    case "rest":
+      return next.waitsFor === undefined ? {} : { waitsFor: next.waitsFor };
+    default: {
+      const { do: _, ...wait } = next;
+      return wait;
+    }
+  }
+};
+
+/** What makes it safe to carry a plan out, beside the fences of its effects. */
+export type Safety = {
   /** A fenced plan is always saved anew, so that its effects can be bound to a save of this very invocation. */
-  readonly fenced?: boolean;
+  readonly fenced?: true;
   /**
    * Nothing is created by it later than this after the step has begun to look, ms, so that what died on the way is known
    * for dead the sooner. A step that has been slow to come so far looks again before it saves, and says so in `view.slow`.
    */
   readonly createWithinMs?: number;
-  /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
-  readonly stages: readonly (readonly Effect[])[];
-  /** The object's whole status as it should be; written when it differs from what our last write was answered. */
-  readonly status?: Readonly<Record<string, unknown>>;
-  /** When to look again, epoch ms of the API server's clock. Derived from the memory; kept beside it. */
-  readonly wakeAt?: number;
-  /** Look again after this many ms even if no event comes. Not remembered: a resync would find it too. */
-  readonly pollMs?: number;
-  /** There is more to do as soon as this is done. */
-  readonly again?: boolean;
-  /** There is more to decide within this very step, from what was read already and `view.done`; nothing is told yet. */
-  readonly more?: boolean;
-  /** Nothing is left to remember: the record is deleted. */
-  readonly forget?: boolean;
-  /** Set by the engine: all is settled, and only updates that nobody has acknowledged keep the record. */
-  readonly keptForUpdates?: boolean;
   /** Right also when what it was decided on is a little behind: it ends nothing but by right or what was read, and makes nothing twice. */
-  readonly staleSafe?: boolean;
+  readonly staleSafe?: true;
   /**
    * Its status tells all that is to be remembered: as long as there is no record none is made for it. When it acts, its
    * status is written first, and is the lock.
    */
-  readonly shown?: boolean;
-  /** One line for people: what the application waits for. */
-  readonly waitsFor?: string;
-  /** Nothing is left to do unless the object changes. */
-  readonly rests?: boolean;
-  /** Something may still come back: the window for it stays open. */
-  readonly returning?: boolean;
-  /** All that was to be ended has ended. */
-  readonly cleaned?: boolean;
+  readonly statusIsRecord?: true;
+};
+
+/** What a step is to remember, do and tell, and what comes after it. */
+export type Plan<Memory> = {
+  /** What cannot be observed again. Saved before any effect when it differs from what is stored, or when `fenced`. */
+  readonly memory: Memory;
+  /** Effects in stages: within a stage in parallel, the next stage only when the one before is done. */
+  readonly stages: readonly (readonly Effect[])[];
+  /** The object's whole status as it should be; written when it differs from what our last write was answered. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  readonly next: Next;
+  readonly safety?: Safety;
 };
 
 /** What a decision is made from beside its reads: nothing else exists for it, no clock, no chance, no environment. */
@@ -126,7 +151,7 @@ export type View<Memory> = {
   /** The API server's clock: the `Date` of its first answer in this step, epoch ms, whole seconds. */
   readonly now: number;
   readonly refused: readonly Refusal[];
-  /** What this very step has done so far, or passed over: see `Plan.more`. */
+  /** What this very step has done so far, or passed over: see `Next`, "continue". */
   readonly done?: readonly Effect[];
   /** What of that was passed over: it was worth a try and no more. */
   readonly passed?: readonly Effect[];
@@ -139,6 +164,6 @@ export type View<Memory> = {
 const isSameEvent = (one: Effect, event: Extract<Effect, { do: "record" }>): boolean =>
   one.do === "record" && one.reason === event.reason && one.occasion === event.occasion;
 
-/** The events among these that this very step has not told yet: see `Plan.more`. */
+/** The events among these that this very step has not told yet: see `Next`, "continue". */
 export const untold = ({ done = [] }: Pick<View<unknown>, "done">, effects: readonly Effect[]): readonly Effect[] =>
   effects.filter((event) => event.do === "record" && !done.some((one) => isSameEvent(one, event)));

@@ -12,6 +12,9 @@ import type { World } from "./world.ts";
 /** What the step has stored so far; a save replaces it. */
 export type StoredRecord = { readonly record: CheckpointRecord | undefined; readonly version: Version | undefined };
 
+/** A plan as the engine carries it out; `closing`: with it an order to end everything is carried out, or only updates keep the record. */
+export type StepPlan = Plan<unknown> & { readonly closing?: "cleanup" | "updates" };
+
 export type StepContext = {
   readonly world: World;
   readonly message: Message;

@@ -13,8 +13,7 @@ import {
   positionText,
   waiting,
 } from "../core/outbox.ts";
-import type { Plan } from "../core/plan.ts";
-import type { StepContext, StoredRecord } from "./context.ts";
+import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
 /** So long a record is kept for updates that nobody acknowledges once the object is gone, ms. */
@@ -48,12 +47,12 @@ const departed = (run: StepContext, outbox: Outbox): Outbox => {
 export const outboxAfter = async (
   run: StepContext,
   held: StoredRecord,
-  plan: Plan<unknown>,
+  plan: StepPlan,
 ): Promise<Outbox | undefined> => {
   const { world, message, operator, observation } = run;
   const outbox = held.record?.outbox;
   if (world.updates === undefined) return outbox;
-  if (plan.keptForUpdates === true && outbox !== undefined) return departed(run, outbox);
+  if (plan.closing === "updates" && outbox !== undefined) return departed(run, outbox);
   if (observation.object === undefined) return outbox;
   const to = await world.updates.destinationOf(message, observation.object.metadata.annotations);
   if (to === undefined) return undefined;
@@ -102,11 +101,11 @@ export const ring = async (run: StepContext, before: Outbox | undefined, after: 
 const isGivenUp = ({ leftAt }: Outbox, now: number): boolean => leftAt !== undefined && now - leftAt >= longestLingerMs;
 
 /** A plan that would forget waits for what is still to be told, if nobody else has the name by now. */
-export const lingering = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Plan<unknown>> => {
+export const lingering = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StepPlan> => {
   const { world, message, observation } = run;
   const outbox = held.record?.outbox;
   if (
-    plan.forget !== true ||
+    plan.next.do !== "forget" ||
     outbox === undefined ||
     world.updates === undefined ||
     observation.replacementUid !== undefined
@@ -121,9 +120,12 @@ export const lingering = async (run: StepContext, held: StoredRecord, plan: Plan
   return {
     memory: plan.memory,
     stages: plan.stages,
-    keptForUpdates: true,
-    wakeAt: (outbox.leftAt ?? observation.now) + longestLingerMs,
-    waitsFor: "its updates to be acknowledged",
+    closing: "updates",
+    next: {
+      do: "wait",
+      wakeAt: (outbox.leftAt ?? observation.now) + longestLingerMs,
+      waitsFor: "its updates to be acknowledged",
+    },
   };
 };
 

@@ -3,7 +3,7 @@ import { ApiError } from "../core/errors.ts";
 import { mergePatch } from "../core/json.ts";
 import { dedupe, groupOf, type Key, type Message, textOf } from "../core/key.ts";
 import { refText } from "../core/object.ts";
-import type { Effect, Plan, Trouble } from "../core/plan.ts";
+import { type Effect, type Plan, type Trouble, waitOf } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
 import { objectRef } from "./observation.ts";
@@ -26,12 +26,13 @@ export const scheduleNext = async (run: StepContext, held: StoredRecord, plan: P
   const { world, message, operator, observation } = run;
   const key = keyOf(message);
   // What was enough for this step is enough for the next.
-  const watched = operator.watchful === true && plan.staleSafe === true ? ({ watched: true } as const) : {};
-  if (plan.again === true || (plan.forget === true && observation.successor))
+  const watched = operator.watchful === true && plan.safety?.staleSafe === true ? ({ watched: true } as const) : {};
+  if (plan.next.do === "again" || (plan.next.do === "forget" && observation.successor))
     await world.queue.send({ ...key, reason: "again", ...watched }, unique(run, `again ${held.record?.saves ?? 0}`));
-  if (plan.forget === true) return;
-  const polls = plan.pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(observation.now, plan.pollMs);
-  const wakeAt = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, polls);
+  if (plan.next.do === "forget") return;
+  const { wakeAt: due = Number.POSITIVE_INFINITY, pollMs } = waitOf(plan);
+  const polls = pollMs === undefined ? Number.POSITIVE_INFINITY : pollAt(observation.now, pollMs);
+  const wakeAt = Math.min(due, polls);
   const delayMs = Math.max(1_000, wakeAt - observation.now);
   if (delayMs > longestMs) return;
   // A timer that came before its time is armed anew, under an id that its own first sending does not swallow.

@@ -1,9 +1,9 @@
 /** The save of a plan: what cannot be observed again, stored before it is acted on, and the lock that decides a race. */
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
-import type { Plan } from "../core/plan.ts";
+import { waitOf } from "../core/plan.ts";
 import type { PastRun } from "../core/recovery.ts";
-import type { StepContext, StoredRecord } from "./context.ts";
+import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
 import { madeWith } from "./recovery/compatibility.ts";
@@ -18,19 +18,15 @@ const isNews = (held: CheckpointRecord | undefined, next: CheckpointRecord): boo
   !same({ ...held, saves: 0, made: undefined }, { ...next, saves: 0, made: undefined });
 
 /** R1: the memory is stored, and only the winner of the conditional save goes on; the loser has touched nothing. */
-export const save = async (
-  run: StepContext,
-  held: StoredRecord,
-  plan: Plan<unknown>,
-): Promise<StoredRecord | "raced"> => {
+export const save = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<StoredRecord | "raced"> => {
   const { world, message, observation } = run;
   // A record that was only presumed not to be there would be left standing.
-  if (plan.forget === true) return observation.assumedNew && held.version === undefined ? "raced" : held;
+  if (plan.next.do === "forget") return observation.assumedNew && held.version === undefined ? "raced" : held;
   if (await needsNone(run, held, plan)) return held;
   const outbox = await outboxAfter(run, held, plan);
   const whole = { ...recordOf(run, held, plan), outbox };
   const next = bounded(whole, run.operator, recoveryOf(world).maxBytes);
-  if (plan.fenced !== true && !acts(plan) && !isNews(held.record, next)) {
+  if (plan.safety?.fenced !== true && !acts(plan) && !isNews(held.record, next)) {
     await ring(run, held.record?.outbox, held.record?.outbox);
     return held;
   }
@@ -45,18 +41,14 @@ export const save = async (
 };
 
 /** What is counted by what is remembered, is counted by whoever remembers it. */
-const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: Plan<unknown>): void => {
+const recount = ({ world, operator }: StepContext, { record }: StoredRecord, { memory }: StepPlan): void => {
   if (world.meter === undefined || operator.measuresOfSave === undefined) return;
   const before = record === undefined ? undefined : operator.parse(record.memory);
   world.meter(operator.measuresOfSave(before?.ok === true ? before.memory : undefined, memory));
 };
 
 /** The run that ends with this plan. */
-const overWith = (
-  { operator, observation }: StepContext,
-  held: StoredRecord,
-  plan: Plan<unknown>,
-): PastRun | undefined => {
+const overWith = ({ operator, observation }: StepContext, held: StoredRecord, plan: StepPlan): PastRun | undefined => {
   if (held.record === undefined || operator.recovery?.past === undefined) return undefined;
   const before = operator.parse(held.record.memory);
   return before.ok ? operator.recovery.past(before.memory, plan.memory, observation.now) : undefined;
@@ -66,11 +58,11 @@ const overWith = (
 const cleanupAfter = (
   { observation }: StepContext,
   { record }: StoredRecord,
-  { cleaned }: Plan<unknown>,
+  { closing }: StepPlan,
 ): CheckpointRecord["cleanup"] => {
   const cleanup = record?.cleanup;
   if (cleanup === undefined) return undefined;
-  if (cleaned === true) return { ...cleanup, done: observation.now };
+  if (closing === "cleanup") return { ...cleanup, done: observation.now };
   const changed = observation.object !== undefined && observation.object.metadata.generation !== record?.generation;
   return cleanup.done !== undefined && changed ? undefined : cleanup;
 };
@@ -79,10 +71,11 @@ const cleanupAfter = (
  * A trouble that was told stays until a step has come through, and nothing rests until then: see `tell`. Whatever else
  * the record holds stays as it is, also what only a later version understands.
  */
-const recordOf = (run: StepContext, held: StoredRecord, plan: Plan<unknown>): CheckpointRecord => {
+const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): CheckpointRecord => {
   const { world, operator, observation } = run;
   const { record } = held;
   const { object } = observation;
+  const { wakeAt, waitsFor, returning } = waitOf(plan);
   const runs = keptRuns(record?.runs ?? [], overWith(run, held, plan), observation.now, recoveryOf(world));
   return {
     ...record,
@@ -93,10 +86,10 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Ch
     made: madeWith(world.timing),
     generation: object?.metadata.generation ?? record?.generation,
     labels: object === undefined ? record?.labels : object.metadata.labels,
-    rests: plan.rests === true && record?.trouble === undefined ? true : undefined,
-    wakeAt: plan.wakeAt,
-    waitsFor: plan.waitsFor,
-    returning: plan.returning === true ? observation.returning : undefined,
+    rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
+    wakeAt,
+    waitsFor,
+    returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,
     pruneAt: expiryOf(runs, recoveryOf(world)),

@@ -1,5 +1,5 @@
 /**
- * Plans that need no record, for their status tells all that is to be remembered (`Plan.shown`): whoever finds the object
+ * Plans that need no record, for their status tells all that is to be remembered (`Safety.statusIsRecord`): whoever finds the object
  * without a record goes on from its status. The write of the status is the lock, for it is refused when the object has
  * changed since it was looked at; what the plan does is done after it, so the loser has touched nothing.
  */
@@ -21,7 +21,7 @@ const isListenedTo = async ({ world, message, observation }: StepContext): Promi
 
 /** There is no record, and this plan is no reason to make one. */
 export const needsNone = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<boolean> => {
-  if (plan.shown !== true || held.version !== undefined || plan.forget === true) return false;
+  if (plan.safety?.statusIsRecord !== true || held.version !== undefined || plan.next.do === "forget") return false;
   return (run.shown === plan || !acts(plan)) && !(await isListenedTo(run));
 };
 
@@ -33,7 +33,8 @@ export const showFirst = async (
 ): Promise<StepContext | "raced"> => {
   const { world, message, operator, observation } = run;
   const { object } = observation;
-  if (plan.shown !== true || !acts(plan) || held.version !== undefined || object === undefined) return run;
+  if (plan.safety?.statusIsRecord !== true || !acts(plan) || held.version !== undefined || object === undefined)
+    return run;
   const patch = statusPatch(object, plan.status, undefined);
   if (patch === undefined || (await isListenedTo(run))) return run;
   try {

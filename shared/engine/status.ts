@@ -88,13 +88,13 @@ export const tell = async (run: StepContext, held: StoredRecord, plan: Plan<unkn
   if (written === "raced") return "raced";
   const writes = written === undefined ? 0 : 1;
   const object = written?.object ?? run.observation.object;
-  if (held.record === undefined || plan.forget === true) return { held, writes, object };
+  if (held.record === undefined || plan.next.do === "forget") return { held, writes, object };
   const { trouble, ...record } = held.record;
   if (written?.memo === undefined && trouble === undefined) return { held, writes, object };
   const next: CheckpointRecord = {
     ...record,
     saves: record.saves + 1,
-    ...(plan.rests === true ? { rests: true } : {}),
+    ...(plan.next.do === "rest" ? { rests: true } : {}),
     ...(written?.memo === undefined ? {} : { status: written.memo }),
   };
   const version = await run.world.checkpoints.save(run.message, next, held.version);

@@ -10,7 +10,7 @@ import { type Message, noticedKind, subjectOf, textOf } from "../core/key.ts";
 import type { Effect, Plan, Refusal, Trouble } from "../core/plan.ts";
 import { applyStage } from "./apply.ts";
 import { found } from "./cluster-objects.ts";
-import { applyContextOf, type StepContext, type StoredRecord } from "./context.ts";
+import { applyContextOf, type StepContext, type StepPlan, type StoredRecord } from "./context.ts";
 import { givenUp, passOver, worst } from "./optional-effects.ts";
 import { dismiss, inherited, lingering } from "./outbox.ts";
 import type { Version } from "./ports.ts";
@@ -81,7 +81,7 @@ const takeStep = async (call: Call, first: ReadMode): Promise<Ending> => {
 
 /** True when others submitted first: what was decided before is old, and the clock that the fence counts from with it. */
 const hasWaited = async ({ turn }: StepContext, plan: Plan<unknown>): Promise<boolean> =>
-  plan.fenced === true && (await turn?.enter()) === "waited";
+  plan.safety?.fenced === true && (await turn?.enter()) === "waited";
 
 /** True when the plan is not one for what it was decided on: it is decided again on what is read now. */
 const isOld = async (run: StepContext, plan: Plan<unknown>): Promise<boolean> =>
@@ -93,8 +93,8 @@ const creates = (stage: readonly Effect[]): boolean => stage.some(({ do: act }) 
  * Until when what a plan creates has begun, monotonic. The fence of creations counts from the first look, as `view.now` does,
  * by which others count until they can no longer arrive.
  */
-const creationsEnd = ({ world, looked }: StepContext, { createWithinMs }: Plan<unknown>): number =>
-  looked + (createWithinMs ?? world.timing.fenceMs);
+const creationsEnd = ({ world, looked }: StepContext, { safety }: Plan<unknown>): number =>
+  looked + (safety?.createWithinMs ?? world.timing.fenceMs);
 
 /** Half of the time in which its creations are to begin is over before it is saved. */
 const isLate = (run: StepContext, plan: Plan<unknown>): boolean => {
@@ -186,7 +186,7 @@ const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepCo
 };
 
 /** The plan of the kind; while there is an order to end everything, the plan of that order. */
-const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<Plan<unknown>> => {
+const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promise<StepPlan> => {
   const { world, message, operator, observation, slow } = run;
   const { object, uid, now, returning } = observation;
   const { memory, refused, done, passed, reads } = so;
@@ -219,7 +219,7 @@ type Carried =
       readonly passed: readonly Effect[];
     };
 
-const carryOut = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>): Promise<Carried> => {
+const carryOut = async (run: StepContext, held: StoredRecord, plan: StepPlan): Promise<Carried> => {
   const planned = run.world.clock.monotonic();
   const saved = await save(run, held, plan);
   if (saved === "raced") return { did: "raced" };
@@ -239,7 +239,7 @@ const carryOut = async (run: StepContext, held: StoredRecord, plan: Plan<unknown
     passed.push(...stage.filter((_, index) => results[index]?.did === "passed"));
     logEffects(run, stage);
   }
-  return { did: plan.more === true ? "made" : "finished", held: saved, writes, passed };
+  return { did: plan.next.do === "continue" ? "made" : "finished", held: saved, writes, passed };
 };
 
 /** Ends a record: it is removed, or what was not yet told goes over to the next object of the name. */
@@ -260,7 +260,7 @@ const finish = async (run: StepContext, held: StoredRecord, plan: Plan<unknown>,
   const told = await tell(run, held, plan);
   if (told === "raced") return await requeueAfterRace(run);
   let writes = before + told.writes;
-  if (plan.forget === true && told.held.version !== undefined) {
+  if (plan.next.do === "forget" && told.held.version !== undefined) {
     const released = await release(run, told.held, told.held.version);
     if (released === "raced") return await requeueAfterRace(run);
     writes += 1;

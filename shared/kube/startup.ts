@@ -4,7 +4,7 @@
  */
 import { type Decision, list, type Reads } from "../core/decision.ts";
 import type { Resource, Stored } from "../core/object.ts";
-import { type Effect, type Plan, untold, type View } from "../core/plan.ts";
+import { type Effect, type Next, type Plan, untold, type View, waitOf } from "../core/plan.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
 import { pods } from "./resources.ts";
 
@@ -85,8 +85,15 @@ const eventOf = ({ object, resource, role, occasion }: Startup, gist: string, ho
 /** Two words of the kubelet for one thing, which it writes in turns. */
 const reasonOf = ({ reason }: Holdup): string => (reason === "ErrImagePull" ? "ImagePullBackOff" : reason);
 
-const sooner = (one: number | undefined, other: number | undefined): { readonly pollMs?: number } =>
-  pollOf(one === undefined || other === undefined ? (one ?? other) : Math.min(one, other));
+/** The plan with a look after so many ms, unless one comes sooner. */
+const polled = <Memory>(plan: Plan<Memory>, pollMs: number | undefined): Plan<Memory> => {
+  const wait = waitOf(plan);
+  if (pollMs === undefined || (wait.pollMs ?? Number.POSITIVE_INFINITY) <= pollMs) return plan;
+  return { ...plan, next: { do: plan.next.do === "again" ? "again" : "wait", ...wait, pollMs } };
+};
+
+const waitingFor = ({ next }: Plan<unknown>, waitsFor: string): Next =>
+  next.do === "forget" ? next : { ...next, waitsFor };
 
 const makesPods = ({ stages }: Plan<unknown>): boolean =>
   stages.flat().some((effect) => effect.do === "create" && effect.resource === pods);
@@ -98,17 +105,22 @@ const telling = <Memory extends ToldHoldups>(
   plan: Plan<Memory>,
   holdup: Holdup,
 ): Plan<Memory> => {
-  const text = startup.waitsFor(holdupText(holdup).slice(0, 300), plan.waitsFor, holdup);
-  const now = { ...plan, waitsFor: text };
+  const text = startup.waitsFor(holdupText(holdup).slice(0, 300), waitOf(plan).waitsFor, holdup);
+  const now: Plan<Memory> = { ...plan, next: waitingFor(plan, text) };
   const run = `${startup.run} `;
   const gist = `${run}${startup.role} ${reasonOf(holdup)}`;
   const known = (plan.memory.held ?? []).filter((one) => one.startsWith(run));
   if (!holdup.isWrong || known.includes(gist)) return now;
   const event = eventOf(startup, gist, holdup);
   if (untold(view, [event]).length > 0)
-    return { ...now, memory: view.memory ?? plan.memory, stages: [[event]], more: true };
-  const { shown: _, ...kept } = now;
-  return { ...kept, memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) } };
+    return {
+      ...now,
+      memory: view.memory ?? plan.memory,
+      stages: [[event]],
+      next: { ...waitOf(now), do: "continue" },
+    };
+  const { statusIsRecord: _, ...safety } = now.safety ?? {};
+  return { ...now, safety, memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) } };
 };
 
 /** Adds to the plan of a step what keeps these pods from starting. */
@@ -117,10 +129,10 @@ export function* withStartup<Memory extends ToldHoldups>(
   startup: Startup,
   plan: Plan<Memory>,
 ): Decision<Memory> {
-  if (plan.more === true || plan.forget === true) return plan;
+  if (plan.next.do === "continue" || plan.next.do === "forget") return plan;
   // That a pod was made is no news to its maker: whether it starts is found out by the clock.
-  if (makesPods(plan)) return { ...plan, ...sooner(plan.pollMs, startGraceMs) };
+  if (makesPods(plan)) return polled(plan, startGraceMs);
   const { holdup, pollMs } = yield* findingOf(view, staying(view, plan, yield* startup.pods));
-  const polled = { ...plan, ...sooner(plan.pollMs, pollMs) };
-  return holdup === undefined ? polled : telling(view, startup, polled, holdup);
+  const looking = polled(plan, pollMs);
+  return holdup === undefined ? looking : telling(view, startup, looking, holdup);
 }

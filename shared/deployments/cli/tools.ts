@@ -6,6 +6,7 @@ import { type Paint, paintFor, wantsColour } from "../../cli/colour.ts";
 import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
+import { waitOf } from "../../core/plan.ts";
 
 export type CommandLine = {
   /** The package's root, where infra/crds and package.json lie. */
@@ -39,8 +40,9 @@ const preview = async (session: Session, key: Key): Promise<Preview> => {
   const { preview: find } = await import("./preview.ts");
   const found = await find(session, key);
   if (found.would !== "plan") return found;
-  const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
-  return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+  const { stages, status, memory, next } = found.plan;
+  const { waitsFor, wakeAt } = waitOf(found.plan);
+  return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
 };
 
 /** Definitions by their files, which are named `group_plural.yaml`. */

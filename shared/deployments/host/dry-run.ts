@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/colour.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
-import type { Effect, Plan } from "../../core/plan.ts";
+import { type Effect, type Plan, waitOf } from "../../core/plan.ts";
 import { isRecord } from "../../kube/responses.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
@@ -22,13 +22,13 @@ const acted = (effect: Effect): string => {
 };
 
 /** One line: what the step would do, for machines. */
-const shadowLine = ({ kind, namespace, name }: Key, { stages, status, waitsFor, forget }: Plan<unknown>): string =>
+const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string =>
   JSON.stringify({
     would: `${kind} ${namespace}/${name}`,
-    effects: stages.flat().map(acted),
-    status,
-    ...(forget === true ? { checkpoint: "removed" } : {}),
-    waitsFor,
+    effects: plan.stages.flat().map(acted),
+    status: plan.status,
+    ...(plan.next.do === "forget" ? { checkpoint: "removed" } : {}),
+    waitsFor: waitOf(plan).waitsFor,
   });
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -67,11 +67,12 @@ const isSign = (sign: string): sign is keyof typeof tones => Object.hasOwn(tones
 
 /** The plan as a diff, for people; undefined when the step would change nothing. */
 const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, paint: Paint): string | undefined => {
-  const { stages, status, waitsFor, forget } = plan;
+  const { stages, status, next } = plan;
+  const { waitsFor } = waitOf(plan);
   const lines = [
     ...stages.flat().flatMap(effectLines),
     ...(object === undefined || status === undefined ? [] : changesOf("status", object["status"], status)),
-    ...(forget === true ? ["- its record"] : []),
+    ...(next.do === "forget" ? ["- its record"] : []),
   ];
   if (lines.length === 0) return undefined;
   const painted = lines.map((line) => {

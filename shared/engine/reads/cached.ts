@@ -16,10 +16,11 @@ export const keepInCache = (
   plan: Plan<unknown>,
 ): void => {
   const { world, message, observation, looked } = run;
-  if (plan.staleSafe !== true || object === undefined) return;
+  if (plan.safety?.staleSafe !== true || object === undefined) return;
   const seen = { object, epoch: observation.cachedAt ?? { date: observation.now, at: looked } };
   if (record !== undefined && version !== undefined) world.recall?.keep(message, { record, version, ...seen });
-  else if (plan.shown === true) world.recall?.keep(message, { record: undefined, memory: plan.memory, ...seen });
+  else if (plan.safety?.statusIsRecord === true)
+    world.recall?.keep(message, { record: undefined, memory: plan.memory, ...seen });
 };
 
 /** What is remembered of a key as if it had been read; undefined when it cannot be used. */

@@ -60,8 +60,8 @@ export const mayBeWrong = ({ observation }: StepContext, held: StoredRecord): bo
   (observation.assumedNew || observation.cachedAt !== undefined) && held.version === observation.version;
 
 /** False where a plan that was decided on cached objects is not right on them for certain: it is decided again on live reads. */
-export const isRightOn = ({ fromCache }: Observation, { staleSafe }: Plan<unknown>): boolean =>
-  fromCache !== true || staleSafe === true;
+export const isRightOn = ({ fromCache }: Observation, { safety }: Plan<unknown>): boolean =>
+  fromCache !== true || safety?.staleSafe === true;
 
 /** The reads of a step's decisions: live, but for those that the watch of this process may answer. */
 export const readsOf = ({ world, message, observation }: StepContext): StepReads =>

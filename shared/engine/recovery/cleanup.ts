@@ -4,12 +4,13 @@
  */
 
 import { counted } from "../../core/counted.ts";
-import { all, type Decision, list } from "../../core/decision.ts";
+import { all, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Effect, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
+import type { StepPlan } from "../context.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
 import { type StatusMemo, statusPatch } from "../status.ts";
@@ -54,25 +55,30 @@ const farewell = (
   { operator, cleanup, memo }: CleanupContext,
   object: Stored,
   { memory, now, done = [] }: View<unknown>,
-): Plan<unknown> | undefined => {
+): StepPlan | undefined => {
   const status = operator.recovery?.emptied?.(object, memory, now, cleanedUp);
   if (status !== undefined && statusPatch(object, status, memo) !== undefined)
-    return { memory, stages: [], status, again: true, waitsFor: "its status to be shown" };
+    return { memory, stages: [], status, next: { do: "again", waitsFor: "its status to be shown" } };
   const news = untold({ done }, [toldOf(operator, object, cleanup)]);
-  return news.length > 0 ? { memory, stages: [news], more: true } : undefined;
+  return news.length > 0 ? { memory, stages: [news], next: { do: "continue" } } : undefined;
 };
 
-const finished = (cleaning: CleanupContext, view: View<unknown>): Plan<unknown> => {
+const finished = (cleaning: CleanupContext, view: View<unknown>): StepPlan => {
   const { object, memory, now } = view;
   const left = object === undefined ? undefined : farewell(cleaning, object, view);
   const { recovery } = cleaning.operator;
   return (
-    left ?? { memory: recovery?.ended?.(memory, now, cleanedUp) ?? memory, stages: [], cleaned: true, again: true }
+    left ?? {
+      memory: recovery?.ended?.(memory, now, cleanedUp) ?? memory,
+      stages: [],
+      closing: "cleanup",
+      next: { do: "again" },
+    }
   );
 };
 
 /** Decides what of the order is still to be done, by what is there. */
-export function* clean(cleaning: CleanupContext, view: View<unknown>): Decision<unknown> {
+export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<StepPlan> {
   const { key, operator, cleanup, timing } = cleaning;
   const { uid, memory, now } = view;
   const { recovery } = operator;
@@ -85,7 +91,7 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Decision<
   const waitsFor =
     left.length > 0 ? `${counted(left.length, "object")} to end (cleanup)` : "the last submission to settle";
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);
-  return { memory, stages: stage.length === 0 ? [] : [stage], wakeAt, pollMs, waitsFor };
+  return { memory, stages: stage.length === 0 ? [] : [stage], next: { do: "wait", wakeAt, pollMs, waitsFor } };
 }
 
 /** Why nothing is done for a key any more; a kind that can tell so in its memory goes on by that. */

@@ -2,8 +2,7 @@
 import { type Decision, list, settled } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { type Effect, type Next, type Plan, untold, type View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -68,7 +67,7 @@ const enter = (scene: ApplicationContext, state: State): Decision<Memory> =>
 /** Enters a phase in which no driver is known any more. */
 const enterBare = (scene: ApplicationContext, phase: "PENDING_RERUN" | "SUSPENDED"): Plan<Memory> => {
   const { driver: _, ...memory } = scene.memory;
-  return planOf(scene, { ...memory, state: { phase } }, undefined, { again: true });
+  return planOf(scene, { ...memory, state: { phase } }, undefined, { next: { do: "again" } });
 };
 
 /** The next driver keeps its distance from the newest save that planned one. */
@@ -76,7 +75,9 @@ const resubmit = (scene: ApplicationContext): Decision<Memory> =>
   clearAttempt(scene, () => {
     const settled = settledAt(scene);
     if (scene.view.now >= settled) return submitNext(scene);
-    return planOf(scene, scene.memory, undefined, { wakeAt: settled, waitsFor: "the last submission to settle" });
+    return planOf(scene, scene.memory, undefined, {
+      next: { do: "wait", wakeAt: settled, waitsFor: "the last submission to settle" },
+    });
   });
 
 /** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
@@ -84,7 +85,10 @@ function* clearEnded(scene: ApplicationContext, from: number, waitsFor: string):
   const found = yield* readPods(scene);
   const due = Math.max(from, settledAt(scene));
   if (scene.view.now >= due) return yield* clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
-  return planOf(scene, scene.memory, found, { stages: [endOver(scene.memory, found)], wakeAt: due, waitsFor });
+  return planOf(scene, scene.memory, found, {
+    stages: [endOver(scene.memory, found)],
+    next: { do: "wait", wakeAt: due, waitsFor },
+  });
 }
 
 const succeed = (scene: ApplicationContext): Decision<Memory> => {
@@ -104,7 +108,10 @@ function* fail(scene: ApplicationContext): Decision<Memory> {
   if (state.phase === "FAILING") return yield* clearEnded(scene, retryAt, waitsFor);
   const found = yield* readPods(scene);
   if (scene.view.now >= retryAt) return yield* resubmit(scene);
-  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], wakeAt: retryAt, waitsFor });
+  return planOf(scene, scene.memory, found, {
+    stages: [endStrays(found)],
+    next: { do: "wait", wakeAt: retryAt, waitsFor },
+  });
 }
 
 /** Finished: the executors' last states, strays, what must not outlive the run, and the end of its time to live. */
@@ -112,8 +119,8 @@ function* rest(scene: ApplicationContext): Decision<Memory> {
   const found = yield* readPods(scene);
   const { stage, left, memory } = yield* endAuxiliaryObjects(scene);
   if (left > 0) {
-    const waits = stage.length > 0 ? { again: true } : { pollMs: 15_000 };
-    return planOf(scene, memory, found, { stages: [endOver(memory, found), stage], ...waits });
+    const next: Next = stage.length > 0 ? { do: "again" } : { do: "wait", pollMs: 15_000 };
+    return planOf(scene, memory, found, { stages: [endOver(memory, found), stage], next });
   }
   return expire({ ...scene, memory }, found);
 }
@@ -132,9 +139,11 @@ const expire = (scene: ApplicationContext, found: Pods): Plan<Memory> => {
   const due = Math.max(memory.state.endedAt + Math.max(0, ttl) * 1_000, settledAt(scene));
   const { stage, until = due } = endAll(scene, found);
   const stages = [stage];
-  if (view.now < due) return planOf(scene, memory, found, { stages, wakeAt: Math.min(due, until) });
-  if (shownState(object) !== memory.state.phase) return planOf(scene, memory, found, { stages, pollMs: 1_000 });
-  return { memory, stages: [...stages, [expiry(key, object)]], again: true };
+  if (view.now < due)
+    return planOf(scene, memory, found, { stages, next: { do: "wait", wakeAt: Math.min(due, until) } });
+  if (shownState(object) !== memory.state.phase)
+    return planOf(scene, memory, found, { stages, next: { do: "wait", pollMs: 1_000 } });
+  return { memory, stages: [...stages, [expiry(key, object)]], next: { do: "again" } };
 };
 
 /** By judgement, so not if the object has changed since: its new spec may ask for another run. */
@@ -155,7 +164,7 @@ function* clearing(scene: ApplicationContext): Decision<Memory> {
   const { found } = yield* readAttempt(scene);
   const account = closing.interrupted(scene, found);
   if (account !== undefined && untold(scene.view, account.first).length > 0)
-    return { memory: scene.view.memory ?? scene.memory, stages: [account.first], more: true };
+    return { memory: scene.view.memory ?? scene.memory, stages: [account.first], next: { do: "continue" } };
   const { memory } = account ?? scene;
   return yield* clearAttempt({ ...scene, memory }, (cleared) => enterBare(cleared, after));
 }

@@ -1,5 +1,5 @@
 /** How the result of an act of a SparkApplication's step becomes a plan. */
-import type { Effect, Plan } from "../../core/plan.ts";
+import type { Effect, Next, Plan } from "../../core/plan.ts";
 import { pods } from "../../kube/resources.ts";
 import { isLiving, membersOf } from "../executors/members.ts";
 import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
@@ -29,9 +29,10 @@ export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: strin
   const goesOn = membersOf(found.executors).some(isLiving);
   const busy = stage.length > 0 || found.strays.length > 0 || goesOn;
   const due = scene.view.now < settled ? settled : until;
-  const rest = busy ? {} : due === undefined ? { rests: true } : { wakeAt: due };
   const told = waitsFor === undefined ? {} : { waitsFor };
-  return planOf(scene, scene.memory, found, { stages: [stage], ...rest, ...told });
+  const waits: Next = { do: "wait", ...told, ...(busy || due === undefined ? {} : { wakeAt: due }) };
+  const next: Next = !busy && due === undefined ? { do: "rest", ...told } : waits;
+  return planOf(scene, scene.memory, found, { stages: [stage], next });
 };
 
 type Extras = Omit<Plan<Memory>, "memory" | "stages" | "status"> & {

@@ -42,10 +42,13 @@ export const recoveryWindow = (
 };
 
 /** The plan while the driver may still come back: only strays are ended. */
-export const awaiting = (found: Pods, until: number): Omit<Plan<Memory>, "memory" | "status"> => ({
-  returning: true,
-  wakeAt: until,
-  pollMs: againMs,
-  waitsFor: `the driver to come back, until ${timeText(until)}`,
+export const awaiting = (found: Pods, until: number): Pick<Plan<Memory>, "stages" | "next"> => ({
   stages: [endStrays(found)],
+  next: {
+    do: "wait",
+    returning: true,
+    wakeAt: until,
+    pollMs: againMs,
+    waitsFor: `the driver to come back, until ${timeText(until)}`,
+  },
 });

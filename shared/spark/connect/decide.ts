@@ -8,7 +8,7 @@ import { all, type Decision, get, list, type Reads } from "../../core/decision.t
 import { digestOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Effect, Plan, View, Wait } from "../../core/plan.ts";
 import type { Query } from "../../core/query.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
@@ -100,7 +100,7 @@ type Turn = {
   readonly effects: readonly Effect[];
   readonly events?: readonly Effect[];
   readonly message: string;
-  readonly waits: Pick<Plan<Memory>, "wakeAt" | "pollMs" | "waitsFor" | "again">;
+  readonly waits: Wait;
 };
 
 /** Until the server is ready, what was told of it is not told again. */
@@ -215,13 +215,12 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
       memory: scene.memory,
       stages: [],
       status,
-      pollMs: slowPollMs,
-      waitsFor: `the refused object to be corrected: ${refused}`,
+      next: { do: "wait", pollMs: slowPollMs, waitsFor: `the refused object to be corrected: ${refused}` },
     };
   const stages = [kubernetes, [...turn.effects, ...endingsOf(observation)], turn.events ?? []].filter(
     (stage) => stage.length > 0,
   );
-  return { memory: turn.memory, stages, status, ...turn.waits };
+  return { memory: turn.memory, stages, status, next: { do: "wait", ...turn.waits } };
 };
 
 const startingOf = (scene: Scene, observation: Sight): Starting | undefined => {
@@ -234,15 +233,15 @@ const invalid = (object: Stored, memory: Memory, message: string, now: number): 
   const { name } = object.metadata;
   const shown = { podName: serverName(name), serviceName: serverName(name), pod: undefined, executors: [] };
   const status = projected(object, { ...shown, state: "Failed", message: message.slice(0, 1_024) }, now);
-  return { memory, stages: [], status, rests: true, waitsFor: "its spec to be corrected" };
+  return { memory, stages: [], status, next: { do: "rest", waitsFor: "its spec to be corrected" } };
 };
 
 /** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const memory = view.memory ?? { ends: 0 };
-  if (object === undefined) return { memory, stages: [], forget: true };
-  if (isEnding(object)) return { memory, stages: [], waitsFor: "its deletion" };
+  if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
+  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: "its deletion" } };
   const read = readSpec(object);
   if (!read.ok) return invalid(object, memory, read.message, now);
   const labels = object.metadata.labels ?? {};

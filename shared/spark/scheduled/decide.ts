@@ -9,7 +9,7 @@ import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Effect, Next, Plan, View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory } from "./memory.ts";
 import { type Asked, readSpec, timingOf } from "./read.ts";
@@ -76,24 +76,34 @@ const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
   };
 };
 
-type Ahead = Pick<Plan<Memory>, "again" | "rests" | "waitsFor" | "stages"> & { readonly at: number };
+type Ahead = Pick<Plan<Memory>, "stages"> & {
+  /** What follows where nothing is due: rest, unless a run is to be looked at. */
+  readonly follows?: "rest" | "again";
+  readonly waitsFor: string;
+  /** Epoch ms. */
+  readonly at: number;
+};
+
+const nextOf = ({ follows, waitsFor }: Ahead, wakeAt: number): Next => {
+  const wait = { waitsFor, ...(Number.isFinite(wakeAt) ? { wakeAt } : {}) };
+  if (follows === "again") return { do: "again", ...wait };
+  return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
+};
 
 const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
-  const { at, stages, rests, ...rest } = ahead;
   const history = pruned(scene);
-  const wakeAt = Math.min(at, history.again);
+  const wakeAt = Math.min(ahead.at, history.again);
   const status = projected(memory, history.kept, undefined);
   return {
-    ...rest,
     memory,
     stages: [
       replacedBy(memory, scene.runs).map(removal),
-      ...stages,
+      ...ahead.stages,
       history.removals,
       warning(scene.object, status),
     ].filter((stage) => stage.length > 0),
     status,
-    ...(Number.isFinite(wakeAt) ? { wakeAt } : rests === true ? { rests } : {}),
+    next: nextOf(ahead, wakeAt),
   };
 };
 
@@ -110,7 +120,7 @@ const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
   if (run === undefined) return waiting(scene, memory);
   const stages = [[creation(object, asked.template, run.name)]];
   const at = memory.nextRun ?? Number.POSITIVE_INFINITY;
-  return planOf(scene, memory, { stages, at, again: true, waitsFor: `its run ${run.name} to be created` });
+  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: `its run ${run.name} to be created` });
 };
 
 /** The time has come: what may run beside others, must wait, or takes the others' place. */
@@ -148,7 +158,7 @@ const go = (scene: Scene): Plan<Memory> => {
       stages: [],
       at: Number.POSITIVE_INFINITY,
       // A run that goes on, or seems to, will be history: a resync is to look.
-      rests: runs.unfinished.length === 0,
+      ...(runs.unfinished.length === 0 ? { follows: "rest" } : {}),
       waitsFor: "spec.suspend to become false",
     });
   if (memory.starting !== undefined) {
@@ -166,15 +176,20 @@ const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Pl
   const { nextRun: _, ...rest } = before;
   const memory = { ...rest, timing: "" };
   const status = projected(memory, runs, reason);
-  return { memory, stages: [warning(object, status)], status, rests: true, waitsFor: "its spec to be corrected" };
+  return {
+    memory,
+    stages: [warning(object, status)],
+    status,
+    next: { do: "rest", waitsFor: "its spec to be corrected" },
+  };
 };
 
 /** One step's decision for a ScheduledSparkApplication. What it made is owned by it, and goes with it by itself. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
-  if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], forget: true };
+  if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], next: { do: "forget" } };
   const memory = view.memory ?? adopted(object, timingOf(object));
-  if (isEnding(object)) return { memory, stages: [], waitsFor: "its deletion" };
+  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: "its deletion" } };
   const runs = sortOut(yield* list(runsOf(key)), view.uid);
   const read = readSpec(object, now);
   if (!read.ok) return invalid(object, memory, runs, read.reason);

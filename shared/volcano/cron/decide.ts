@@ -8,8 +8,7 @@ import { nextAfter } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, Refusal, View } from "../../core/plan.ts";
-import { untold } from "../../core/plan.ts";
+import { type Effect, type Next, type Plan, type Refusal, untold, type View } from "../../core/plan.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
@@ -74,23 +73,31 @@ const ended = (object: Stored, job: Stored): readonly Effect[] => [
   }),
 ];
 
-type Ahead = Pick<Plan<Memory>, "again" | "rests" | "waitsFor"> & {
+type Ahead = {
+  /** What follows where nothing is due: rest, unless a job is to be looked at. */
+  readonly follows?: "rest" | "again";
+  readonly waitsFor: string;
   readonly stages?: readonly (readonly Effect[])[];
   /** Epoch ms; absent: nothing is waited for. */
   readonly at?: number | undefined;
 };
 
-const planOf = (scene: Scene, memory: Memory, { stages = [], at, rests, ...ahead }: Ahead): Plan<Memory> => {
+const nextOf = ({ follows, waitsFor }: Ahead, wakeAt: number): Next => {
+  const wait = { waitsFor, ...(Number.isFinite(wakeAt) ? { wakeAt } : {}) };
+  if (follows === "again") return { do: "again", ...wait };
+  return follows === "rest" && !Number.isFinite(wakeAt) ? { do: "rest", waitsFor } : { do: "wait", ...wait };
+};
+
+const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
   const { object, made } = scene;
   const history = pruned(scene);
-  const wakeAt = Math.min(at ?? Number.POSITIVE_INFINITY, history.again);
-  const all = [...stages, history.removals, farewells(object, made)];
+  const wakeAt = Math.min(ahead.at ?? Number.POSITIVE_INFINITY, history.again);
+  const all = [...(ahead.stages ?? []), history.removals, farewells(object, made)];
   return {
-    ...ahead,
     memory,
     stages: all.filter((stage) => stage.length > 0),
     status: projected(memory, made),
-    ...(Number.isFinite(wakeAt) ? { wakeAt } : rests === true ? { rests } : {}),
+    next: nextOf(ahead, wakeAt),
   };
 };
 
@@ -111,7 +118,7 @@ const starting = (
   const { object, asked } = scene;
   const { tick, name } = memory.starting ?? { tick: memory.since, name: "" };
   const stages = [before, [creation(object, asked, tick)]];
-  return planOf(scene, memory, { stages, at, again: true, waitsFor: `its job ${name} to be created` });
+  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: `its job ${name} to be created` });
 };
 
 /** Jobs that the new one takes the place of, and when all of them may be ended. */
@@ -164,8 +171,8 @@ const go = (scene: Scene): Plan<Memory> => {
   const memory = inTime(scene.memory, asked, now);
   if (asked.suspended) {
     // A job that goes on will be history: a resync is to look.
-    const rests = made.active.length === 0;
-    return planOf(scene, memory, { rests, waitsFor: "spec.suspend to become false" });
+    const follows = made.active.length === 0 ? ({ follows: "rest" } as const) : {};
+    return planOf(scene, memory, { ...follows, waitsFor: "spec.suspend to become false" });
   }
   const recent = recentOf(asked.schedule, { after: memory.since, now, deadlineMs: asked.deadlineMs });
   if (recent.error !== undefined) {
@@ -180,12 +187,16 @@ const go = (scene: Scene): Plan<Memory> => {
 };
 
 /** Nothing is started, and nothing deleted, by a spec that cannot be followed. */
-const invalid = (object: Stored, memory: Memory, made: Made, read: Omit<Extract<Read, { ok: false }>, "ok">) => ({
+const invalid = (
+  object: Stored,
+  memory: Memory,
+  made: Made,
+  read: Omit<Extract<Read, { ok: false }>, "ok">,
+): Plan<Memory> => ({
   memory,
   stages: [[told(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
   status: projected(memory, made),
-  rests: true,
-  waitsFor: `its spec to be corrected: ${read.message}`,
+  next: { do: "rest", waitsFor: `its spec to be corrected: ${read.message}` },
 });
 
 /** As long as an update's message. */
@@ -208,13 +219,14 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
 /** One step's decision for a CronJob. What it made is owned by it, and goes with it by itself. */
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
-  if (object === undefined) return { memory: view.memory ?? { timing: "", since: now }, stages: [], forget: true };
+  if (object === undefined)
+    return { memory: view.memory ?? { timing: "", since: now }, stages: [], next: { do: "forget" } };
   const timing = timingOf(object);
   const before = view.memory ?? seeded(object, timing, now);
-  if (isEnding(object)) return { memory: before, stages: [], rests: true };
+  if (isEnding(object)) return { memory: before, stages: [], next: { do: "rest" } };
   const made = sortOut(yield* list(jobsOf(key)), view.uid);
   const news = untold(view, created(object, before, made));
-  if (news.length > 0) return { memory: before, stages: [news], more: true };
+  if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const memory = withSuccess(seen(before, made), made);
   const read = readSpec(object);
   if (!read.ok) return invalid(object, memory, made, read);

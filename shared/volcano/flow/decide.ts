@@ -149,25 +149,30 @@ function* go(scene: Scene): Decision<Memory> {
     memory: remembering(memory, warned ?? (creates.length > 0 ? memory.warned : undefined)),
     stages: stages.filter((stage) => stage.length > 0),
     status: projected(object, memory, [...scene.made.values()]),
-    waitsFor: waiting[0]?.why ?? "its jobs to finish",
-    ...(news ? { again: true } : {}),
-    ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
+    next: {
+      do: news ? "again" : "wait",
+      waitsFor: waiting[0]?.why ?? "its jobs to finish",
+      ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
+    },
   };
 }
 
 /** Everybody has been told the end: its jobs stay, or go as soon as they may be deleted. */
 const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> => {
   const left = memory.phase === "Succeed" && asked.deletes ? [...made.values()] : [];
-  if (left.length === 0) return { memory, stages: [], rests: true };
+  if (left.length === 0) return { memory, stages: [], next: { do: "rest" } };
   const due = (job: Stored): number => createdAt(job) + settings.settledMs;
   const removals = left.filter((job) => due(job) <= view.now && !isEnding(job)).map(removal);
   const later = Math.min(...left.map(due).filter((at) => at > view.now));
   return {
     memory,
     stages: removals.length > 0 ? [removals] : [],
-    waitsFor: "its jobs to be deleted",
-    pollMs,
-    ...(Number.isFinite(later) ? { wakeAt: later } : {}),
+    next: {
+      do: "wait",
+      waitsFor: "its jobs to be deleted",
+      pollMs,
+      ...(Number.isFinite(later) ? { wakeAt: later } : {}),
+    },
   };
 };
 
@@ -176,8 +181,7 @@ const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> 
   memory,
   stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
   status: { ...Object(object["status"]), state: { phase: memory.phase } },
-  rests: true,
-  waitsFor: `its spec to be corrected: ${message}`,
+  next: { do: "rest", waitsFor: `its spec to be corrected: ${message}` },
 });
 
 /** A server that has looked and said no is asked again later: the template may be mended. */
@@ -187,8 +191,7 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
     memory: remembering(scene.memory, warned),
     stages: events.length > 0 ? [events] : [],
     status: projected(scene.object, scene.memory, [...scene.made.values()]),
-    pollMs: slowPollMs,
-    waitsFor: `its job to be accepted by the server: ${message}`,
+    next: { do: "wait", pollMs: slowPollMs, waitsFor: `its job to be accepted by the server: ${message}` },
   };
 };
 
@@ -196,16 +199,16 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
 export function* decide(settings: Settings, key: Key, view: View<Memory>): Decision<Memory> {
   const { object, now } = view;
   const nothing: Memory = { phase: "Pending", completed: [], histories: {} };
-  if (object === undefined) return { memory: view.memory ?? nothing, stages: [], forget: true };
+  if (object === undefined) return { memory: view.memory ?? nothing, stages: [], next: { do: "forget" } };
   const before = view.memory ?? seeded(object);
-  if (isEnding(object)) return { memory: before, stages: [], rests: true };
+  if (isEnding(object)) return { memory: before, stages: [], next: { do: "rest" } };
   const read = readSpec(object);
   if (!read.ok) return invalid(object, before, read.message);
   const jobs = yield* list(jobsOf(key));
   const own = jobs.filter((job) => ownedBy(job, view.uid));
   const made = new Map(own.map((job) => [job.metadata.name, job]));
   const news = untold(view, created({ object, memory: before, made }));
-  if (news.length > 0) return { memory: before, stages: [news], more: true };
+  if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };
   const over = isOver(before.phase) && shownPhase(object) === before.phase;
   const memory = over ? before : observed(before, made, now);
   const scene: Scene = { key, view, object, memory, asked: read.asked, made, settings };

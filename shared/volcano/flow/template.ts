@@ -27,14 +27,14 @@ const madeFrom = ({ namespace, name }: Key): Looking => ({
 
 /** One step's decision for a JobTemplate. As upstream, the last jobs are named also when all are gone. */
 function* decide(key: Key, { object }: View<Memory>): Decision<Memory> {
-  if (object === undefined) return { memory: {}, stages: [], forget: true };
-  if (isEnding(object)) return { memory: {}, stages: [], rests: true };
+  if (object === undefined) return { memory: {}, stages: [], next: { do: "forget" } };
+  if (isEnding(object)) return { memory: {}, stages: [], next: { do: "rest" } };
   const found = yield* list(madeFrom(key));
   const jobDependsOnList = found.map(({ metadata }) => metadata.name).sort();
   return {
     memory: {},
     stages: [],
-    rests: true,
+    next: { do: "rest" },
     ...(jobDependsOnList.length === 0 ? {} : { status: { jobDependsOnList } }),
   };
 }

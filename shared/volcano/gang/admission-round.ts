@@ -3,7 +3,7 @@
 import { counted } from "../../core/counted.ts";
 import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Effect, Next, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/memory.ts";
@@ -40,7 +40,7 @@ export type AdmissionRound = {
   readonly groups: readonly Stored[];
   readonly found: Found;
   readonly effects: readonly Effect[];
-  readonly rest: Pick<Plan<unknown>, "again" | "pollMs" | "waitsFor" | "rests">;
+  readonly next: Extract<Next, { do: "rest" | "wait" | "again" }>;
 };
 
 /** Whoever waits may be let in by what no watch shows: a scheduler that has gone. */
@@ -49,19 +49,22 @@ const pollMs = 30_000;
 /** A scheduler that runs and does nothing is told of before long. */
 const doubtMs = 10_000;
 
-const restOf = (
+const nextOf = (
   { admits, saying, silent, doubtful }: Found,
   verdicts: readonly Verdict[],
   waits: number,
-): AdmissionRound["rest"] => {
-  if (waits === 0) return { rests: true };
+): AdmissionRound["next"] => {
+  if (waits === 0) return { do: "rest" };
   if (admits === "scheduler")
     return {
+      do: "wait",
       pollMs: doubtful === true ? doubtMs : pollMs,
       waitsFor: `${counted(waits, "group")} to be admitted: ${silent ?? saying}`,
     };
   const left = waits - verdicts.filter(({ enters }) => enters).length;
-  return left === 0 ? { rests: true } : { pollMs, waitsFor: `room in their queues for ${counted(left, "group")}` };
+  return left === 0
+    ? { do: "rest" }
+    : { do: "wait", pollMs, waitsFor: `room in their queues for ${counted(left, "group")}` };
 };
 
 /** One round: who lets groups in, and which are let in where that is Rekindle. */
@@ -73,13 +76,13 @@ export function* admissionRound(
   const [leases, groups] = yield* all([readLeases(mode), list(allGroups)]);
   const who = yield* find(mode, { now, memory, leases, queues, groups });
   const waits = groups.filter(isWaiting).length;
-  if (who.admits === "scheduler") return { groups, found: who, effects: [], rest: restOf(who, [], waits) };
+  if (who.admits === "scheduler") return { groups, found: who, effects: [], next: nextOf(who, [], waits) };
   const priorities = yield* readPriorities(classesOf(groups));
   const ours = groups.filter((group) => !(isWaiting(group) && isSchedulers(group, now)));
   const hall: Hall = { queues, groups: ours, priorities };
   const verdicts = verdictsOf(hall);
   const admitting = admissionEffects(verdicts, now);
   const effects = admitting.slice(0, mostAtOnce);
-  const more = admitting.length > effects.length ? { again: true } : {};
-  return { groups, found: who, effects, rest: { ...restOf(who, verdicts, waits), ...more } };
+  const next = nextOf(who, verdicts, waits);
+  return { groups, found: who, effects, next: admitting.length > effects.length ? { ...next, do: "again" } : next };
 }

@@ -59,7 +59,7 @@ const lacking = ({ object, spec, memory }: JobContext, stored: JobSpec): Json | 
 const writing = ({ object, memory }: JobContext, patch: Json): Plan<Memory> => {
   const { uid, resourceVersion } = object.metadata;
   const effect: Effect = { do: "patch", ref: refOf(jobs, object), uid, resourceVersion, patch };
-  return { memory, stages: [[effect]], again: true };
+  return { memory, stages: [[effect]], next: { do: "again" } };
 };
 
 const queueOf = (spec: JobSpec): Looking => ({
@@ -134,7 +134,8 @@ function* withGroupLeft(scene: JobContext, choice: SelectedAction, after: Memory
 function* act(before: JobContext): Decision<Memory> {
   const told = shownPhase(before.object) === before.memory.phase;
   const choice = selectAction(before, told);
-  if (!(yield* isConfirmed(before, choice))) return { memory: before.memory, stages: [], pollMs: 1_000 };
+  if (!(yield* isConfirmed(before, choice)))
+    return { memory: before.memory, stages: [], next: { do: "wait", pollMs: 1_000 } };
   const after = applyAction(before, choice, told);
   const scene = yield* withGroupLeft(before, choice, after);
   const { untold: _, ...memory } = scene === before ? after : applyAction(scene, choice, told);
@@ -201,8 +202,8 @@ export function* decide(key: Key, view: View<Memory>): Decision<Memory> {
 /** Its objects go with it: all but commands are its own. A job on its way out makes none. */
 function* gone(key: Key, view: View<Memory>): Decision<Memory> {
   const memory = view.memory ?? seeded({ ...EMPTY, ...view.object }, view.now);
-  if (view.object !== undefined) return { memory, stages: [], rests: true };
-  return { memory, stages: [leftover(view.uid, yield* list(commandsIn(key.namespace)))], forget: true };
+  if (view.object !== undefined) return { memory, stages: [], next: { do: "rest" } };
+  return { memory, stages: [leftover(view.uid, yield* list(commandsIn(key.namespace)))], next: { do: "forget" } };
 }
 
 const waiting = (scene: JobContext, message: string): Plan<Memory> =>

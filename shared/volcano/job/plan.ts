@@ -3,7 +3,7 @@
 import type { Decision } from "../../core/decision.ts";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, Refusal } from "../../core/plan.ts";
+import { type Effect, type Next, type Plan, type Refusal, waitOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
 import { pods } from "../../kube/resources.ts";
 import { cleared } from "../command/order.ts";
@@ -63,11 +63,12 @@ const isContested = ({ view, object, memory }: JobContext): boolean =>
 type Stages = readonly (readonly Effect[])[];
 
 /** Whoever finds the job without a record, but with this status, comes to the same memory, and finds or makes the same group. */
-const isShown = ({ object, view, memory }: JobContext, { status, stages, wakeAt, again }: Plan<Memory>): boolean => {
+const isShown = ({ object, view, memory }: JobContext, plan: Plan<Memory>): boolean => {
   const { kept: _, ...remembered } = memory;
+  const { status, stages, next } = plan;
   return (
-    wakeAt === undefined &&
-    again !== true &&
+    waitOf(plan).wakeAt === undefined &&
+    next.do !== "again" &&
     stages.flat().every((effect) => effect.do === "create" && effect.resource === podGroups) &&
     same(seeded({ ...object, status }, view.now), remembered)
   );
@@ -86,13 +87,11 @@ export const payingPlan = (
   asked: Asked & Pick<Told, "sure">,
   debt: readonly Untold[],
 ): Plan<Memory> => {
-  const { wakeAt, waitsFor } = waitsOf(scene, asked, false);
+  const { pollMs: _, ...wait } = waitOf({ next: waitsOf(scene, asked, false) });
   return {
     ...toldFirst(scene, debt),
-    more: true,
-    ...(wakeAt === undefined ? {} : { wakeAt }),
-    ...(waitsFor === undefined ? {} : { waitsFor }),
-    ...(isSwift(scene, asked, []) ? { staleSafe: true } : {}),
+    next: { do: "continue", ...wait },
+    ...(isSwift(scene, asked, []) ? { safety: { staleSafe: true } } : {}),
   };
 };
 
@@ -105,9 +104,19 @@ type Ordered = Readonly<Record<"ends" | "kept" | "group", readonly Effect[]>>;
 const inOrder = (scene: JobContext, { ends, kept, group }: Ordered): Stages =>
   ends.length > 0 && isKept(scene) ? [[...kept, ...ends], group] : [ends, [...kept, ...group]];
 
+type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: Word | undefined };
+
+/** What comes after a step that waits for this: more within the step, or another at once; what is in the way of pods is looked at soon. */
+const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing): Next => {
+  const wait = { ...waitOf({ next: waits }), ...(word === undefined ? {} : { pollMs, waitsFor: word.message }) };
+  if (on) return { do: "continue", ...wait };
+  if (again) return { do: "again", ...wait };
+  return waits.do === "rest" && word !== undefined ? { do: "wait", ...wait } : { ...waits, ...wait };
+};
+
 /** The plan of a step, from the memory that it leaves. */
 export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
-  if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], again: true };
+  if (isDue(scene)) return { memory: scene.memory, stages: [[expires(scene)]], next: { do: "again" } };
   const kept = yield* planOwnedObjects(scene);
   const { kept: _, ...rest } = scene.memory;
   const memory: Memory = kept.kept === undefined ? rest : { ...rest, kept: kept.kept };
@@ -130,14 +139,13 @@ export function* planOf(scene: JobContext, asked: Told): Decision<Memory> {
     memory,
     stages,
     status: projected(next, word ?? stateWord(next)),
-    ...waitsOf(next, asked, busy),
-    ...(isSwift(next, asked, ends) ? { staleSafe: true } : {}),
-    ...(isContested(scene) ? { fenced: true } : {}),
-    ...(on ? { more: true } : {}),
-    ...((more && !on) || unverified ? { again: true } : {}),
-    ...(word === undefined ? {} : { pollMs, waitsFor: word.message }),
+    next: nextOf(waitsOf(next, asked, busy), { on, again: more || unverified, word }),
+    safety: {
+      ...(isSwift(next, asked, ends) ? { staleSafe: true } : {}),
+      ...(isContested(scene) ? { fenced: true } : {}),
+    },
   };
-  return isShown(next, plan) ? { ...plan, shown: true } : plan;
+  return isShown(next, plan) ? { ...plan, safety: { ...plan.safety, statusIsRecord: true } } : plan;
 }
 
 /** Nothing is done, and everybody sees why. */
@@ -145,15 +153,14 @@ export const held = (scene: JobContext, word: Word, first: readonly Effect[] = [
   memory: scene.memory,
   stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
   status: projected(scene, word),
-  pollMs: first.length > 0 ? 1_000 : pollMs,
-  waitsFor: word.message,
+  next: { do: "wait", pollMs: first.length > 0 ? 1_000 : pollMs, waitsFor: word.message },
 });
 
 /** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
-export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => ({
-  ...held(scene, refusalWord(refused)),
-  pollMs: slowPollMs,
-});
+export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => {
+  const word = refusalWord(refused);
+  return { ...held(scene, word), next: { do: "wait", pollMs: slowPollMs, waitsFor: word.message } };
+};
 
 /** A spec that cannot be followed leaves everything as it is, and says what to change. */
 export const invalid = (about: {
@@ -173,7 +180,6 @@ export const invalid = (about: {
       ...status,
       state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
     },
-    waitsFor: `its spec to be corrected: ${message}`,
-    rests: true,
+    next: { do: "rest", waitsFor: `its spec to be corrected: ${message}` },
   };
 };

@@ -29,5 +29,5 @@ export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | unde
   const [first] = missingIn(scene);
   if (first === undefined) return undefined;
   const waitsFor = `pod ${first} to come back, until ${timeText(returning.until)}`;
-  return { memory, stages: [], returning: true, wakeAt: returning.until, pollMs, waitsFor };
+  return { memory, stages: [], next: { do: "wait", returning: true, wakeAt: returning.until, pollMs, waitsFor } };
 };

@@ -1,5 +1,5 @@
 /** What a job waits for when a step is over, and whether another is to come at once. */
-import type { Plan } from "../../core/plan.ts";
+import type { Next } from "../../core/plan.ts";
 import { waitingOrders } from "../command/order.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { deadlineOf } from "./annotation-actions.ts";
@@ -7,7 +7,7 @@ import { heldUntil } from "./backoff.ts";
 import { isHeld, type JobContext, tallied } from "./context.ts";
 import { expiryOf } from "./expiry.ts";
 import { isFinished, moveFor } from "./machine.ts";
-import { type Memory, shownPhase } from "./memory.ts";
+import { shownPhase } from "./memory.ts";
 import { ofTask } from "./ordinals.ts";
 import { phaseAfter } from "./phase-rules.ts";
 import { isOver } from "./pods.ts";
@@ -53,14 +53,14 @@ const waitsFor = (scene: JobContext): string => {
   return memory.phase === "Running" ? "its pods to finish" : "its pods to start";
 };
 
-type Waits = Pick<Plan<Memory>, "wakeAt" | "pollMs" | "again" | "rests" | "waitsFor">;
+type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
 
 /** Nothing goes on any more: its time to live, or rest. */
 const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
-  if (busy) return { again: true };
-  if (ending) return { pollMs, waitsFor: "its remaining objects to end" };
-  return due === undefined ? { rests: true } : { wakeAt: due };
+  if (busy) return { do: "again" };
+  if (ending) return { do: "wait", pollMs, waitsFor: "its remaining objects to end" };
+  return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
 };
 
 /** `busy`: the step ends somebody, or changes what the job has beside its pods. */
@@ -73,9 +73,9 @@ export const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits =
   const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), until);
   const missing = !isHeld(scene) && hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
   return {
+    do: sooner || missing || leadsOn(scene) ? "again" : "wait",
     waitsFor: waitsFor(scene),
     ...(wakeAt === undefined ? {} : { wakeAt }),
-    ...(sooner || missing || leadsOn(scene) ? { again: true } : {}),
     ...(ending || busy ? { pollMs } : {}),
   };
 };

@@ -14,7 +14,7 @@ import { isGrouped, podWatcher, volcanoScheduler } from "./watches.ts";
 /** Nothing is remembered of a pod: what it lacks shows. */
 type Nothing = Readonly<Record<string, never>>;
 
-const done: Plan<Nothing> = { memory: {}, stages: [], forget: true };
+const done: Plan<Nothing> = { memory: {}, stages: [], next: { do: "forget" } };
 
 const isForVolcano = (pod: Stored): boolean =>
   isRecord(pod["spec"]) && pod["spec"]["schedulerName"] === volcanoScheduler;

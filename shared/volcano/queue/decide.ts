@@ -2,7 +2,7 @@
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
-import type { Effect, Plan, View } from "../../core/plan.ts";
+import type { Effect, Next, Plan, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
 import { isEnding } from "../../kube/pods.ts";
@@ -142,12 +142,13 @@ const finding = ({ object, memory }: QueueContext, turn: AdmissionRound | undefi
   ];
 };
 
-const restOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Partial<Plan<QueueMemory>> => {
-  const { again = false, ...rest } = turn?.rest ?? { rests: true };
+const nextOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Next => {
+  const next = turn?.next ?? { do: "rest" };
   const moved = act.state !== shownState(scene.object);
   const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
-  if (again || moved || more) return { ...rest, again: true };
-  return act.state === "Closing" ? { ...rest, rests: false, waitsFor: "its last PodGroups to end" } : rest;
+  if (moved || more) return { ...next, do: "again" };
+  if (next.do === "again" || act.state !== "Closing") return next;
+  return { ...next, do: "wait", waitsFor: "its last PodGroups to end" };
 };
 
 const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {
@@ -158,12 +159,12 @@ const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined)
     told(scene, act.events),
   ];
   const status = { ...statusOf(scene.object), state: act.state };
-  return { memory, stages: stages.filter((stage) => stage.length > 0), status, ...restOf(scene, act, turn) };
+  return { memory, stages: stages.filter((stage) => stage.length > 0), status, next: nextOf(scene, act, turn) };
 };
 
 function* gone(view: Seeing, memory: QueueMemory): Decision<QueueMemory> {
-  if (view.object !== undefined) return { memory, stages: [], rests: true };
-  return { memory, stages: [leftover(view.uid, yield* list(orders))], forget: true };
+  if (view.object !== undefined) return { memory, stages: [], next: { do: "rest" } };
+  return { memory, stages: [leftover(view.uid, yield* list(orders))], next: { do: "forget" } };
 }
 
 const nextOrder = (found: readonly Order[], { commands }: QueueMemory): Order | undefined =>
@@ -193,6 +194,6 @@ export const decideWith = ({ gang, queueCommandNamespaces: commandNamespaces }: 
     const act = actOf(scene, orderIn(scene));
     const news = untold(view, [...finding(scene, turn), ...told(scene, act.objections)]);
     // Said before it is remembered as said: whoever dies in between says the same again.
-    if (news.length > 0) return { memory, stages: [news], more: true };
+    if (news.length > 0) return { memory, stages: [news], next: { do: "continue" } };
     return planOf(scene, act, turn);
   };

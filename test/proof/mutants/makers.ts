@@ -33,8 +33,9 @@ export const makerMutants: readonly Mutant[] = [
     name: "flow-event-lost",
     promise: "that a flow has made a job is told, whoever dies",
     file: "shared/volcano/flow/decide.ts",
-    find: "if (news.length > 0) return { memory: before, stages: [news], more: true };",
-    replace: "if (news.length > 0) return { memory: observed(before, made, now), stages: [news], more: true };",
+    find: 'if (news.length > 0) return { memory: before, stages: [news], next: { do: "continue" } };',
+    replace:
+      'if (news.length > 0) return { memory: observed(before, made, now), stages: [news], next: { do: "continue" } };',
     scenarios: ["flow-order"],
     fault: "crash-.*",
   },

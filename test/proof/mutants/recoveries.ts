@@ -86,7 +86,7 @@ export const recoveryMutants: readonly Mutant[] = [
     name: "cleanup-untold",
     promise: "that an order was carried out is told",
     file: "shared/engine/recovery/cleanup.ts",
-    find: "return news.length > 0 ? { memory, stages: [news], more: true } : undefined;",
+    find: 'return news.length > 0 ? { memory, stages: [news], next: { do: "continue" } } : undefined;',
     replace: "return undefined;",
     tests: ["host/volcano-recovery.test.ts"],
   },

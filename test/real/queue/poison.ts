@@ -33,7 +33,11 @@ const take = async (counter: Counter, world: World, handed: readonly Handed[]): 
 
 /** A toy at rest, and the world that steps of this counter's messages work in. */
 const opened = async (counter: Counter) => {
-  const { world, objects, checkpoints, put } = stage(() => ({ memory: { count: 1 }, stages: [], rests: true }));
+  const { world, objects, checkpoints, put } = stage(() => ({
+    memory: { count: 1 },
+    stages: [],
+    next: { do: "rest" },
+  }));
   put(toy({ name }));
   const own: World = { ...world, queue: counter };
   await intake(own, [{ id: "first", body: JSON.stringify(messageOf(name, "0")), received: 1 }]);

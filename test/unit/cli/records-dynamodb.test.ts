@@ -1,8 +1,10 @@
 /** status, list, plan and recover of applications whose records are in a table. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
+import { waitOf } from "../../../shared/core/plan.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
 import { readRecord } from "../../../shared/engine/record.ts";
@@ -23,8 +25,9 @@ const open = async (env: Readonly<Record<string, string>> = {}) => {
     preview: async (session, key) => {
       const found = await preview(session, key);
       if (found.would !== "plan") return found;
-      const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
-      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+      const { stages, status, memory, next } = found.plan;
+      const { waitsFor, wakeAt } = waitOf(found.plan);
+      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
     },
   });
   await make(terminal.simulator, application("pi", running));

@@ -1,18 +1,29 @@
 /** A step that goes by what the process knows: two requests to a creation, and never anything that only a read may say. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Decision, list } from "../../../shared/core/decision.ts";
+import { list, type Reads } from "../../../shared/core/decision.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import { textOf } from "../../../shared/core/key.ts";
 import type { Stored } from "../../../shared/core/object.ts";
-import type { Plan, View } from "../../../shared/core/plan.ts";
+import type { View } from "../../../shared/core/plan.ts";
 import type { Looking } from "../../../shared/core/query.ts";
 import { dateAt } from "../../../shared/core/time.ts";
 import { merged } from "../../../shared/engine/batch.ts";
 import type { CachedStep, StepCache } from "../../../shared/engine/reads/cache.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
-import { creation, eight, message, parts, refOf, type Stage, stage, type Toy, writesIn } from "./fakes.ts";
+import {
+  creation,
+  eight,
+  message,
+  parts,
+  refOf,
+  type Stage,
+  stage,
+  type Toy,
+  type ToyPlan,
+  writesIn,
+} from "./fakes.ts";
 
 const watched = { ...message, watched: true } as const;
 const query: Looking = { do: "list", resource: parts, namespace: "ns", labels: {} };
@@ -25,15 +36,15 @@ type Knowing = {
 };
 
 /** One part more at each step, as many as there are; `more` is added to every plan. */
-const growing = (more: (view: View<Toy>) => Partial<Plan<Toy>>) =>
-  function* (view: View<Toy>): Decision<Toy> {
+const growing = (more: (view: View<Toy>) => Partial<ToyPlan>) =>
+  function* (view: View<Toy>): Reads<ToyPlan> {
     yield* list(query);
     const count = (view.memory?.count ?? 0) + 1;
-    return { memory: { count }, stages: [[creation(`part-${count}`)]], staleSafe: true, ...more(view) };
+    return { memory: { count }, stages: [[creation(`part-${count}`)]], safety: { staleSafe: true }, ...more(view) };
   };
 
 /** A world after one live step, whose process remembers it. */
-const knowing = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
+const knowing = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
   const there = stage(growing(more));
   const kept = new Map<string, CachedStep>();
   const knows: { seen: readonly Stored[] } = { seen: [] };
@@ -89,8 +100,8 @@ describe("what was watched", () => {
 
 describe("a plan that does not stand behind what is merely known", () => {
   test("is decided again on what is read, and nothing of the first is done", async () => {
-    const removing = ({ now }: View<Toy>): Partial<Plan<Toy>> =>
-      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], staleSafe: false } : {};
+    const removing = ({ now }: View<Toy>): Partial<ToyPlan> =>
+      now > eight ? { stages: [[{ do: "delete", ref: refOf(parts, "part-1"), uid: "u" }]], safety: {} } : {};
     const { world, stage: there } = await knowing(removing);
     there.time.now += 1_000;
     there.time.monotonic += 1_000;
@@ -99,13 +110,13 @@ describe("a plan that does not stand behind what is merely known", () => {
   });
 
   test("leaves nothing to go by", async () => {
-    const { kept } = await knowing(() => ({ staleSafe: false }));
+    const { kept } = await knowing(() => ({ safety: {} }));
     assert.equal(kept.size, 0);
   });
 });
 
 describe("a kind whose steps begin with what is watched", () => {
-  const watchful = async (more: (view: View<Toy>) => Partial<Plan<Toy>> = () => ({})): Promise<Knowing> => {
+  const watchful = async (more: (view: View<Toy>) => Partial<ToyPlan> = () => ({})): Promise<Knowing> => {
     const knows = await knowing(more);
     const { world } = knows;
     const operatorOf: World["operatorOf"] = (kind) => {
@@ -123,7 +134,7 @@ describe("a kind whose steps begin with what is watched", () => {
   });
 
   test("reads all where nobody watched, and where its plan does not stand behind what was", async () => {
-    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { staleSafe: false }));
+    const { world, stage: there } = await watchful(({ memory }) => (memory === undefined ? {} : { safety: {} }));
     await step(world, message);
     assert.deepEqual(there.calls.slice(0, 3), ["load", "get toys bear", "list parts"]);
     there.calls.length = 0;
@@ -132,7 +143,9 @@ describe("a kind whose steps begin with what is watched", () => {
   });
 
   test("goes on by it where there is more to do", async () => {
-    const { world, stage: there } = await watchful(({ memory }) => (memory?.count === 1 ? { again: true } : {}));
+    const { world, stage: there } = await watchful(({ memory }) =>
+      memory?.count === 1 ? { next: { do: "again" } } : {},
+    );
     await step(world, watched);
     assert.deepEqual(
       there.sent.map(({ message: { reason, watched: so } }) => [reason, so]),

@@ -1,6 +1,6 @@
 /** The five ports in memory, and a toy kind whose decision each test writes itself. */
 import { memoryCheckpoints } from "../../../shared/adapters/checkpoints/memory.ts";
-import { type Decision, settled } from "../../../shared/core/decision.ts";
+import type { Decision, Reads } from "../../../shared/core/decision.ts";
 import { ApiError } from "../../../shared/core/errors.ts";
 import { mergePatch } from "../../../shared/core/json.ts";
 import type { Message } from "../../../shared/core/key.ts";
@@ -22,10 +22,15 @@ export const eight = Date.UTC(2026, 10, 2, 8);
 
 export type Toy = { readonly count: number };
 /** A decision that reads, or a plan where it reads nothing. */
-export type Decide = (view: View<Toy>) => Decision<Toy> | Plan<Toy>;
+export type Decide = (view: View<Toy>) => Reads<ToyPlan> | ToyPlan;
 
-export const decisionOf = (decided: ReturnType<Decide>): Decision<Toy> =>
-  "next" in decided ? decided : settled(decided);
+/** Where nothing is said of what comes after it, an event is waited for. */
+export type ToyPlan = Omit<Plan<Toy>, "next"> & Partial<Pick<Plan<Toy>, "next">>;
+
+export function* decisionOf(decided: ReturnType<Decide>): Decision<Toy> {
+  const plan = Symbol.iterator in decided ? yield* decided : decided;
+  return { next: { do: "wait" }, ...plan };
+}
 
 export const toy = (more: Partial<Stored["metadata"]> = {}, status?: unknown): Stored => ({
   apiVersion: "toys.example/v1",

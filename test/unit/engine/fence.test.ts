@@ -1,10 +1,10 @@
 /** Nothing is created later than the fence after the first look, by which the next step counts until nothing can arrive. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan } from "../../../shared/core/plan.ts";
+
 import { settledMs, timing } from "../../../shared/engine/settings.ts";
 import { step } from "../../../shared/engine/step.ts";
-import { creation, message, part, parts, refOf, type Stage, stage, type Toy, toy } from "./fakes.ts";
+import { creation, message, part, parts, refOf, type Stage, stage, type ToyPlan, toy } from "./fakes.ts";
 
 /** A toy that wants an arm. */
 const opened = (): { readonly world: Stage; readonly looks: number[] } => {
@@ -97,7 +97,7 @@ describe("what is to be created", () => {
 describe("what is ended", () => {
   test("has the fence after its save, whatever the look took: it names who is meant", async () => {
     const old = part("old");
-    const plan = (uid: string): Plan<Toy> => ({
+    const plan = (uid: string): ToyPlan => ({
       memory: { count: 1 },
       stages: [[{ do: "delete", ref: refOf(parts, "old"), uid }]],
     });

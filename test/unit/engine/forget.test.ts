@@ -1,12 +1,12 @@
 /** The end of a record: what is settled is forgotten, and whoever has the name next gets its turn. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan } from "../../../shared/core/plan.ts";
+
 import { step } from "../../../shared/engine/step.ts";
-import { message, stage, type Toy, toy } from "./fakes.ts";
+import { message, stage, type ToyPlan, toy } from "./fakes.ts";
 
 describe("the end of a record", () => {
-  const forgetting: Plan<Toy> = { memory: { count: 0 }, stages: [], forget: true };
+  const forgetting: ToyPlan = { memory: { count: 0 }, stages: [], next: { do: "forget" } };
 
   test("what is settled is forgotten", async () => {
     const world = stage();

@@ -14,7 +14,7 @@ const delivered = (more: Partial<Delivered> = {}, text: object = {}): Delivered 
 });
 
 /** A toy that a step finds at rest. */
-const settled = () => stage(() => ({ memory: { count: 1 }, stages: [], rests: true }));
+const settled = () => stage(() => ({ memory: { count: 1 }, stages: [], next: { do: "rest" } }));
 
 describe("a delivery", () => {
   test("of a message is a step", async () => {

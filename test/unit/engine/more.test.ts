@@ -18,10 +18,12 @@ const wish = (name: string): Effect => {
 const growing = (effect: Effect): Stage =>
   stage(function* ({ done = [] }) {
     yield* get(arm);
-    const plan = { memory: { count: 1 }, waitsFor: "it" };
-    if (done.length === 0) return { ...plan, stages: [[effect]], status: { phase: "never told" }, more: true };
+    const memory = { count: 1 };
+    const wait = { waitsFor: "it" };
+    if (done.length === 0)
+      return { memory, stages: [[effect]], status: { phase: "never told" }, next: { do: "continue", ...wait } };
     const phase = (yield* get(leg)) === undefined ? "without" : "with";
-    return { ...plan, stages: [], status: { phase }, rests: false };
+    return { memory, stages: [], status: { phase }, next: { do: "wait", ...wait } };
   });
 
 describe("a plan with more to decide", () => {

@@ -10,7 +10,9 @@ const wish: Effect = { do: "create", object: part("leg"), resource: parts, owner
 /** A leg that nobody may make, and a server that so many times has no room for an event. */
 const withoutLeg = (times: number): Stage => {
   const world = stage(({ done = [] }) =>
-    done.includes(wish) ? { memory: { count: 2 }, stages: [] } : { memory: { count: 1 }, stages: [[wish]], more: true },
+    done.includes(wish)
+      ? { memory: { count: 2 }, stages: [] }
+      : { memory: { count: 1 }, stages: [[wish]], next: { do: "continue" } },
   );
   world.put(toy());
   let left = times;

@@ -1,9 +1,9 @@
 /** What was seen to appear has no record, most likely: the first save finds out, and a wrong guess has touched nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan } from "../../../shared/core/plan.ts";
+
 import { step } from "../../../shared/engine/step.ts";
-import { creation, failing, message, type Stage, stage, type Toy, toy, writesIn } from "./fakes.ts";
+import { creation, failing, message, type Stage, stage, type Toy, type ToyPlan, toy, writesIn } from "./fakes.ts";
 
 const fresh = { ...message, fresh: true } as const;
 
@@ -17,7 +17,7 @@ const recorded = async (decide: Stage["decide"]): Promise<Stage> => {
   return world;
 };
 
-const making = (memory: Toy | undefined): Plan<Toy> => ({
+const making = (memory: Toy | undefined): ToyPlan => ({
   memory: { count: (memory?.count ?? 0) + 1 },
   stages: [[creation(memory === undefined ? "arm" : "leg")]],
 });
@@ -53,7 +53,7 @@ describe("presumed wrongly", () => {
   });
 
   test("a record is not left standing by who would forget it", async () => {
-    const world = await recorded(() => ({ memory: { count: 0 }, stages: [], forget: true }));
+    const world = await recorded(() => ({ memory: { count: 0 }, stages: [], next: { do: "forget" } }));
     await step(world.world, fresh);
     assert.equal(world.record(), undefined);
   });

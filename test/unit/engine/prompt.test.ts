@@ -11,7 +11,7 @@ const opened = (): { readonly world: Stage; readonly slow: (boolean | undefined)
   const slow: (boolean | undefined)[] = [];
   const world = stage(({ slow: late }) => {
     slow.push(late);
-    return { memory: { count: 1 }, stages: [[creation("arm")]], ...(late === true ? {} : { createWithinMs }) };
+    return { memory: { count: 1 }, stages: [[creation("arm")]], safety: late === true ? {} : { createWithinMs } };
   });
   world.put(toy());
   return { world, slow };

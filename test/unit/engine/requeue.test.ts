@@ -1,12 +1,14 @@
 /** Coming back: growing backoff, waits that the server asked for, trouble that is told, timers that nothing swallows. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get, list } from "../../../shared/core/decision.ts";
-import type { Plan } from "../../../shared/core/plan.ts";
-import { step } from "../../../shared/engine/step.ts";
-import { creation, eight, failing, message, parts, type Stage, stage, type Toy, toy, writesIn } from "./fakes.ts";
+import type { Next, Wait } from "../../../shared/core/plan.ts";
 
-const making: Plan<Toy> = { memory: { count: 1 }, stages: [[creation("arm")]] };
+import { step } from "../../../shared/engine/step.ts";
+import { creation, eight, failing, message, parts, type Stage, stage, type ToyPlan, toy, writesIn } from "./fakes.ts";
+
+const making: ToyPlan = { memory: { count: 1 }, stages: [[creation("arm")]] };
 
 const refusing = (world: Stage, call: string, ...answer: Parameters<typeof failing>): void => {
   world.before = (name) => {
@@ -203,23 +205,32 @@ describe("trouble that lasts", () => {
 });
 
 describe("timers", () => {
-  const waiting = (more: Partial<Plan<Toy>>): Stage => stage(() => ({ memory: { count: 1 }, stages: [], ...more }));
+  const following = (next: Next): Stage => stage(() => ({ memory: { count: 1 }, stages: [], next }));
+  const waiting = (wait: Wait): Stage => following({ do: "wait", ...wait });
 
-  const cases: readonly { name: string; plan: Partial<Plan<Toy>>; delayMs: number | undefined }[] = [
-    { name: "a plan without a time arms none", plan: {}, delayMs: undefined },
-    { name: "an instant is waited for", plan: { wakeAt: eight + 90_000 }, delayMs: 90_000 },
+  const cases: readonly { name: string; next: Next; delayMs: number | undefined }[] = [
+    { name: "a plan without a time arms none", next: { do: "wait" }, delayMs: undefined },
+    { name: "an instant is waited for", next: { do: "wait", wakeAt: eight + 90_000 }, delayMs: 90_000 },
     {
       name: "the nearer of instant and poll counts",
-      plan: { wakeAt: eight + 900_000, pollMs: 60_000 },
+      next: { do: "wait", wakeAt: eight + 900_000, pollMs: 60_000 },
       delayMs: 60_000,
     },
-    { name: "an instant that has passed is a second away", plan: { wakeAt: eight - 5_000 }, delayMs: 1_000 },
-    { name: "what the queue cannot hold is left to the resync", plan: { wakeAt: eight + 900_001 }, delayMs: undefined },
-    { name: "a forgotten key waits for nothing", plan: { wakeAt: eight + 1_000, forget: true }, delayMs: undefined },
+    {
+      name: "an instant that has passed is a second away",
+      next: { do: "wait", wakeAt: eight - 5_000 },
+      delayMs: 1_000,
+    },
+    {
+      name: "what the queue cannot hold is left to the resync",
+      next: { do: "wait", wakeAt: eight + 900_001 },
+      delayMs: undefined,
+    },
+    { name: "a forgotten key waits for nothing", next: { do: "forget" }, delayMs: undefined },
   ];
-  for (const { name, plan, delayMs } of cases) {
+  for (const { name, next, delayMs } of cases) {
     test(name, async () => {
-      const world = waiting(plan);
+      const world = following(next);
       await step(world.world, message);
       assert.deepEqual(
         world.sent.map((sent) => sent.delayMs),
@@ -263,7 +274,7 @@ describe("timers", () => {
   });
 
   test("there is more to do: said again after each step, and none of it is swallowed", async () => {
-    const world = waiting({ again: true });
+    const world = following({ do: "again" });
     for (let times = 0; times < 3; times++) {
       world.time.monotonic += 1;
       await step(world.world, message);

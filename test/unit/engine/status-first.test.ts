@@ -1,25 +1,24 @@
 /** A plan whose status tells all that is to be remembered: the status is the lock, what it does comes after, and no record is made. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan, View } from "../../../shared/core/plan.ts";
+import type { View } from "../../../shared/core/plan.ts";
 import type { CachedStep, StepCache } from "../../../shared/engine/reads/cache.ts";
 import { step } from "../../../shared/engine/step.ts";
 import type { World } from "../../../shared/engine/world.ts";
-import { creation, eight, message, type Stage, stage, type Toy, toy } from "./fakes.ts";
+import { creation, eight, message, type Stage, stage, type Toy, type ToyPlan, toy } from "./fakes.ts";
 
 const fresh = { ...message, fresh: true, watched: true } as const;
 const watched = { ...message, watched: true } as const;
 
-const shown: Plan<Toy> = {
+const shown: ToyPlan = {
   memory: { count: 0 },
   stages: [[creation("arm")]],
   status: { phase: "new" },
-  shown: true,
-  staleSafe: true,
+  safety: { statusIsRecord: true, staleSafe: true },
 };
 
 /** First its arm, which its status tells of; then a leg, which is to be remembered. */
-const growing = ({ object, memory }: View<Toy>): Plan<Toy> =>
+const growing = ({ object, memory }: View<Toy>): ToyPlan =>
   object?.["status"] === undefined
     ? shown
     : { memory: { count: (memory?.count ?? 10) + 1 }, stages: [[creation("leg")]], status: { phase: "old" } };
@@ -151,7 +150,7 @@ describe("what is watched", () => {
     await step(world, fresh);
     assert.deepEqual([kept[0]?.record, kept[0]?.object["status"]], [undefined, { phase: "new" }]);
     there.calls.length = 0;
-    there.decide = (view) => ({ ...growing(view), staleSafe: true });
+    there.decide = (view) => ({ ...growing(view), safety: { ...growing(view).safety, staleSafe: true } });
     await step(world, watched);
     assert.deepEqual(there.calls, ["save 1", "create parts leg", "patch toys bear"]);
     assert.deepEqual(there.record()?.memory, { count: 1 });
@@ -159,8 +158,13 @@ describe("what is watched", () => {
 });
 
 describe("what is watched is in doubt", () => {
-  const doubtful = async (call: object, kept: readonly CachedStep[] = [], plan: Partial<Plan<Toy>> = {}) => {
-    const there = stage(() => ({ memory: { count: 1 }, stages: [[creation("arm")]], staleSafe: true, ...plan }));
+  const doubtful = async (call: object, kept: readonly CachedStep[] = [], plan: Partial<ToyPlan> = {}) => {
+    const there = stage(() => ({
+      memory: { count: 1 },
+      stages: [[creation("arm")]],
+      safety: { staleSafe: true },
+      ...plan,
+    }));
     const left = [...kept];
     let doubts = 0;
     const doubt = (): void => {
@@ -180,5 +184,5 @@ describe("what is watched is in doubt", () => {
   test("by whoever saves what was read", async () => assert.deepEqual(await doubtful(fresh), [0, 1]));
 
   test("by a record that was left by others, or nobody knows by whom", async () =>
-    assert.deepEqual(await doubtful({}, [], { staleSafe: false, stages: [] }), [2, 1]));
+    assert.deepEqual(await doubtful({}, [], { safety: {}, stages: [] }), [2, 1]));
 });

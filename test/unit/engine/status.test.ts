@@ -136,7 +136,7 @@ describe("a status", () => {
   });
 
   test("that has been in trouble is told before anything rests", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" }, rests: true }));
+    const world = stage(() => ({ memory: { count: 1 }, stages: [], status: { phase: "made" }, next: { do: "rest" } }));
     world.before = (call) => {
       if (call === "patch toys bear") throw failing(500, "InternalError");
     };

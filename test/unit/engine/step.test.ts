@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get, list } from "../../../shared/core/decision.ts";
-import type { Plan } from "../../../shared/core/plan.ts";
+
 import { step } from "../../../shared/engine/step.ts";
 import {
   creation,
@@ -15,13 +15,13 @@ import {
   refOf,
   type Stage,
   stage,
-  type Toy,
+  type ToyPlan,
   toy,
   toys,
   writesIn,
 } from "./fakes.ts";
 
-const making = (names: readonly string[], more: Partial<Plan<Toy>> = {}): Plan<Toy> => ({
+const making = (names: readonly string[], more: Partial<ToyPlan> = {}): ToyPlan => ({
   memory: { count: 1 },
   stages: names.map((name) => [creation(name)]),
   ...more,
@@ -32,8 +32,8 @@ const careful = (world: Stage): void => {
   world.decide = function* ({ memory }) {
     const arm = yield* get({ do: "get", ref: refOf(parts, "arm") });
     return arm !== undefined
-      ? { memory: memory ?? { count: 0 }, stages: [], rests: true }
-      : making(["arm"], { fenced: true });
+      ? { memory: memory ?? { count: 0 }, stages: [], next: { do: "rest" } }
+      : making(["arm"], { safety: { fenced: true } });
   };
 };
 
@@ -77,7 +77,7 @@ describe("R1: saved before acted on", () => {
     world.decide = ({ memory }) => ({
       memory: memory ?? { count: 0 },
       stages: raceOn ? [[removal]] : [],
-      fenced: !raceOn,
+      safety: raceOn ? {} : { fenced: true },
     });
     world.before = async (call) => {
       if (call !== "save 2") return;
@@ -90,7 +90,7 @@ describe("R1: saved before acted on", () => {
   });
 
   test("a fenced plan is saved anew even if it says nothing new", async () => {
-    const world = stage(() => ({ memory: { count: 1 }, stages: [], fenced: true }));
+    const world = stage(() => ({ memory: { count: 1 }, stages: [], safety: { fenced: true } }));
     await step(world.world, message);
     await step(world.world, message);
     assert.deepEqual(writesIn(world.calls), ["save 1", "save 2"]);
@@ -224,7 +224,7 @@ describe("what a step leaves alone", () => {
   ];
   for (const { name, message: asked, world: more, object } of idle) {
     test(name, async () => {
-      const world = stage(() => making(["arm"], { status: { phase: "made" }, again: true }));
+      const world = stage(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
       world.put(object);
       const ending = await step({ ...world.world, ...more }, asked);
       assert.equal(ending.did, "nothing");
@@ -258,8 +258,11 @@ describe("what a step leaves alone", () => {
 
   test("shadow mode tells the plan and writes nothing, not even of a trouble that lasts", async () => {
     const told: unknown[] = [];
-    const world = stage(() => making(["arm"], { status: { phase: "made" }, again: true }));
-    const shadow = { ...world.world, shadow: (_: unknown, plan: Plan<unknown>) => told.push(plan.stages.length) };
+    const world = stage(() => making(["arm"], { status: { phase: "made" }, next: { do: "again" } }));
+    const shadow = {
+      ...world.world,
+      shadow: (_: unknown, { stages }: { readonly stages: readonly unknown[] }) => told.push(stages.length),
+    };
     await step(shadow, message);
     world.decide = function* () {
       yield* get({ do: "get", ref: refOf(parts, "arm") });

@@ -1,10 +1,10 @@
 /** Room for so many submissions: in their order, nobody lost, and what waited is decided anew. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan } from "../../../shared/core/plan.ts";
+
 import { step } from "../../../shared/engine/step.ts";
 import { openSubmissionSlots } from "../../../shared/engine/submission-slots.ts";
-import { creation, message, stage, type Toy, writesIn } from "./fakes.ts";
+import { creation, message, stage, type ToyPlan, writesIn } from "./fakes.ts";
 
 describe("turns", () => {
   test("let so many in at once, and the others after them in their order", async () => {
@@ -54,7 +54,11 @@ describe("turns", () => {
   });
 });
 
-const submission = (name: string): Plan<Toy> => ({ memory: { count: 1 }, fenced: true, stages: [[creation(name)]] });
+const submission = (name: string): ToyPlan => ({
+  memory: { count: 1 },
+  safety: { fenced: true },
+  stages: [[creation(name)]],
+});
 
 describe("steps that submit", () => {
   test("are bounded, and all of them come through", async () => {
@@ -83,7 +87,7 @@ describe("steps that submit", () => {
     let decisions = 0;
     const world = stage(() => {
       decisions += 1;
-      return decisions === 1 ? submission("arm") : { memory: { count: 1 }, stages: [], rests: true };
+      return decisions === 1 ? submission("arm") : { memory: { count: 1 }, stages: [], next: { do: "rest" } };
     });
     const waits = step({ ...world.world, turns }, message);
     await new Promise((resolve) => setImmediate(resolve));

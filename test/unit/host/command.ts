@@ -1,7 +1,9 @@
 /** The command line beside a host on the same cluster: what a person is told. */
+
 import { plain } from "../../../shared/cli/colour.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Tools } from "../../../shared/cli/tools.ts";
+import { waitOf } from "../../../shared/core/plan.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";
@@ -34,8 +36,9 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
     preview: async (_, key) => {
       const found = await preview({ transport }, key);
       if (found.would !== "plan") return found;
-      const { stages, status, memory, waitsFor, wakeAt, again = false } = found.plan;
-      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again };
+      const { stages, status, memory, next } = found.plan;
+      const { waitsFor, wakeAt } = waitOf(found.plan);
+      return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
     },
     recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),
     move: (_, move) => moveRecords(transport, move),

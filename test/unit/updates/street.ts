@@ -71,7 +71,7 @@ export const openStreet = (settings: Settings = {}): Street => {
   let count = 0;
   home.decide = ({ object }) =>
     object === undefined
-      ? { memory: { count }, stages: [], forget: true }
+      ? { memory: { count }, stages: [], next: { do: "forget" } }
       : { memory: memoryOf(said ?? { state: "", attempt: 0, terminal: false }, count), stages: [] };
   home.tells = () => said;
   const sink: Sink = async (to, parcel, now) => {

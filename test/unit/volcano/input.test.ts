@@ -2,8 +2,10 @@
  * The catalogue of bad inputs for Volcano jobs: what their writer is told where admission answers, and what becomes of
  * them where no webhook is installed. One message that names the field, nothing made, and a mended spec runs.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does, waitIn } from "../../support/plans.ts";
 import { creating, patchOf, said, updating } from "./admission/reviews.ts";
 import { rows } from "./input/catalogue.ts";
 import { madeBy, stepOf, stored, toldIn } from "./input/path.ts";
@@ -34,7 +36,7 @@ describe("bad input for Volcano jobs", () => {
       assert.match(told.events, /^Warning /);
       assert.ok(told.events.includes(told.message));
       assert.ok(told.message.length <= 1_000);
-      assert.deepEqual([plan.rests, plan.again, plan.pollMs], [true, undefined, undefined]);
+      assert.deepEqual([does(plan, "rest"), does(plan, "again"), waitIn(plan).pollMs], [true, undefined, undefined]);
       const mended = stepOf(stored("train", good, 2), plan.memory);
       assert.ok(madeBy(mended).includes("PodGroup"), JSON.stringify(mended).slice(0, 500));
     });

@@ -1,4 +1,5 @@
 /** One object of any kind among others: steps taken by its decisions alone, on plain data; time is turned by hand. */
+
 import { mergePatch } from "../../../shared/core/json.ts";
 import type { Key } from "../../../shared/core/key.ts";
 import type { Obj, Resource, Stored } from "../../../shared/core/object.ts";
@@ -7,6 +8,7 @@ import type { Effect, Plan, Refusal } from "../../../shared/core/plan.ts";
 import type { ProbeResult, Query } from "../../../shared/core/query.ts";
 import { timeText } from "../../../shared/core/time.ts";
 import { resultOf } from "../../support/decisions.ts";
+import { does } from "../../support/plans.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -164,7 +166,7 @@ export class Stage<Memory> {
       const refusal = this.perform(effect);
       if (refusal !== undefined) return this.step(false, { done, refused: [...refused, refusal] });
     }
-    if (plan.more === true) return this.step(false, { refused, done: [...done, ...plan.stages.flat()] });
+    if (does(plan, "continue") === true) return this.step(false, { refused, done: [...done, ...plan.stages.flat()] });
     const patch = plan.status === undefined ? undefined : mergePatch(this.own()["status"] ?? {}, plan.status);
     if (patch !== undefined) this.put(this.operator.resource, { ...this.own(), status: applied(this.status(), patch) });
     return plan;
@@ -174,7 +176,7 @@ export class Stage<Memory> {
   run(): this {
     for (let steps = 0; steps < 40; steps += 1) {
       const before = this.count + this.deeds.length;
-      const { again } = this.step();
+      const again = does(this.step(), "again");
       if (again !== true && this.count + this.deeds.length === before) return this;
     }
     throw new Error(`never rests: ${this.deeds.slice(-6).join(", ")}`);

@@ -3,7 +3,7 @@
 import { counted } from "../../../core/counted.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
-import type { Plan } from "../../../core/plan.ts";
+import type { Effect, Next, Plan } from "../../../core/plan.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
 import { type ApplicationContext, bodyOf, leftoversOf, podsOf, readPods, removal, settledAt } from "../context.ts";
@@ -67,11 +67,11 @@ export function* clearAttempt(
     ...answering.map((pod) => removal(pod, podResource)),
     ...others.filter(({ object }) => !isEnding(object)).map(({ object, resource }) => removal(object, resource)),
   ];
-  const waits =
+  const next: Next =
     left.length === 0 && stage.length > 0
-      ? { again: true }
-      : { pollMs, ...timeOf(stranded), waitsFor: waitsFor(left.length + others.length, stranded) };
-  return planOf(scene, knowing(scene.memory, found), found, { stages: [stage], ...waits });
+      ? { do: "again" }
+      : { do: "wait", pollMs, ...timeOf(stranded), waitsFor: waitsFor(left.length + others.length, stranded) };
+  return planOf(scene, knowing(scene.memory, found), found, { stages: [stage], next });
 }
 
 /** The application is gone: what it left is ended, and when nothing can come any more, so is the memory of it. */
@@ -79,9 +79,11 @@ export function* windDown(scene: Omit<ApplicationContext, "object" | "read" | "p
   const { key, view, memory, settings } = scene;
   const pods = yield* list(podsOf(key));
   const left = pods.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
-  const ending: Plan<Memory> = { memory, stages: [alive(left).map((pod) => removal(pod, podResource))] };
-  if (left.length > 0) return { ...ending, pollMs, waitsFor: `${counted(left.length, "pod")} to end` };
+  const ends: readonly Effect[] = alive(left).map((pod) => removal(pod, podResource));
+  if (left.length > 0)
+    return { memory, stages: [ends], next: { do: "wait", pollMs, waitsFor: `${counted(left.length, "pod")} to end` } };
   const settled = settledAt({ memory, settings });
-  if (view.now < settled) return { ...ending, stages: [], wakeAt: settled, waitsFor: "the last submission to settle" };
-  return { memory, stages: [], forget: true };
+  if (view.now < settled)
+    return { memory, stages: [], next: { do: "wait", wakeAt: settled, waitsFor: "the last submission to settle" } };
+  return { memory, stages: [], next: { do: "forget" } };
 }

@@ -3,8 +3,7 @@
 import { counted } from "../../../core/counted.ts";
 import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect, Plan } from "../../../core/plan.ts";
-import { untold } from "../../../core/plan.ts";
+import { type Effect, type Plan, untold, type Wait, waitOf } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { exposureOf } from "../auxiliary-objects.ts";
@@ -99,8 +98,11 @@ function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: 
   if (other !== undefined)
     return yield* monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
-  const waits = { pollMs: 15_000, waitsFor: `${counted(found.strays.length, "stray pod")} to end` };
-  return planOf(scene, scene.memory, found, { stages: [endStrays(found)], ...waits });
+  const waitsFor = `${counted(found.strays.length, "stray pod")} to end`;
+  return planOf(scene, scene.memory, found, {
+    stages: [endStrays(found)],
+    next: { do: "wait", pollMs: 15_000, waitsFor },
+  });
 }
 
 /** The driver has run: it may be reached, and have shown its UI. */
@@ -110,7 +112,7 @@ const begun: ReadonlySet<Evidence> = new Set(["running", "completed", "failed", 
 type Ended = (scene: ApplicationContext) => Decision<Memory>;
 
 /** When to look again: at the end of whichever wait is over first. */
-const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Plan<Memory>, "wakeAt" | "returning"> => {
+const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Wait, "wakeAt" | "returning"> => {
   const due = [back.until, late?.is === "waiting" ? late.until : undefined].filter((time) => time !== undefined);
   return {
     ...(back.is === "open" ? { returning: true } : {}),
@@ -122,8 +124,6 @@ const timesOf = (back: RecoveryWindow, late: Lateness): Pick<Plan<Memory>, "wake
 const running = ({ see, pod }: Sighted): Stored | undefined =>
   see === "running" && pod !== undefined && !isEnding(pod) ? pod : undefined;
 
-type Waits = Pick<Plan<Memory>, "wakeAt" | "returning" | "waitsFor">;
-
 type Run = {
   readonly driver: Driver;
   readonly found: Pods;
@@ -133,7 +133,7 @@ type Run = {
   readonly open: boolean;
   /** Those that did not come back in time. */
   readonly ends: readonly Effect[];
-  readonly waits: Waits;
+  readonly waits: Wait;
 };
 
 /**
@@ -146,7 +146,7 @@ const allTold = (memory: Memory): Memory => {
   return { ...memory, executors };
 };
 
-const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Waits, b = Number.POSITIVE_INFINITY): Waits => {
+const sooner = ({ wakeAt: a = Number.POSITIVE_INFINITY }: Wait, b = Number.POSITIVE_INFINITY): Wait => {
   const wakeAt = Math.min(a, b);
   return Number.isFinite(wakeAt) ? { wakeAt } : {};
 };
@@ -159,7 +159,8 @@ function* closing(
   ended: Ended,
 ): Decision<Memory> {
   const { memory, first } = closed(scene, driver, found);
-  if (untold(scene.view, first).length > 0) return { memory: before.memory, stages: [first], ...waits, more: true };
+  if (untold(scene.view, first).length > 0)
+    return { memory: before.memory, stages: [first], next: { do: "continue", ...waits } };
   return yield* ended({ ...scene, memory });
 }
 
@@ -171,19 +172,22 @@ const isUrged = ({ view }: ApplicationContext, { cordons, first }: ExecutorRepor
 const beforehand = (
   scene: ApplicationContext,
   { left, cordons, first }: ExecutorReport,
-  waits: Waits,
+  waits: Wait,
 ): Plan<Memory> | undefined => {
   const { view, memory } = scene;
+  const next = { do: "continue", ...waits } as const;
   if (untold(view, left).length > 0)
-    return { memory: view.memory ?? memory, stages: [left], ...waits, staleSafe: true, more: true };
-  if (cordons.length > 0) return { memory, stages: [cordons], ...waits, more: true };
-  return untold(view, first).length > 0 ? { memory, stages: [first], ...waits, more: true } : undefined;
+    return { memory: view.memory ?? memory, stages: [left], next, safety: { staleSafe: true } };
+  if (cordons.length > 0) return { memory, stages: [cordons], next };
+  return untold(view, first).length > 0 ? { memory, stages: [first], next } : undefined;
 };
 
 /** A replacement that is made brings the next step by itself; one that was there before does not. */
 const broughtBack = (plan: Plan<Memory>, told: readonly Effect[]): Plan<Memory> => {
   if (told.length === 0) return plan;
-  return plan.stages.flat().some(({ do: act }) => act === "create") ? plan : { ...plan, again: true };
+  return plan.stages.flat().some(({ do: act }) => act === "create")
+    ? plan
+    : { ...plan, next: { ...waitOf(plan), do: "again" } };
 };
 
 const ownRunOf = ({ driver, found, body }: Run): OwnRun | undefined =>
@@ -206,7 +210,7 @@ function* careFor(scene: ApplicationContext, run: Run, own: OwnRun): Reads<Care>
   const monitoring = monitorExecutors(scene, { ...own, members });
   let state = monitoring.next();
   while (state.done !== true) {
-    const first = members === undefined ? undefined : ahead(scene, own, members, { stages: [], ...waits });
+    const first = members === undefined ? undefined : ahead(scene, own, members, waits);
     if (first !== undefined) return { first };
     state = monitoring.next(yield state.value);
   }
@@ -239,8 +243,10 @@ function* cared(scene: ApplicationContext, run: Run, ended: Ended): Decision<Mem
   if (told.length === 0 || isOwnRun(memory))
     return broughtBack(supplied(now, found, owned, { ...rest, stages: [strays, effects, told], spent }), told);
   if (untold(scene.view, told).length > 0)
-    return { ...rest, memory, stages: [strays, [...effects, ...spent], told], more: true };
-  return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, { ...rest, stages: [] });
+    return { memory, stages: [strays, [...effects, ...spent], told], next: { do: "continue", ...rest } };
+  return planOf({ ...scene, memory: allTold(scene.memory) }, allTold(scene.memory), found, {
+    next: { do: "wait", ...rest },
+  });
 }
 
 const knownBy = (driver: Driver, { pod }: Sighted): Driver =>
@@ -252,7 +258,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   const { memory } = scene;
   const { driver } = memory;
   if (driver === undefined)
-    return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { again: true });
+    return planOf(scene, { ...memory, state: { phase: "PENDING_RERUN" } }, found, { next: { do: "again" } });
   const sighting = yield* sighted(scene, driver, found);
   const known = knownBy(driver, sighting);
   const back = recoveryWindow(scene, found, sighting);
@@ -270,7 +276,7 @@ export function* monitorDriver(given: ApplicationContext, ended: Ended): Decisio
   const following = isOver ? { ...memory, driver: known } : next;
   const doors = begun.has(sighting.see) ? yield* exposureOf({ ...scene, memory: following }) : { info: {} };
   const waits = { ...timesOf(back, late), waitsFor: says };
-  if ("make" in doors) return { memory: doors.memory, stages: [doors.make], ...waits, more: true };
+  if ("make" in doors) return { memory: doors.memory, stages: [doors.make], next: { do: "continue", ...waits } };
   const now = { ...scene, memory: next, info: doors.info };
   const run = { driver: known, found, body: running(sighting), open: back.is === "open", ends: back.ends, waits };
   return yield* isOver ? closing(now, scene, run, ended) : cared(now, run, ended);

@@ -147,9 +147,9 @@ const creating = (scene: ApplicationContext, memory: Memory, submission: Whole):
   const { guards, before, driver } = submission;
   const first = [...before.map((object) => creation(object, uid)), ...guards.map((guard) => accompaniment(guard, uid))];
   return planOf(scene, withRare(memory, guards), undefined, {
-    fenced: true,
+    safety: { fenced: true },
     stages: [first, [creation(driver, uid)], warnings(scene, memory)],
-    waitsFor: `driver pod ${submission.driverPodName} to start`,
+    next: { do: "wait", waitsFor: `driver pod ${submission.driverPodName} to start` },
   });
 };
 
@@ -170,5 +170,5 @@ const refused = (scene: ApplicationContext, memory: Memory, error: string): Plan
   const retryAt = nextSubmission(policyOf(scene), scene.policies, failure);
   const ended = { endedAt: now, error: submissionError(error) };
   const state: State = { phase: "SUBMISSION_FAILED", ...ended, ...(retryAt === undefined ? {} : { retryAt }) };
-  return planOf(scene, { ...memory, failures, state }, undefined, { again: true });
+  return planOf(scene, { ...memory, failures, state }, undefined, { next: { do: "again" } });
 };

@@ -1,6 +1,6 @@
 /** The plan of a followed run with what it does about executors of Rekindle's own, and what of all that comes first. */
 import { withoutReading } from "../../../core/decision.ts";
-import type { Effect, Plan } from "../../../core/plan.ts";
+import type { Effect, Plan, Safety, Wait } from "../../../core/plan.ts";
 import { mostPrompt } from "../../executors/allocate.ts";
 import { settlesAt } from "../../executors/allotment.ts";
 import type { Member } from "../../executors/members.ts";
@@ -11,7 +11,7 @@ import { planOf } from "../plan.ts";
 import { type AllocationResult, allocateAmong, earlier, type OwnRun } from "./allocator.ts";
 import { endsNobody } from "./retention.ts";
 
-type Plain = Pick<AllocationResult, "stages" | "wakeAt" | "pollMs" | "waitsFor">;
+type Plain = Wait & { readonly stages: readonly (readonly Effect[])[] };
 
 /** What the step does without us; `spent` is left to the next one where executors are made, whose own news bring it. */
 type Base = Plain & { readonly spent?: readonly Effect[] };
@@ -27,25 +27,40 @@ const swiftness = (
   { memory, view, settings }: ApplicationContext,
   found: Pods,
   stages: readonly (readonly Effect[])[],
-): { staleSafe?: true } => {
+): Safety => {
   const overdue = memory.allotment?.underway.some((round) => settlesAt(round, settings.settledMs) <= view.now) === true;
   return !overdue && stages.flat().every((effect) => endsNobody(effect, found.executors)) ? { staleSafe: true } : {};
 };
 
-const prompt = ({ createWithinMs }: AllocationResult): { createWithinMs?: number } =>
-  createWithinMs === undefined ? {} : { createWithinMs };
+/** The wait of a plan with that of the executors which are made. */
+const waiting = (plain: Wait, { wakeAt, pollMs, waitsFor }: AllocationResult): Wait => ({
+  ...plain,
+  ...(pollMs === undefined ? {} : { pollMs }),
+  ...(waitsFor === undefined ? {} : { waitsFor }),
+  ...earlier(plain.wakeAt, wakeAt),
+});
+
+const safetyOf = (
+  scene: ApplicationContext,
+  found: Pods,
+  { createWithinMs }: AllocationResult,
+  stages: readonly (readonly Effect[])[],
+): Safety => ({
+  ...swiftness(scene, found, stages),
+  ...(createWithinMs === undefined ? {} : { createWithinMs }),
+});
 
 /** Executors that are short are made before anybody else is looked at or asked, in the same step. */
 export const ahead = (
   scene: ApplicationContext,
   run: OwnRun,
   members: readonly Member[],
-  plain: Plain,
+  wait: Wait,
 ): Plan<Memory> | undefined => {
   const owned = withoutReading(allocateAmong(scene, run, members));
   if (owned === undefined || creationsIn(owned) === 0) return undefined;
   const { memory, stages } = owned;
-  return { ...plain, ...swiftness(scene, run.found, stages), ...prompt(owned), memory, stages, more: true };
+  return { memory, stages, next: { do: "continue", ...wait }, safety: safetyOf(scene, run.found, owned, stages) };
 };
 
 /**
@@ -59,11 +74,14 @@ export const rushed = (
   { plain, untold }: { readonly plain: Plain; readonly untold: readonly number[] },
 ): Plan<Memory> | undefined => {
   if (owned === undefined || creationsIn(owned) <= mostPrompt) return undefined;
-  const { memory, stages: made, wakeAt, ...waits } = owned;
-  const stages = [...made, ...plain.stages];
+  const { memory, stages: made } = owned;
+  const { stages: others, ...wait } = plain;
+  const stages = [...made, ...others];
   const { executors } = memory;
   return {
-    ...{ ...plain, ...waits, ...earlier(plain.wakeAt, wakeAt), ...swiftness(scene, found, stages), stages },
+    stages,
+    next: { do: "wait", ...waiting(wait, owned) },
+    safety: safetyOf(scene, found, owned, stages),
     memory:
       executors === undefined || untold.length === 0
         ? memory
@@ -78,10 +96,11 @@ export const supplied = (
   owned: AllocationResult | undefined,
   plain: Base,
 ): Plan<Memory> => {
-  const { spent = [], stages: others, ...rest } = plain;
-  if (owned === undefined) return planOf(scene, scene.memory, found, { ...rest, stages: [spent, ...others] });
-  const { memory, stages: made, wakeAt, ...waits } = owned;
+  const { spent = [], stages: others, ...wait } = plain;
+  if (owned === undefined)
+    return planOf(scene, scene.memory, found, { stages: [spent, ...others], next: { do: "wait", ...wait } });
+  const { memory, stages: made } = owned;
   const stages = [...made, ...(creationsIn(owned) > 0 ? [] : [spent]), ...others];
-  const staleSafe = swiftness(scene, found, stages);
-  return planOf(scene, memory, found, { ...rest, ...waits, ...earlier(rest.wakeAt, wakeAt), ...staleSafe, stages });
+  const safety = safetyOf(scene, found, owned, stages);
+  return planOf(scene, memory, found, { stages, next: { do: "wait", ...waiting(wait, owned) }, safety });
 };

@@ -7,7 +7,7 @@
 import { counted } from "../../../core/counted.ts";
 import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
-import type { Effect } from "../../../core/plan.ts";
+import type { Effect, Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
@@ -40,13 +40,10 @@ import { membersOfRun } from "./lookup.ts";
 import { isLeaving } from "./node-drain.ts";
 import { terminationsOf } from "./repair.ts";
 
-export type AllocationResult = {
+export type AllocationResult = Pick<Wait, "wakeAt" | "pollMs" | "waitsFor"> & {
   readonly memory: Memory;
   readonly stages: readonly (readonly Effect[])[];
   readonly createWithinMs?: number;
-  readonly wakeAt?: number;
-  readonly pollMs?: number;
-  readonly waitsFor?: string;
 };
 
 const byJudgement = ({ pod }: Member): Effect => {

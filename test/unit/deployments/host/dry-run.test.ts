@@ -28,9 +28,9 @@ const plan: Plan<unknown> = {
     ],
   ],
   status: { applicationState: { state: "RUNNING" }, executionAttempts: 1, driverInfo: { podName: "etl-driver" } },
-  waitsFor: "its driver",
+  next: { do: "wait", waitsFor: "its driver" },
 };
-const idle: Plan<unknown> = { memory: {}, stages: [], status: { ...plan.status } };
+const idle: Plan<unknown> = { memory: {}, stages: [], status: { ...plan.status }, next: { do: "wait" } };
 
 describe("a dry run", () => {
   test("tells a plan as a diff: objects, then fields of the status", () => {

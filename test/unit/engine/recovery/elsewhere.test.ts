@@ -92,7 +92,7 @@ describe("a record that was made in another cluster", () => {
     const seen: unknown[] = [];
     const box = toyBox({}, ({ object, uid }) => {
       seen.push([object, uid]);
-      return { memory: { count: 0 }, stages: [], forget: true };
+      return { memory: { count: 0 }, stages: [], next: { do: "forget" } };
     });
     box.objects.delete("toys bear");
     await taken(box, away);

@@ -40,7 +40,7 @@ describe("runs that are over", () => {
 
   test("are kept by the step that ends them, and cleared away by the first that comes after their time", async () => {
     let count = 3;
-    const box = toyBox({}, () => ({ memory: { count }, stages: [], rests: true }));
+    const box = toyBox({}, () => ({ memory: { count }, stages: [], next: { do: "rest" } }));
     await step(box.toyWorld(await stored(box, good)), message);
     count = 4;
     await step(box.toyWorld(), message);
@@ -117,7 +117,11 @@ describe("a record that would be too large", () => {
   });
 
   test("and is saved all the same", async () => {
-    const box = toyBox({}, ({ memory }) => ({ memory: memory ?? { count: 0 }, stages: [], waitsFor: long }));
+    const box = toyBox({}, ({ memory }) => ({
+      memory: memory ?? { count: 0 },
+      stages: [],
+      next: { do: "wait", waitsFor: long },
+    }));
     const world = { ...(await stored(box, large)), recovery: { ...recovery, maxBytes: 4_000 } };
     assert.equal((await step(box.toyWorld(world), message)).did, "step");
     assert.ok(Buffer.byteLength(box.checkpoints.text(message) ?? "") <= 4_000);

@@ -45,7 +45,7 @@ describe("reconnect", () => {
     const windows: unknown[] = [];
     const box = withParts({}, ({ returning, memory }) => {
       windows.push(returning);
-      return { memory: memory ?? { count: 0 }, stages: [], returning: true };
+      return { memory: memory ?? { count: 0 }, stages: [], next: { do: "wait", returning: true } };
     });
     const { ending, found } = await asked(box, reconnect, await stored(box, good));
     const window = { since: eight, until: eight + 30_000, ends: true };
@@ -194,7 +194,7 @@ describe("an order to end everything", () => {
     const seen: unknown[] = [];
     const box = toyBox({}, ({ object }) => {
       seen.push(object);
-      return { memory: { count: 0 }, stages: [], forget: true };
+      return { memory: { count: 0 }, stages: [], next: { do: "forget" } };
     });
     await asked(box, cleanup, await stored(box, good));
     box.objects.delete("toys bear");

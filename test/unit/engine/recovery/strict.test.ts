@@ -132,7 +132,7 @@ describe("not strict: what parses is kept, the rest is made anew, and every erro
     const seen: unknown[] = [];
     const decided = toyBox({}, ({ object, uid, memory }) => {
       seen.push([object, uid, memory]);
-      return { memory: memory ?? { count: 0 }, stages: [], forget: true };
+      return { memory: memory ?? { count: 0 }, stages: [], next: { do: "forget" } };
     });
     const world = decided.toyWorld({ ...more, ...lenient, cluster: box.world.cluster });
     await step(world, message);
@@ -144,7 +144,7 @@ describe("not strict: what parses is kept, the rest is made anew, and every erro
     const seen: unknown[] = [];
     const decided = toyBox({}, ({ object, uid }) => {
       seen.push([object, uid]);
-      return { memory: { count: 0 }, stages: [], forget: true };
+      return { memory: { count: 0 }, stages: [], next: { do: "forget" } };
     });
     await step(decided.toyWorld({ ...more, ...lenient, cluster: box.world.cluster }), message);
     assert.deepEqual(seen, [[undefined, "toy-0"]]);

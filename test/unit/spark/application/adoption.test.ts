@@ -1,8 +1,10 @@
 /** What upstream leaves in each of its states, taken over without a record of ours: the state after it, what is done, what is kept. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Phase } from "../../../../shared/spark/application/memory.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, decided, eight, pod, type Short, spec } from "./scenes.ts";
 
 const web = { webUIServiceName: "spark-pi-ui-svc", webUIPort: 4040, webUIAddress: "10.1.2.3:4040" };
@@ -240,7 +242,7 @@ describe("what upstream left, without a record of ours", () => {
       const object = application({ spec: { ...spec, suspend: left !== "INVALIDATING" }, status: status(left) });
       const { memory } = decided({ object, pods: [driver, executor].map(pod) }).plan;
       const { plan } = decided({ object, memory, pods: [pod({ ...executor, ending: true })] });
-      assert.match(`${plan.memory.state.phase} ${plan.waitsFor}`, new RegExp(`${memory.state.phase} 1 object`));
+      assert.match(`${plan.memory.state.phase} ${waitIn(plan).waitsFor}`, new RegExp(`${memory.state.phase} 1 object`));
     });
 
   test("a driver that was not written down brings its own ids", () => {
@@ -292,6 +294,6 @@ describe("what upstream left, without a record of ours", () => {
       pods: [broken],
       becomes: "",
     });
-    assert.equal(plan.wakeAt, eight - 30_000 + 3 * 30_000);
+    assert.equal(waitIn(plan).wakeAt, eight - 30_000 + 3 * 30_000);
   });
 });

@@ -1,4 +1,5 @@
 /** What comes first where Rekindle makes the executors: a replacement, before anybody else is looked at or asked. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -7,6 +8,7 @@ import { decide } from "../../../../shared/spark/application/decide.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";
 import { type Answering, resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 import { registered } from "./attended.ts";
 import { application, asked, decided, driver, eight, key, pod, remembered, said, settings, spec } from "./scenes.ts";
 
@@ -56,7 +58,7 @@ describe("an executor that is short", () => {
   test("is made before a node is looked at, on what was watched", () => {
     const plan = resultOf(decide(settings, key, view), listing(pods));
     assert.match(plan.stages.flat().map(said).join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.deepEqual([plan.more, plan.staleSafe], [true, true]);
+    assert.deepEqual([does(plan, "continue"), plan.safety?.staleSafe], [true, true]);
   });
 
   test("is made once: then the node is looked at, and the loss accounted for", () => {
@@ -88,7 +90,7 @@ describe("what is left of an executor that has ended", () => {
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.match(acts.join(), /^create pods \S+-exec-1004 of attempt 1$/);
-    assert.equal(plan.staleSafe, true);
+    assert.equal(plan.safety?.staleSafe, true);
   });
 
   test("is cleaned away in the next step, on what was watched", () => {
@@ -99,14 +101,14 @@ describe("what is left of an executor that has ended", () => {
       .map(said)
       .filter((line) => / pods /.test(line));
     assert.deepEqual(acts, ["delete pods p-exec-1003 if it is u-1003"]);
-    assert.equal(plan.staleSafe, true);
+    assert.equal(plan.safety?.staleSafe, true);
   });
 
   test("while a stray of another attempt, which may live, is ended on what is read", () => {
     const stray = pod({ role: "executor", executor: 7, name: "stray", uid: "u-7", submission: "another" });
     const plan = planned(memory, executor(1003, 143), stray);
     assert.ok(plan.stages.flat().some((effect) => effect.do === "delete"));
-    assert.equal(plan.staleSafe, undefined);
+    assert.equal(plan.safety?.staleSafe, undefined);
   });
 });
 
@@ -146,7 +148,7 @@ describe("an executor that is one too many", () => {
       plan.memory.executors?.doomed?.map(({ id, reason }) => [id, reason]),
       [[1003, "dismissed"]],
     );
-    assert.equal(plan.staleSafe, undefined);
+    assert.equal(plan.safety?.staleSafe, undefined);
     assert.ok(plan.stages.flat().map(said).includes("delete pods p-exec-1003 if it is u-1003 at 1"));
   });
 });

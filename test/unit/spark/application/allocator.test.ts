@@ -1,4 +1,5 @@
 /** Limits of Rekindle as a run's allocator: ids of one run, executors of one step, and single tasks after a lack of memory. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
@@ -6,6 +7,7 @@ import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun, handedOut } from "../../../../shared/spark/executors/allotment.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "./scenes.ts";
 
 type Confs = Readonly<Record<string, string>>;
@@ -118,7 +120,7 @@ describe("spark.kubernetes.allocation.maximum", () => {
     const plan = step({ instances: 9, sparkConf }, {}, []);
     assert.equal(madeIn(plan).length, 3);
     assert.deepEqual(toldIn(plan), ["ExecutorMaximumReached"]);
-    assert.match(plan.waitsFor ?? "", /6 executors that cannot be created: .*allocation\.maximum/);
+    assert.match(waitIn(plan).waitsFor ?? "", /6 executors that cannot be created: .*allocation\.maximum/);
   });
 
   test("counts what was handed out, whatever became of it, and the run goes on short", () => {

@@ -1,10 +1,12 @@
 /** Steps of a run whose driver runs, as rows: what is there, what is heard, what comes of it. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { ProbeResult } from "../../../../shared/core/query.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import type { Ledger } from "../../../../shared/spark/executors/ledger.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { executor, type Short, uidOf } from "../executors/pods.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "./scenes.ts";
 
@@ -140,10 +142,10 @@ export const tested = (what: string, rows: readonly Row[]): void => {
         const doomed = (executors?.doomed ?? []).map(({ id }) => id);
         assert.deepEqual(doomed, row.doomed ?? doomed);
         assert.equal(plan.memory.state.phase, row.phase ?? "RUNNING");
-        assert.equal(plan.wakeAt, row.wakeAt);
-        const { pollMs = "never" } = plan;
+        assert.equal(waitIn(plan).wakeAt, row.wakeAt);
+        const { pollMs = "never" } = waitIn(plan);
         assert.equal(pollMs, row.pollMs ?? pollMs);
-        assert.match(plan.waitsFor ?? "", row.waits ?? /(?:)/);
+        assert.match(waitIn(plan).waitsFor ?? "", row.waits ?? /(?:)/);
       });
   });
 };

@@ -1,10 +1,12 @@
 /** A run and what goes with it: made before its driver or when that has begun, told, looked for only where it was made, ended with it. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import type { Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { resultOf } from "../../../support/decisions.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import {
   application,
   asked,
@@ -62,7 +64,7 @@ describe("a run and what goes with it", () => {
         [],
       ],
     );
-    assert.deepEqual([plan.fenced, plan.memory.rare], [true, ["driverPdb", "volcano"]]);
+    assert.deepEqual([plan.safety?.fenced, plan.memory.rare], [true, ["driverPdb", "volcano"]]);
   });
 
   const service = { ...thing("Service", "spark-pi-ui-svc"), spec: { clusterIP: "10.96.0.9" } };
@@ -98,7 +100,10 @@ describe("a run and what goes with it", () => {
     const under = { ...settings, options: { ...settings.options, ...options } };
     const plan = resultOf(decide(under, key, view), { objects: () => [pod()] });
     const { plan: last } = decided({ ...first, memory, services: [service] });
-    assert.deepEqual([plan.memory, plan.waitsFor, plan.status], [last.memory, last.waitsFor, undefined]);
+    assert.deepEqual(
+      [plan.memory, waitIn(plan).waitsFor, plan.status],
+      [last.memory, waitIn(last).waitsFor, undefined],
+    );
   });
 
   const shows = (state: string, submissionID = "submission-1") => object({ applicationState: { state }, submissionID });
@@ -164,12 +169,12 @@ describe("the end of a run", () => {
       "delete poddisruptionbudgets spark-pi-driver if it is spark-pi-driver-1",
       "delete podgroups spark-spark-pi-pg if it is spark-spark-pi-pg-1",
     ]);
-    assert.deepEqual([plan.again, plan.rests], [true, undefined]);
+    assert.deepEqual([does(plan, "again"), does(plan, "rest")], [true, undefined]);
   });
 
   test("rests when they are gone, and never asks again", () => {
     const { plan } = decided({ object: object(status), memory, options });
-    assert.deepEqual([plan.stages, plan.rests, plan.memory.rare], [[], true, ["ingress"]]);
+    assert.deepEqual([plan.stages, does(plan, "rest"), plan.memory.rare], [[], true, ["ingress"]]);
     const later = decided({ object: object(plan.status), memory: plan.memory, options });
     assert.deepEqual([later.looks.map(asked), later.plan.memory], [["list pods"], plan.memory]);
   });
@@ -178,7 +183,7 @@ describe("the end of a run", () => {
     const held = { ...budget, metadata: { ...budget.metadata, deletionTimestamp: "2026-11-02T07:59:00Z" } };
     const others = { poddisruptionbudgets: [held], podgroups: [thing("PodGroup", "theirs", { ownerReferences: [] })] };
     const { plan } = decided({ object: object(status), memory, options, others });
-    assert.deepEqual([plan.stages, plan.pollMs, plan.rests], [[], 15_000, undefined]);
+    assert.deepEqual([plan.stages, waitIn(plan).pollMs, does(plan, "rest")], [[], 15_000, undefined]);
   });
 });
 

@@ -1,4 +1,5 @@
 /** What holds for every decision, whatever is remembered and whatever pods there are. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -7,6 +8,7 @@ import type { Stored } from "../../../../shared/core/object.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { ownedBy } from "../../../../shared/kube/pods.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { crowds, memories } from "./arbitrary.ts";
 import { application, decided, eight, remembered, settings, spec } from "./scenes.ts";
 
@@ -100,7 +102,7 @@ describe("every decision", () => {
         const creates = plan.stages.flat().filter((effect) => effect.do === "create");
         if (creates.length === 0) return;
         const { memory } = plan;
-        assert.equal(plan.fenced, true);
+        assert.equal(plan.safety?.fenced, true);
         assert.deepEqual([memory.state.phase, memory.plannedAt], ["SUBMITTED", eight]);
         assert.ok(memory.driver !== undefined && memory.driver.uid === undefined);
         assert.ok(memory.attempt >= (world.memory?.attempt ?? 0));
@@ -128,10 +130,10 @@ describe("every decision", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
-        if (plan.rests !== true && plan.forget !== true) return;
+        if (does(plan, "rest") !== true && does(plan, "forget") !== true) return;
         assert.deepEqual(podDeletes(plan.stages), []);
         assert.ok(eight >= (plan.memory.plannedAt ?? 0) + settings.settledMs);
-        assert.equal(plan.again, undefined);
+        assert.equal(does(plan, "again"), undefined);
       }),
       runs,
     );
@@ -141,8 +143,13 @@ describe("every decision", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
-        const returns = plan.rests ?? plan.forget ?? plan.again ?? plan.wakeAt ?? plan.pollMs;
-        const events = world.pods.length > 0 || plan.fenced === true;
+        const returns =
+          does(plan, "rest") ??
+          does(plan, "forget") ??
+          does(plan, "again") ??
+          waitIn(plan).wakeAt ??
+          waitIn(plan).pollMs;
+        const events = world.pods.length > 0 || plan.safety?.fenced === true;
         assert.ok(returns !== undefined || events, JSON.stringify(plan));
       }),
       runs,
@@ -153,7 +160,7 @@ describe("every decision", () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const plan = planned(world);
-        if (plan.rests !== true || world.object === undefined) return;
+        if (does(plan, "rest") !== true || world.object === undefined) return;
         const told: Stored = { ...world.object, status: plan.status };
         const again = planned({ ...world, object: told, memory: plan.memory });
         assert.deepEqual(

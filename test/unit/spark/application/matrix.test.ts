@@ -75,7 +75,7 @@ const cell = (phase: Phase, column: Evidence, variant: Variant): string => {
   const effects = plan.stages.flat();
   const creates = effects.some((effect) => effect.do === "create" && effect.resource.plural === "pods");
   const deletes = effects.some((effect) => effect.do === "delete" && effect.ref.resource.plural === "pods");
-  assert.ok(!creates || plan.fenced, "a driver is created by a fenced plan only");
+  assert.ok(!creates || plan.safety?.fenced, "a driver is created by a fenced plan only");
   return `${plan.memory.state.phase}${creates ? " +" : ""}${deletes ? " -" : ""}`;
 };
 

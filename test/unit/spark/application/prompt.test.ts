@@ -1,8 +1,10 @@
 /** Until when executors that were planned and not seen may still come, and what is made when they cannot. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { relevant } from "../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../shared/spark/executors/allotment.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, eight, pod, remembered, spec } from "./scenes.ts";
 
 const object = application({
@@ -22,14 +24,14 @@ describe("executors on their way", () => {
   test("are there for longer where nothing is done at once", () => {
     const { plan } = decided({ object, memory, pods, slow: true });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight }]);
-    assert.equal(plan.createWithinMs, undefined);
+    assert.equal(plan.safety?.createWithinMs, undefined);
   });
 
   test("count for lost when they cannot arrive any more, and others are made", () => {
     const first = decided({ object, memory, pods }).plan;
     const rows = [9_999, 10_000].map((ms) => {
       const { plan } = decided({ object, memory: first.memory, pods, now: eight + ms });
-      return [plan.wakeAt, plan.memory.allotment?.next];
+      return [waitIn(plan).wakeAt, plan.memory.allotment?.next];
     });
     assert.deepEqual(rows, [
       [eight + 10_000, 1004],

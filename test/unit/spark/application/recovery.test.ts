@@ -1,10 +1,12 @@
 /** What a SparkApplication can say about coming back: damaged memories, other clusters, runs, and the window. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { type Memory, parseMemory } from "../../../../shared/spark/application/memory.ts";
 import { recovery } from "../../../../shared/spark/application/recovery.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, decided, driver, eight, key, pod, remembered, said } from "./scenes.ts";
 
 const running = remembered({ driver });
@@ -226,7 +228,8 @@ describe("the window in which what is missing may come back", () => {
 
   test("a driver that is missing is not lost before it ends, and looked for meanwhile", () => {
     const { plan } = decided({ object: application(), memory: running, returning: open });
-    const { memory, returning, wakeAt, pollMs } = plan;
+    const { memory } = plan;
+    const { returning, wakeAt, pollMs } = waitIn(plan);
     assert.deepEqual([memory.state.phase, returning, wakeAt, pollMs], ["RUNNING", true, eight + 29_000, 5_000]);
   });
 
@@ -256,6 +259,6 @@ describe("the window in which what is missing may come back", () => {
 
   test("is closed as soon as all are up", () => {
     const { plan } = decided({ object: application(), memory: running, pods: [pod(), up], returning: open });
-    assert.equal(plan.returning, undefined);
+    assert.equal(waitIn(plan).returning, undefined);
   });
 });

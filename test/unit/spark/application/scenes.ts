@@ -1,4 +1,5 @@
 /** Applications, memories and pods in few words, and a world in which a decision may look until it comes to a plan. */
+
 import { digestOf } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Stored } from "../../../../shared/core/object.ts";
@@ -9,6 +10,7 @@ import { decide } from "../../../../shared/spark/application/decide.ts";
 import { type Memory, normaliser } from "../../../../shared/spark/application/memory.ts";
 import { defaultOptions, type Options } from "../../../../shared/spark/auxiliary-objects/options.ts";
 import { asStep, resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkApplication", namespace: "default", name: "spark-pi" };
 export const settings = {
@@ -201,7 +203,7 @@ export const decided = (world: World): Decided => {
   for (let round = 0; round < 8; round++) {
     const about = { object, uid: "app-1", memory, now, refused, returning, ...pace };
     const plan = resultOf(decide(under, key, { ...about, done: before, passed: passedOf(world, before) }), reads);
-    if (plan.more !== true) return { plan, looks, before, saved };
+    if (does(plan, "continue") !== true) return { plan, looks, before, saved };
     memory = plan.memory;
     saved.push(memory);
     before = [...before, ...plan.stages.flat()];

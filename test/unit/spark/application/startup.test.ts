@@ -1,8 +1,10 @@
 /** A driver or executors that do not start: what the record waits for, and the warning, once for each reason. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, asked, type Decided, decided, driver, eight, pod, remembered, said } from "./scenes.ts";
 
 const created = { creationTimestamp: "2026-11-02T07:59:00Z" };
@@ -52,13 +54,13 @@ describe("a driver that does not start", () => {
   test("waits for what its events say, and a warning says what to do", () => {
     const step = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [mountFails] });
     assert.match(
-      step.plan.waitsFor ?? "",
+      waitIn(step.plan).waitsFor ?? "",
       /^the driver to start \(FailedMount: MountVolume.* configmap "app" not found\)$/,
     );
     assert.deepEqual(warnings(step), [
       'tell Warning PodNotStarting (1 driver FailedMount): driver pod spark-pi-driver does not start: FailedMount: MountVolume.SetUp failed for volume "c" : configmap "app" not found; create configmap app in namespace default, or correct the name',
     ]);
-    assert.deepEqual([looksAtEvents(step), step.plan.pollMs], [1, 30_000]);
+    assert.deepEqual([looksAtEvents(step), waitIn(step.plan).pollMs], [1, 30_000]);
   });
 
   test("is told before it is remembered, so that a death in between loses no warning", () => {
@@ -86,26 +88,26 @@ describe("a driver that does not start", () => {
 
   test("waits for its scheduler where nobody runs it", () => {
     const step = stepOf({ pods: [unplaced], memory: phaseOf("SUBMITTED") });
-    assert.match(step.plan.waitsFor ?? "", /NotScheduled: no scheduler named volcano has looked at it/);
+    assert.match(waitIn(step.plan).waitsFor ?? "", /NotScheduled: no scheduler named volcano has looked at it/);
     assert.equal(warnings(step).length, 1);
   });
 
   test("within its grace costs no look, and is looked at again", () => {
     const step = stepOf({ pods: [young(creating)], memory: phaseOf("SUBMITTED"), events: [mountFails] });
-    assert.deepEqual([looksAtEvents(step), warnings(step), step.plan.pollMs], [0, [], 30_000]);
+    assert.deepEqual([looksAtEvents(step), warnings(step), waitIn(step.plan).pollMs], [0, [], 30_000]);
   });
 
   test("whose image is being pulled is no warning", () => {
     const pulling = event("Pulling", 'Pulling image "spark:4"', "Normal");
     const step = stepOf({ pods: [creating], memory: phaseOf("SUBMITTED"), events: [pulling] });
-    assert.match(step.plan.waitsFor ?? "", /Pulling: Pulling image/);
+    assert.match(waitIn(step.plan).waitsFor ?? "", /Pulling: Pulling image/);
     assert.deepEqual([warnings(step), step.plan.memory.held], [[], undefined]);
   });
 
   test("for long is looked at less and less, and at last by resyncs alone", () => {
     const polls = [1, 5, 15].map((minutes) => {
       const world = { object: application(), memory: phaseOf("SUBMITTED"), pods: [creating] };
-      return decided({ ...world, now: eight + minutes * 60_000, others: { events: [mountFails] } }).plan.pollMs;
+      return waitIn(decided({ ...world, now: eight + minutes * 60_000, others: { events: [mountFails] } }).plan).pollMs;
     });
     assert.deepEqual(polls, [30_000, 60_000, undefined]);
   });
@@ -117,7 +119,7 @@ describe("executors that do not start", () => {
   test("are told beside what the run waits for", () => {
     const step = stepOf({ pods: [running, executor], memory: phaseOf("RUNNING"), events: [mountFails] });
     assert.match(
-      step.plan.waitsFor ?? "",
+      waitIn(step.plan).waitsFor ?? "",
       /^the driver to finish; executor pod pi-exec-1 does not start \(FailedMount: /,
     );
     assert.match(
@@ -137,6 +139,6 @@ describe("executors that do not start", () => {
 
   test("and nothing is looked at, polled or told where all run", () => {
     const step = stepOf({ pods: [running], memory: phaseOf("RUNNING") });
-    assert.deepEqual([looksAtEvents(step), warnings(step), step.plan.pollMs], [0, [], undefined]);
+    assert.deepEqual([looksAtEvents(step), warnings(step), waitIn(step.plan).pollMs], [0, [], undefined]);
   });
 });

@@ -1,6 +1,8 @@
 /** A SparkConnect step by step: what is made, kept, made again, told, and left alone. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does, waitIn } from "../../../support/plans.ts";
 import { connect, eight, executor, made, others, planned, type Spec, said, server, standing } from "./scenes.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "True" }] };
@@ -53,7 +55,7 @@ describe("what a SparkConnect is made of", () => {
     const { state, server: shown, executors } = plan.status ?? {};
     assert.deepEqual(said(plan), []);
     assert.deepEqual(
-      [state, shown, executors, conditionOf(plan.status)["status"], plan.waitsFor],
+      [state, shown, executors, conditionOf(plan.status)["status"], waitIn(plan).waitsFor],
       [
         "Ready",
         { podName: "sc-server", podIp: "10.0.0.7", serviceName: "sc-server" },
@@ -166,9 +168,9 @@ describe("a server that ends again and again", () => {
     test(`the ${ends + 1}. time is made again after ${seconds} s`, () => {
       const ended = planned({ memory: { ends }, there: [...others(), server(evicted)] });
       const retryAt = eight + seconds * 1_000;
-      assert.deepEqual([ended.memory, ended.wakeAt], [{ ends: ends + 1, retryAt }, retryAt]);
+      assert.deepEqual([ended.memory, waitIn(ended).wakeAt], [{ ends: ends + 1, retryAt }, retryAt]);
       const early = planned({ memory: ended.memory, there: others(), now: retryAt - 1_000 });
-      assert.deepEqual([said(early), early.wakeAt], [[], retryAt]);
+      assert.deepEqual([said(early), waitIn(early).wakeAt], [[], retryAt]);
       const due = planned({ memory: ended.memory, there: others(), now: retryAt });
       assert.deepEqual([said(due), due.memory], [["create pods sc-server"], { ends: ends + 1 }]);
     });
@@ -186,7 +188,7 @@ describe("what is in the way", () => {
     assert.ok(effect);
     const refused = [{ effect, status: 409, reason: "NameTaken", message: "configmaps ns/sc-conf exists" }];
     const plan = planned({ refused });
-    assert.deepEqual([said(plan), plan.pollMs, plan.status?.["state"]], [[], 60_000, "NotReady"]);
+    assert.deepEqual([said(plan), waitIn(plan).pollMs, plan.status?.["state"]], [[], 60_000, "NotReady"]);
     assert.equal(conditionOf(plan.status)["message"], "configmaps ns/sc-conf exists");
   });
 
@@ -205,7 +207,7 @@ describe("what is in the way", () => {
   for (const [what, spec, message] of wrong) {
     test(`${what} is told, and leaves all as it is; mended, it goes on`, () => {
       const plan = planned({ object: connect(spec), there: standing() });
-      assert.deepEqual([said(plan), plan.status?.["state"], plan.rests], [[], "Failed", true]);
+      assert.deepEqual([said(plan), plan.status?.["state"], does(plan, "rest")], [[], "Failed", true]);
       assert.match(String(conditionOf(plan.status)["message"]), message);
       const mended = planned({ object: connect({}, { status: plan.status }), there: [...others(), server(ready)] });
       assert.equal(mended.status?.["state"], "Ready");
@@ -221,7 +223,7 @@ describe("what is in the way", () => {
 describe("its end", () => {
   test("gone, it is forgotten; what it made goes by its owner", () => {
     const plan = planned({ object: undefined });
-    assert.deepEqual([said(plan), plan.forget], [[], true]);
+    assert.deepEqual([said(plan), does(plan, "forget")], [[], true]);
   });
 
   test("while it is being deleted nothing is made again", () => {
@@ -234,7 +236,7 @@ describe("its end", () => {
 test("a spec that changed under a server is told, for its clients are not cut off", () => {
   const plan = planned({ object: connect({ image: "spark:4.1.2" }), there: [...others(), server(ready)] });
   assert.deepEqual(
-    [said(plan), plan.waitsFor],
+    [said(plan), waitIn(plan).waitsFor],
     [[], "pod sc-server to be deleted by a user: the spec has changed since it was created"],
   );
 });

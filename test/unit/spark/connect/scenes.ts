@@ -1,4 +1,5 @@
 /** SparkConnects and what stands beside them as objects, and a decision carried to its plan; all instants are literals. */
+
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Stored } from "../../../../shared/core/object.ts";
 import type { Effect, Plan, Refusal } from "../../../../shared/core/plan.ts";
@@ -6,6 +7,7 @@ import type { Query } from "../../../../shared/core/query.ts";
 import { decide } from "../../../../shared/spark/connect/decide.ts";
 import type { Memory } from "../../../../shared/spark/connect/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 
 export const key: Key = { cluster: "here", kind: "SparkConnect", namespace: "ns", name: "sc" };
 
@@ -64,7 +66,7 @@ export const decided = (given: Given = {}): Decided => {
   for (let round = 0; round < 4; round++) {
     const view = { object, uid: "c-1", memory, now, refused, done: before };
     const plan = resultOf(decide(settings, key, view), { objects });
-    if (plan.more !== true) return { plan, before, lists };
+    if (does(plan, "continue") !== true) return { plan, before, lists };
     memory = plan.memory;
     before = [...before, ...plan.stages.flat()];
   }

@@ -1,9 +1,11 @@
 /** A Connect server that does not start: what the record waits for, and the warning, once for each reason. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Effect } from "../../../../shared/core/plan.ts";
 import { parseMemory } from "../../../../shared/spark/connect/memory.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { connect, type Decided, decided, eight, executor, others, planned, type Spec, said, server } from "./scenes.ts";
 
 const ready = { phase: "Running", podIP: "10.0.0.7", conditions: [{ type: "Ready", status: "True" }] };
@@ -46,7 +48,10 @@ const looksAtEvents = ({ lists }: Decided): boolean => lists.includes("events");
 describe("a Connect server that does not start", () => {
   test("waits for what its events say, and a warning on the SparkConnect says what to do", () => {
     const step = decided({ there: unmounted });
-    assert.match(step.plan.waitsFor ?? "", /^its server to start \(FailedMount: .* configmap "app" not found\)$/);
+    assert.match(
+      waitIn(step.plan).waitsFor ?? "",
+      /^its server to start \(FailedMount: .* configmap "app" not found\)$/,
+    );
     assert.deepEqual(
       warningsIn(step).map(({ type, about, resource, message }) => [type, about.metadata.uid, resource.kind, message]),
       [
@@ -58,7 +63,7 @@ describe("a Connect server that does not start", () => {
         ],
       ],
     );
-    assert.deepEqual([step.plan.pollMs, step.plan.status?.["state"]], [30_000, "NotReady"]);
+    assert.deepEqual([waitIn(step.plan).pollMs, step.plan.status?.["state"]], [30_000, "NotReady"]);
   });
 
   test("is told before it is remembered, so that a death in between loses no warning", () => {
@@ -77,8 +82,8 @@ describe("a Connect server that does not start", () => {
 
   test("without a node is told by its status alone, and not polled", () => {
     const step = decided({ there: [...others(), pending(unplaced)] });
-    assert.deepEqual([looksAtEvents(step), step.plan.pollMs], [false, undefined]);
-    assert.equal(step.plan.waitsFor, "its server to start (Unschedulable: 0/1 nodes are available)");
+    assert.deepEqual([looksAtEvents(step), waitIn(step.plan).pollMs], [false, undefined]);
+    assert.equal(waitIn(step.plan).waitsFor, "its server to start (Unschedulable: 0/1 nodes are available)");
     assert.deepEqual(messagesIn(step), [
       "server pod sc-server does not start: Unschedulable: 0/1 nodes are available; make room in the cluster, or ask for less",
     ]);
@@ -93,20 +98,20 @@ describe("a Connect server that does not start", () => {
 
   test("within its grace costs no look, and is looked at again", () => {
     const step = decided({ there: [...others(), pending(creating, 10_000), mountFails] });
-    assert.deepEqual([looksAtEvents(step), messagesIn(step), step.plan.pollMs], [false, [], 30_000]);
+    assert.deepEqual([looksAtEvents(step), messagesIn(step), waitIn(step.plan).pollMs], [false, [], 30_000]);
   });
 
   test("whose image is being pulled is no warning", () => {
     const pulling = event("Pulling", 'Pulling image "spark:4"', "Normal");
     const step = decided({ there: [...others(), pending(creating), pulling] });
-    assert.match(step.plan.waitsFor ?? "", /^its server to start \(Pulling: Pulling image/);
+    assert.match(waitIn(step.plan).waitsFor ?? "", /^its server to start \(Pulling: Pulling image/);
     assert.deepEqual([messagesIn(step), step.plan.memory], [[], { ends: 0 }]);
   });
 
   test("and is of an earlier spec is waited for as such", () => {
     const step = decided({ object: connect({ image: "spark:4.1.2" }), there: unmounted });
     assert.match(
-      step.plan.waitsFor ?? "",
+      waitIn(step.plan).waitsFor ?? "",
       /^pod sc-server to be deleted by a user: the spec has changed since it was created; it does not start \(FailedMount: /,
     );
     assert.equal(messagesIn(step).length, 1);
@@ -117,7 +122,7 @@ describe("a Connect server that does not start", () => {
     assert.ok(effect);
     const refused = [{ effect, status: 409, reason: "NameTaken", message: "configmaps ns/sc-conf exists" }];
     const step = decided({ refused, there: unmounted });
-    assert.match(step.plan.waitsFor ?? "", /^the refused object to be corrected/);
+    assert.match(waitIn(step.plan).waitsFor ?? "", /^the refused object to be corrected/);
     assert.deepEqual([messagesIn(step), looksAtEvents(step)], [[], false]);
   });
 });
@@ -153,8 +158,8 @@ describe("a Connect server that starts", () => {
   test("costs no look at events, and no poll once it runs; its executors are Spark's", () => {
     const late = { ...executor(1, "Pending"), status: unplaced };
     const step = decided({ there: [...others(), server(ready), late, mountFails] });
-    assert.deepEqual([looksAtEvents(step), messagesIn(step), step.plan.pollMs], [false, [], undefined]);
+    assert.deepEqual([looksAtEvents(step), messagesIn(step), waitIn(step.plan).pollMs], [false, [], undefined]);
   });
 
-  test("is asked after by the clock, once its pod was made", () => assert.equal(planned().pollMs, 15_000));
+  test("is asked after by the clock, once its pod was made", () => assert.equal(waitIn(planned()).pollMs, 15_000));
 });

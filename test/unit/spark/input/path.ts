@@ -1,9 +1,11 @@
 /** An application's way through reconcile in an empty cluster, step by step, with no webhook before it. */
+
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import { decide } from "../../../../shared/spark/application/decide.ts";
 import type { Memory } from "../../../../shared/spark/application/memory.ts";
 import { resultOf } from "../../../support/decisions.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { settings } from "../application/scenes.ts";
 import type { Made, Row } from "./row.ts";
 
@@ -55,7 +57,9 @@ export const walk = (object: Stored, from?: Memory): End => {
     const plan = planOf(object, memory, now + step * 60_000);
     const made = madeBy(plan);
     memory = plan.memory;
-    const ended = made !== undefined || (plan.again !== true && plan.wakeAt === undefined && plan.pollMs === undefined);
+    const ended =
+      made !== undefined ||
+      (does(plan, "again") !== true && waitIn(plan).wakeAt === undefined && waitIn(plan).pollMs === undefined);
     if (ended) return { memory, made, ...errorOf(plan), steps: step };
   }
   throw new Error(`it never ends: ${memory?.state.phase}`);

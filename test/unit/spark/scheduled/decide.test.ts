@@ -1,13 +1,18 @@
 /** A time of the schedule step by step: one run for each, whatever comes between. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { at, name, planned, run, said, schedule, stateOf, taken, template, timeOf, timing, waiting } from "./scenes.ts";
 
 describe("a time of the schedule", () => {
   test("is looked forward to by a timer that the record holds", () => {
     const plan = planned({ now: at("08:00:01") });
-    assert.deepEqual([said(plan), timeOf(plan.wakeAt), timeOf(plan.memory.nextRun)], [[], "09:00:00", "09:00:00"]);
+    assert.deepEqual(
+      [said(plan), timeOf(waitIn(plan).wakeAt), timeOf(plan.memory.nextRun)],
+      [[], "09:00:00", "09:00:00"],
+    );
     assert.deepEqual(plan.status, { scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z" });
   });
 
@@ -56,7 +61,8 @@ describe("a time of the schedule", () => {
       [decided.starting, timeOf(decided.nextRun)],
       [{ ...taken("09:00:00"), at: at("09:00:02") }, "10:00:00"],
     );
-    const { status, again } = deciding;
+    const { status } = deciding;
+    const again = does(deciding, "again");
     assert.deepEqual(
       [status?.["lastRun"], status?.["lastRunName"], again],
       ["2026-11-02T09:00:02Z", name("09:00:00"), true],
@@ -101,7 +107,7 @@ describe("a time of the schedule", () => {
     const refused = [{ effect, status: 422, reason: "Invalid", message: "no such field" }];
     const plan = planned({ memory: decided, now: at("09:00:02"), refused });
     assert.deepEqual(
-      [said(plan), plan.memory.starting, timeOf(plan.wakeAt), stateOf(plan), plan.status?.["lastRunName"]],
+      [said(plan), plan.memory.starting, timeOf(waitIn(plan).wakeAt), stateOf(plan), plan.status?.["lastRunName"]],
       [["tell ScheduledSparkApplicationRunRefused"], undefined, "10:00:00", "Scheduled", undefined],
     );
     assert.match(String(plan.status?.["reason"]), /was refused: no such field/);

@@ -1,8 +1,10 @@
 /** A schedule that is edited, broken and mended, suspended, taken over from another controller, deleted. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/spark/scheduled/memory.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { at, type Given, planned, run, type Spec, said, schedule, stateOf, taken, timeOf, waiting } from "./scenes.ts";
 
 describe("a spec that changes", () => {
@@ -35,7 +37,7 @@ describe("a spec that changes", () => {
   test("to suspended starts nothing, and rests", () => {
     const plan = changed({ suspend: true }, { now: at("09:20:00") });
     assert.deepEqual(
-      [said(plan), plan.rests, plan.wakeAt, plan.waitsFor],
+      [said(plan), does(plan, "rest"), waitIn(plan).wakeAt, waitIn(plan).waitsFor],
       [[], true, undefined, "spec.suspend to become false"],
     );
     assert.equal(plan.status?.["nextRun"], "2026-11-02T09:00:00Z");
@@ -43,9 +45,9 @@ describe("a spec that changes", () => {
 
   test("to suspended does not rest while a run goes on, or seems to", () => {
     const going = { now: at("09:20:00"), runs: [run("08:00:00", "RUNNING")] };
-    assert.equal(changed({ suspend: true }, going).rests ?? false, false);
+    assert.equal(does(changed({ suspend: true }, going), "rest") ?? false, false);
     const ended = { now: at("09:20:00"), runs: [run("08:00:00", "COMPLETED")] };
-    assert.equal(changed({ suspend: true }, ended).rests, true);
+    assert.equal(does(changed({ suspend: true }, ended), "rest"), true);
   });
 
   test("back from suspended makes up once for what was missed", () => {
@@ -72,7 +74,7 @@ describe("a spec that changes", () => {
       const plan = changed(spec, { now: at("09:20:00"), runs: [run("08:00:00", "RUNNING")] });
       assert.match(String(plan.status?.["reason"]), reason);
       assert.deepEqual(
-        [said(plan), stateOf(plan), plan.rests],
+        [said(plan), stateOf(plan), does(plan, "rest")],
         [["tell ScheduledSparkApplicationFailedValidation"], "FailedValidation", true],
       );
       const told = planned({
@@ -83,7 +85,7 @@ describe("a spec that changes", () => {
       assert.deepEqual([said(told).join(), told.status], ["", plan.status]);
       const mended = planned({ memory: plan.memory, now: at("09:25:00") });
       assert.deepEqual(
-        [stateOf(mended), timeOf(mended.wakeAt), mended.status?.["reason"]],
+        [stateOf(mended), timeOf(waitIn(mended).wakeAt), mended.status?.["reason"]],
         ["Scheduled", "10:00:00", undefined],
       );
     });
@@ -105,7 +107,10 @@ describe("a schedule without a record", () => {
   test("goes on where its status says that another controller was", () => {
     const last = { lastRun: "2026-11-02T08:00:01Z", lastRunName: "nightly-1" };
     const plan = shown({ scheduleState: "Scheduled", nextRun: "2026-11-02T09:00:00Z", ...last });
-    assert.deepEqual([said(plan), timeOf(plan.wakeAt), plan.status?.["lastRunName"]], [[], "09:00:00", "nightly-1"]);
+    assert.deepEqual(
+      [said(plan), timeOf(waitIn(plan).wakeAt), plan.status?.["lastRunName"]],
+      [[], "09:00:00", "nightly-1"],
+    );
   });
 
   test("makes up for a time that was promised", () => {
@@ -114,18 +119,18 @@ describe("a schedule without a record", () => {
 
   test("recovers where upstream would never look again", () => {
     const plan = shown({ scheduleState: "FailedValidation", reason: "bad", nextRun: "2026-11-02T08:15:00Z" });
-    assert.deepEqual([stateOf(plan), timeOf(plan.wakeAt)], ["Scheduled", "09:00:00"]);
+    assert.deepEqual([stateOf(plan), timeOf(waitIn(plan).wakeAt)], ["Scheduled", "09:00:00"]);
   });
 
   test("with a status that nobody can read starts anew", () => {
-    assert.equal(timeOf(shown({ nextRun: 5 }).wakeAt), "09:00:00");
+    assert.equal(timeOf(waitIn(shown({ nextRun: 5 })).wakeAt), "09:00:00");
   });
 });
 
 describe("the end of a schedule", () => {
   test("gone, it is forgotten; its runs go by their owner", () => {
     const plan = planned({ object: undefined, memory: waiting, now: at("09:00:00") });
-    assert.deepEqual([said(plan), plan.forget], [[], true]);
+    assert.deepEqual([said(plan), does(plan, "forget")], [[], true]);
   });
 
   test("while it is being deleted nothing is started", () => {

@@ -1,8 +1,10 @@
 /** What may run beside what, and which of the ended runs are kept. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import { timingOf } from "../../../../shared/spark/scheduled/read.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { at, planned, run, type Spec, said, schedule, taken, timeOf, waiting } from "./scenes.ts";
 
 describe("concurrency", () => {
@@ -89,7 +91,7 @@ describe("concurrency", () => {
     const memory = { timing: timingOf(object), nextRun: at("09:00:05"), lastRun: taken("09:00:00") };
     const given = { object, memory, runs: [run("09:00:00", "RUNNING")] };
     const early = planned({ ...given, now: at("09:00:05") });
-    assert.deepEqual([said(early), timeOf(early.wakeAt), early.memory], [[], "09:00:16", memory]);
+    assert.deepEqual([said(early), timeOf(waitIn(early).wakeAt), early.memory], [[], "09:00:16", memory]);
     assert.deepEqual(said(planned({ ...given, now: at("09:00:16") })), ["delete 09:00:00 at 7", "create 09:00:05"]);
   });
 });
@@ -134,7 +136,7 @@ describe("history", () => {
   test("of what was created less than 16 s ago is pruned when that is over", () => {
     const runs = [run("08:29:50", "COMPLETED"), run("08:29:55", "COMPLETED")];
     const early = planned({ memory: waiting, now: at("08:30:00"), runs });
-    assert.deepEqual([said(early), timeOf(early.wakeAt)], [[], "08:30:06"]);
+    assert.deepEqual([said(early), timeOf(waitIn(early).wakeAt)], [[], "08:30:06"]);
     assert.deepEqual(said(planned({ memory: waiting, now: at("08:30:06"), runs })), ["delete 08:29:50 at 7"]);
   });
 });

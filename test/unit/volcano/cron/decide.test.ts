@@ -1,7 +1,9 @@
 /** A CronJob's times step by step: one job for each, whatever comes between. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { volcanoCronJob } from "../../../../shared/volcano/cron/operator.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { Stage } from "../stage.ts";
 
 const operator = volcanoCronJob({ settledMs: 16_000 });
@@ -43,7 +45,7 @@ const activeIn = ({ active = [] }: { readonly active?: unknown }): unknown =>
 describe("a time of a CronJob", () => {
   test("is looked forward to by a timer", () => {
     const { last, deeds } = nightly().run();
-    assert.deepEqual([deeds, last?.wakeAt], [[], at("08:05:00")]);
+    assert.deepEqual([deeds, waitIn(last).wakeAt], [[], at("08:05:00")]);
   });
 
   test("makes a job with upstream's name, labels, annotation and owner", () => {
@@ -63,7 +65,7 @@ describe("a time of a CronJob", () => {
     const { uid } = metadata;
     assert.deepEqual(active, [{ apiVersion, kind: "Job", namespace: "ns", name: nameAt("08:05:00"), uid }]);
     assert.equal(lastScheduleTime, "2026-11-02T08:05:00Z");
-    assert.equal(stage.last?.wakeAt, at("08:10:00"));
+    assert.equal(waitIn(stage.last).wakeAt, at("08:10:00"));
   });
 
   test("is taken once by steps that die between the save and the creation", () => {
@@ -88,7 +90,7 @@ describe("a time of a CronJob", () => {
     const stage = nightly({ startingDeadlineSeconds: 30 }).run();
     stage.now = at("08:05:40");
     stage.run();
-    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
+    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("08:10:00")]);
   });
 
   test("that was decided on and not begun before its deadline is over, too", () => {
@@ -97,7 +99,7 @@ describe("a time of a CronJob", () => {
     stage.step(true);
     stage.now = at("08:06:00");
     stage.run();
-    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("08:10:00")]);
+    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("08:10:00")]);
   });
 
   const zones = [
@@ -113,7 +115,7 @@ describe("a time of a CronJob", () => {
 
   test("is none while it is suspended, and the last one is made up for afterwards, as upstream does", () => {
     const stage = nightly({ suspend: true }).run();
-    assert.equal(stage.last?.rests, true);
+    assert.equal(does(stage.last, "rest"), true);
     stage.now = at("08:12:00");
     stage.run();
     assert.deepEqual(stage.deeds, []);
@@ -127,7 +129,7 @@ describe("a time of a CronJob", () => {
     stage.now = at("12:03:00");
     stage.change("cronjobs", "nightly", { spec: { schedule: "*/5 * * * *" } });
     stage.run();
-    assert.deepEqual([stage.deeds, stage.last?.wakeAt], [[], at("12:05:00")]);
+    assert.deepEqual([stage.deeds, waitIn(stage.last).wakeAt], [[], at("12:05:00")]);
   });
 
   test("that upstream took is not taken again", () => {
@@ -145,7 +147,7 @@ describe("a time of a CronJob", () => {
     stage.now = at("08:05:00");
     stage.run();
     assert.match(stage.told.join(), /ForeignJob: Failed to create job: exists/);
-    assert.equal(stage.last?.wakeAt, at("08:10:00"));
+    assert.equal(waitIn(stage.last).wakeAt, at("08:10:00"));
   });
 });
 
@@ -187,7 +189,7 @@ describe("jobs of a CronJob", () => {
     const stage = nightly({ schedule: "@every 8s", concurrencyPolicy: "Replace" }, "08:00:48").run();
     stage.turn(8_000).run();
     const held = stage.turn(8_000).run().deeds.length;
-    assert.deepEqual([held, stage.last?.wakeAt], [1, at("08:01:12")]);
+    assert.deepEqual([held, waitIn(stage.last).wakeAt], [1, at("08:01:12")]);
     stage.turn(8_000).run();
     const [first, second] = [nameAt("08:00:56"), nameAt("08:01:12")];
     assert.deepEqual(stage.deeds.slice(1), [`delete jobs ${first}`, `create jobs ${second}`]);
@@ -267,14 +269,14 @@ describe("a CronJob that cannot be followed", () => {
     test(`says so, and rests: ${JSON.stringify(spec)}`, () => {
       const stage = nightly(spec).run();
       assert.match(stage.told.join(), says);
-      assert.deepEqual([stage.last?.rests, stage.deeds], [true, []]);
-      assert.match(stage.last?.waitsFor ?? "", /its spec to be corrected/);
+      assert.deepEqual([does(stage.last, "rest"), stage.deeds], [true, []]);
+      assert.match(waitIn(stage.last).waitsFor ?? "", /its spec to be corrected/);
     });
 
   test("is warned of a zone in its schedule, which counts", () => {
     const stage = nightly({ schedule: "TZ=UTC 0 9 * * *", timeZone: "Pacific/Honolulu" }).run();
     assert.match(stage.told.join(), /UnsupportedSchedule/);
-    assert.equal(stage.last?.wakeAt, at("09:00:00"));
+    assert.equal(waitIn(stage.last).wakeAt, at("09:00:00"));
     assert.deepEqual(stage.step().stages, []);
   });
 });

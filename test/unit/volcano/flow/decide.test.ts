@@ -1,6 +1,8 @@
 /** A flow's jobs step by step: each made when what it comes after is complete, and once. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does, waitIn } from "../../../support/plans.ts";
 import { after, flowOf, phaseOf } from "./stages.ts";
 
 const minute = 60_000;
@@ -23,7 +25,7 @@ describe("a flow", () => {
       ["a", "b", "c", "d", "e"].map((name) => `create jobs f-${name}`),
     );
     assert.deepEqual(phases, ["Pending", "Running", "Running", "Running", "Running", "Succeed"]);
-    assert.equal(stage.last?.rests, true);
+    assert.equal(does(stage.last, "rest"), true);
   });
 
   test("makes jobs with upstream's names, labels, annotations and owner", () => {
@@ -75,7 +77,7 @@ describe("a flow", () => {
       const stage = diamond();
       stage.job("f-a", phase);
       stage.turn(minute).run();
-      assert.deepEqual([phaseOf(stage), stage.last?.rests], ["Failed", true]);
+      assert.deepEqual([phaseOf(stage), does(stage.last, "rest")], ["Failed", true]);
       stage.job("f-a", "Completed");
       stage.turn(minute).run();
       assert.deepEqual([phaseOf(stage), stage.deeds], ["Failed", ["create jobs f-a"]]);
@@ -135,8 +137,8 @@ describe("a flow", () => {
   test("waits for a template that is missing, says so once, and goes on when it is there", () => {
     const stage = flowOf([{ name: "a" }], { templates: [] }).run();
     stage.run();
-    assert.match(stage.last?.waitsFor ?? "", /JobTemplate a to exist: create it in namespace ns/);
-    assert.deepEqual([stage.told.length, stage.last?.pollMs, stage.last?.stages], [1, 15_000, []]);
+    assert.match(waitIn(stage.last).waitsFor ?? "", /JobTemplate a to exist: create it in namespace ns/);
+    assert.deepEqual([stage.told.length, waitIn(stage.last).pollMs, stage.last?.stages], [1, 15_000, []]);
     const other = flowOf([{ name: "b" }]);
     stage.put({ plural: "jobtemplates" }, { ...other.get("jobtemplates", "b"), metadata: { name: "a" } });
     stage.run();
@@ -149,7 +151,7 @@ describe("a flow", () => {
     stage.run();
     const plan = stage.step();
     assert.deepEqual([stage.told, plan.stages], [["FailedCreate: spec.tasks: too few"], []]);
-    assert.equal(plan.pollMs, 60_000);
+    assert.equal(waitIn(plan).pollMs, 60_000);
     stage.refuses = undefined;
     stage.run();
     assert.deepEqual(stage.deeds, ["create jobs f-a"]);
@@ -168,14 +170,14 @@ describe("jobs of a flow that has succeeded", () => {
       stage.run();
       assert.deepEqual([stage.names("jobs"), phaseOf(stage)], [left, "Succeed"]);
       stage.run();
-      assert.deepEqual([stage.last?.rests, stage.status()["completedJobs"]], [true, ["f-a"]]);
+      assert.deepEqual([does(stage.last, "rest"), stage.status()["completedJobs"]], [true, ["f-a"]]);
     });
 
   test("are not deleted before no slow creation can bring them back", () => {
     const stage = flowOf([{ name: "a" }], { spec: { jobRetainPolicy: "delete" } }).run();
     stage.turn(10_000).job("f-a", "Completed");
     stage.run();
-    assert.deepEqual([stage.names("jobs"), stage.last?.wakeAt], [["f-a"], Date.UTC(2026, 10, 2, 8, 0, 16)]);
+    assert.deepEqual([stage.names("jobs"), waitIn(stage.last).wakeAt], [["f-a"], Date.UTC(2026, 10, 2, 8, 0, 16)]);
     stage.turn(6_000).run();
     assert.deepEqual(stage.names("jobs"), []);
   });
@@ -185,7 +187,8 @@ describe("jobs of a flow that has succeeded", () => {
     stage.turn(10_000).job("f-a", "Completed");
     stage.run();
     stage.change("jobs", "f-a", { metadata: { deletionTimestamp: "2026-11-02T08:00:12Z" } });
-    const { stages, waitsFor } = stage.turn(minute).step();
+    const plan = stage.turn(minute).step();
+    const [stages, waitsFor] = [plan.stages, waitIn(plan).waitsFor];
     assert.deepEqual([stages, waitsFor], [[], "its jobs to be deleted"]);
   });
 
@@ -211,9 +214,9 @@ describe("a flow that cannot be followed", () => {
     test(`says so, and rests: ${JSON.stringify(flows).slice(0, 60)}`, () => {
       const stage = flowOf(flows, { templates: [] }).run();
       assert.match(stage.told.join(), says);
-      assert.deepEqual([stage.last?.rests, stage.deeds], [true, []]);
+      assert.deepEqual([does(stage.last, "rest"), stage.deeds], [true, []]);
       stage.change("jobflows", "f", { spec: { flows: [] } });
       stage.run();
-      assert.equal(stage.last?.waitsFor, "its jobs to finish");
+      assert.equal(waitIn(stage.last).waitsFor, "its jobs to finish");
     });
 });

@@ -1,7 +1,9 @@
 /** Probes: a job that is made while those that it depends on still run, as soon as they show what is wanted. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeResult } from "../../../../shared/core/query.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { flowOf } from "./stages.ts";
 
 const probing = (probe: object) => {
@@ -71,7 +73,7 @@ describe("a probe", () => {
       stage.hears = () => hearing;
       stage.run();
       assert.equal(stage.deeds.includes("create jobs f-b"), met);
-      assert.equal(stage.last?.pollMs, met ? undefined : 10_000);
+      assert.equal(waitIn(stage.last).pollMs, met ? undefined : 10_000);
     });
 
   test("asks each pod of the task at the port, the path and with the header that it names", () => {
@@ -94,7 +96,7 @@ describe("a probe", () => {
     stage.hears = () => ({ heard: true, value: {} });
     stage.change("pods", "f-a-w-1", { status: { phase: "Pending" } });
     stage.run();
-    assert.match(stage.last?.waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+    assert.match(waitIn(stage.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
   test("has nothing to ask of a job that is complete", () => {
@@ -125,7 +127,7 @@ describe("a probe", () => {
     const owner = { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job", name: "f-a", uid: "earlier" };
     stage.change("pods", "f-a-w-0", { metadata: { ownerReferences: [owner] } });
     stage.run();
-    assert.match(stage.last?.waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
+    assert.match(waitIn(stage.last).waitsFor ?? "", /1 of 2 pods of task w of job f-a run/);
   });
 
   test("of a task that there is not is told", () => {
@@ -135,6 +137,6 @@ describe("a probe", () => {
 
   test("that asks for nothing is none: the job waits for completion", () => {
     const stage = probing({ httpGetList: [] }).run();
-    assert.equal(stage.last?.waitsFor, "f-a to be complete");
+    assert.equal(waitIn(stage.last).waitsFor, "f-a to be complete");
   });
 });

@@ -1,6 +1,8 @@
 /** Jobs that ask for more than upstream has: what spends a retry, when pods come again, and what ends a job early. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does, waitIn } from "../../../support/plans.ts";
 import { eight, Loop, task } from "./loop.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -111,7 +113,7 @@ describe("a wait between restarts", () => {
     loop.fail("j-w-0", 1);
     again(loop);
     assert.deepEqual([phaseOf(loop), loop.names("pods"), loop.names("podgroups")], ["Restarting", [], []]);
-    assert.equal(loop.last?.wakeAt, eight + 10_000);
+    assert.equal(waitIn(loop.last).wakeAt, eight + 10_000);
     assert.match(loop.status().state?.message ?? "", /pods are created at 2026-11-02T08:00:10Z$/);
     again(loop.turn(10_000));
     assert.deepEqual([phaseOf(loop), loop.names("pods").length], ["Pending", 3]);
@@ -128,7 +130,7 @@ describe("a wait between restarts", () => {
       loop.step(true);
       again(loop);
       assert.deepEqual(
-        [loop.memory?.backoff?.restarts, (loop.last?.wakeAt ?? 0) - loop.now],
+        [loop.memory?.backoff?.restarts, (waitIn(loop.last).wakeAt ?? 0) - loop.now],
         [restarts, seconds * 1_000],
       );
       again(loop.turn(seconds * 1_000));
@@ -156,7 +158,7 @@ describe("a wait between restarts", () => {
     again(loop);
     loop.remove("pods", "j-w-1");
     loop.run();
-    assert.notEqual(loop.last?.again, true);
+    assert.notEqual(does(loop.last, "again"), true);
     again(loop.turn(10_000));
     assert.equal(loop.status()["retryCount"], 2);
   });
@@ -179,11 +181,11 @@ describe("a wait between restarts", () => {
 describe("a deadline", () => {
   test("is a timer from the first run on, over restarts, and terminates the job", () => {
     const loop = running({ "active-deadline": "10m" }, on("PodFailed", "RestartPod"));
-    assert.equal(loop.last?.wakeAt, eight + 600_000);
+    assert.equal(waitIn(loop.last).wakeAt, eight + 600_000);
     loop.turn(60_000).fail("j-w-0", 1);
     again(loop);
     loop.pods("Running");
-    assert.equal(loop.run().last?.wakeAt, eight + 600_000);
+    assert.equal(waitIn(loop.run().last).wakeAt, eight + 600_000);
     loop.turn(540_000).step();
     assert.equal(loop.status().state?.message, "DeadlineExceeded after 10m");
     loop.run();
@@ -192,21 +194,21 @@ describe("a deadline", () => {
 
   test("does not count the time before the first run, nor that of a suspended job", () => {
     const loop = loopOf({ "active-deadline": "10m" }).run().turn(3_600_000);
-    assert.equal(loop.run().last?.wakeAt, undefined);
+    assert.equal(waitIn(loop.run().last).wakeAt, undefined);
     const late = running({ "active-deadline": "10m" });
     order(late, "AbortJob");
     late.run().turn(3_600_000);
     order(late, "ResumeJob");
     again(late);
     late.pods("Running");
-    assert.equal(late.run().last?.wakeAt, late.now + 600_000);
+    assert.equal(waitIn(late.run().last).wakeAt, late.now + 600_000);
   });
 
   test("of what upstream left is from when it says that it ran", () => {
     const conditions = [{ status: "Running", lastTransitionTime: "2026-11-02T07:00:00Z" }];
     const loop = loopOf({ "active-deadline": "90m" });
     loop.change("jobs", "j", { status: { state: { phase: "Running" }, conditions } });
-    assert.equal(loop.run().last?.wakeAt, eight + 30 * 60_000);
+    assert.equal(waitIn(loop.run().last).wakeAt, eight + 30 * 60_000);
   });
 });
 

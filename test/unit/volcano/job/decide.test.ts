@@ -1,6 +1,8 @@
 /** A job's life by its decisions alone: from its first step to its end, through restarts, commands of policies and deaths. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does, waitIn } from "../../../support/plans.ts";
 import { Loop, task } from "./loop.ts";
 
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
@@ -25,7 +27,7 @@ describe("a job", () => {
       { succeeded: 2, running: undefined, runningDuration: "1m0s" },
     );
     assert.deepEqual([loop.names("podgroups"), loop.names("configmaps")], [[], []]);
-    assert.equal(loop.last?.rests, true);
+    assert.equal(does(loop.last, "rest"), true);
   });
 
   test("of a queue that sends its pods to other clusters says so itself, its group and its pods, too, as upstream writes it", () => {
@@ -112,10 +114,13 @@ describe("a job", () => {
     loop.fail("j-w-1", 3);
     loop.run();
     assert.equal(phaseOf(loop), "Failed");
-    assert.deepEqual([loop.last?.again, loop.last?.pollMs, loop.last?.rests], [undefined, 15_000, undefined]);
+    assert.deepEqual(
+      [does(loop.last, "again"), waitIn(loop.last).pollMs, does(loop.last, "rest")],
+      [undefined, 15_000, undefined],
+    );
     loop.release();
     loop.run();
-    assert.equal(loop.last?.rests, true);
+    assert.equal(does(loop.last, "rest"), true);
   });
 
   test("restarts one pod, and leaves the others and what they share alone", () => {
@@ -194,7 +199,7 @@ describe("a job", () => {
     const loop = new Loop({ ttlSecondsAfterFinished: 30, tasks: [task("w", 1)] }).running();
     loop.pods("Succeeded");
     loop.run();
-    assert.equal(loop.last?.wakeAt, loop.now + 30_000);
+    assert.equal(waitIn(loop.last).wakeAt, loop.now + 30_000);
     loop.turn(30_000).run();
     assert.deepEqual(loop.names("jobs"), []);
   });

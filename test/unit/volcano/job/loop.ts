@@ -1,4 +1,5 @@
 /** A job among its objects: steps taken by its decisions alone, on objects that are plain data; time is turned by hand. */
+
 import { mergePatch } from "../../../../shared/core/json.ts";
 import type { Key } from "../../../../shared/core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../../../shared/core/object.ts";
@@ -9,6 +10,7 @@ import { timeText } from "../../../../shared/core/time.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
 import { type Answering, asStep, resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 
 export const key: Key = { cluster: "here", kind: "Job", namespace: "ns", name: "j" };
 
@@ -223,12 +225,12 @@ export class Loop {
     let plan = this.decided([], reads, done);
     this.memory = plan.memory;
     if (dies) return plan;
-    for (; plan.more === true; plan = this.decided([], reads, done)) done.push(...this.act(plan));
+    for (; does(plan, "continue") === true; plan = this.decided([], reads, done)) done.push(...this.act(plan));
     this.act(plan);
     plan = { ...plan, stages: [done, ...plan.stages].filter(({ length }) => length > 0) };
     this.last = plan;
     if (plan.status !== undefined) this.tell(plan.status);
-    if (plan.forget === true) this.memory = undefined;
+    if (does(plan, "forget") === true) this.memory = undefined;
     return plan;
   }
 
@@ -250,7 +252,7 @@ export class Loop {
   run(): this {
     for (let steps = 0; steps < 40; steps += 1) {
       const before = this.count;
-      const { again } = this.step();
+      const again = does(this.step(), "again");
       if (!this.objects.has("jobs/j")) return this;
       if (again !== true && this.count === before) return this;
     }

@@ -1,6 +1,8 @@
 /** Policies over time: waits that are called off, levels that call each other off, and what upstream's users lose. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { waitIn } from "../../../support/plans.ts";
 import { Loop, task } from "./loop.ts";
 
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
@@ -15,7 +17,7 @@ describe("a policy that waits", () => {
     const loop = new Loop({ tasks: [task("w", 2)], policies: escalating }).running();
     loop.remove("pods", "j-w-0");
     loop.run();
-    assert.equal(loop.last?.wakeAt, loop.now + 600_000);
+    assert.equal(waitIn(loop.last).wakeAt, loop.now + 600_000);
     loop.pods("Running");
     loop.run();
     loop.turn(600_000).run();
@@ -38,7 +40,7 @@ describe("a policy that waits", () => {
     loop.run();
     loop.pods("Running", ["j-w-0"]);
     loop.run();
-    assert.equal(loop.last?.wakeAt, loop.now + 120_000);
+    assert.equal(waitIn(loop.last).wakeAt, loop.now + 120_000);
     loop.deeds.length = 0;
     loop.turn(120_000).run();
     assert.deepEqual(loop.deeds, ["delete pods j-w-1", "create pods j-w-1"]);

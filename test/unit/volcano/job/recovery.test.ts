@@ -1,9 +1,11 @@
 /** A job in another cluster: what had ended stays so, what was at work begins anew with pods of the next version. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
 import { recovery } from "../../../../shared/volcano/job/recovery.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 
 /** A job of one pod whose steps have led as far as `until` says. */
@@ -145,7 +147,7 @@ describe("a job that is reconnected with a pod missing", () => {
 
   test("waits for it while the window is open, and takes it for evicted when it is over", () => {
     const loop = missing();
-    const { returning, waitsFor, wakeAt } = loop.step();
+    const { returning, waitsFor, wakeAt } = waitIn(loop.step());
     assert.deepEqual([returning, wakeAt, loop.status().state?.phase], [true, loop.now + 30_000, "Running"]);
     assert.match(waitsFor ?? "", /^pod j-w-1 to come back, until /);
     loop.turn(30_000).run();
@@ -159,7 +161,7 @@ describe("a job that is reconnected with a pod missing", () => {
       ...back,
       metadata: { ...back.metadata, ownerReferences: loop.pod("j-w-0").metadata.ownerReferences ?? [] },
     });
-    assert.equal(loop.step().returning, undefined);
+    assert.equal(waitIn(loop.step()).returning, undefined);
     assert.equal(loop.status().state?.phase, "Running");
   });
 });

@@ -1,6 +1,8 @@
 /** Which one action a step takes: commands before all else, each once whoever dies when, and however much has happened. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { does } from "../../../support/plans.ts";
 import { eight, Loop, task } from "./loop.ts";
 
 const phaseOf = (loop: Loop): string | undefined => loop.status().state?.phase;
@@ -155,7 +157,7 @@ describe("a command", () => {
     order(loop, "c", "RestartJob");
     loop.run();
     assert.deepEqual([phaseOf(loop), loop.names("commands")], ["Completed", []]);
-    assert.equal(loop.last?.rests, true);
+    assert.equal(does(loop.last, "rest"), true);
   });
 });
 
@@ -174,7 +176,7 @@ describe("a phase is shown before something that has happened leads on from it",
       const loop = make();
       loop.put("jobs", { ...loop.job(), status: {} });
       loop.phases.length = 0;
-      assert.deepEqual([loop.step().again, loop.phases], [true, ["Running"]]);
+      assert.deepEqual([does(loop.step(), "again"), loop.phases], [true, ["Running"]]);
       loop.step();
       assert.deepEqual(loop.phases, ["Running", "Restarting"]);
     });

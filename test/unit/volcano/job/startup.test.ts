@@ -1,8 +1,10 @@
 /** A job whose pods do not start: what it waits for, and the warning, once for each reason. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import type { Memory } from "../../../../shared/volcano/job/memory.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { Loop, task } from "./loop.ts";
 
 const placed = (reason: string, message: string): object => ({
@@ -38,7 +40,10 @@ describe("pods of a job that do not start", () => {
   test("past their grace are what the job waits for, and a warning says what to do, once", () => {
     const loop = mountFails(pendingFor(60_000));
     const plan = loop.step();
-    assert.match(plan.waitsFor ?? "", /pod j-w-0 does not start \(FailedMount: .* configmap "app" not found\)$/);
+    assert.match(
+      waitIn(plan).waitsFor ?? "",
+      /pod j-w-0 does not start \(FailedMount: .* configmap "app" not found\)$/,
+    );
     assert.deepEqual(warningsIn(plan), [
       'task pod j-w-0 does not start: FailedMount: MountVolume.SetUp failed for volume "c" : configmap "app" not found; create configmap app in namespace ns, or correct the name',
     ]);
@@ -47,8 +52,8 @@ describe("pods of a job that do not start", () => {
 
   test("within it are looked at again, and nothing is told", () => {
     const plan = mountFails(pendingFor(10_000)).step();
-    assert.deepEqual([warningsIn(plan), plan.pollMs], [[], 30_000]);
-    assert.doesNotMatch(plan.waitsFor ?? "", /does not start/);
+    assert.deepEqual([warningsIn(plan), waitIn(plan).pollMs], [[], 30_000]);
+    assert.doesNotMatch(waitIn(plan).waitsFor ?? "", /does not start/);
   });
 
   test("whom no node takes are told by their condition", () => {
@@ -61,7 +66,7 @@ describe("pods of a job that do not start", () => {
 
   test("behind a scheduling gate wait for their group, and nothing is told", () => {
     const plan = pendingFor(60_000, placed("SchedulingGated", "")).step();
-    assert.deepEqual([warningsIn(plan), plan.pollMs], [[], undefined]);
+    assert.deepEqual([warningsIn(plan), waitIn(plan).pollMs], [[], undefined]);
   });
 
   test("the warning is told before it is remembered: who dies in between leaves it to the next", () => {

@@ -1,9 +1,11 @@
 /** What a job's steps spare: looks that say nothing new, steps that would find nothing to do, and waits for what has gone. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Query } from "../../../../shared/core/query.ts";
 import { decide } from "../../../../shared/volcano/job/decide.ts";
 import { volcanoJob } from "../../../../shared/volcano/job/operator.ts";
+import { does, waitIn } from "../../../support/plans.ts";
 import { eight, key, Loop, task } from "./loop.ts";
 
 const restarting = (action: string) => ({
@@ -36,16 +38,20 @@ describe("a new job", () => {
 
   test("shows all that is to be remembered of it, unless it shares more than its group, and until it is let in", () => {
     const spec = { tasks: [task("w", 2)] };
-    const first = (more: Readonly<Record<string, unknown>>) => new Loop({ ...spec, ...more }).step().shown;
+    const first = (more: Readonly<Record<string, unknown>>) =>
+      new Loop({ ...spec, ...more }).step().safety?.statusIsRecord;
     assert.deepEqual([first({}), first({ plugins: { svc: [] } })], [true, undefined]);
     const admitted = new Loop(spec);
     admitted.step();
     admitted.admit();
-    assert.equal(admitted.step().shown, undefined);
+    assert.equal(admitted.step().safety?.statusIsRecord, undefined);
   });
 
   test("waits for its group without another step", () => {
-    assert.deepEqual([loop.last?.staleSafe, loop.last?.again, loop.last?.pollMs], [true, undefined, 15_000]);
+    assert.deepEqual(
+      [loop.last?.safety?.staleSafe, does(loop.last, "again"), waitIn(loop.last).pollMs],
+      [true, undefined, 15_000],
+    );
   });
 
   test("that another has left behind is asked for both of its groups", () => {
@@ -63,10 +69,10 @@ describe("a step that goes by what is watched", () => {
   test("may end whoever the policy is about, once they were asked for, and whoever was to be ended before", () => {
     const loop = new Loop(restarting("RestartPod")).running();
     loop.fail("j-w-1", 3);
-    assert.equal(loop.step().staleSafe, true);
+    assert.equal(loop.step().safety?.staleSafe, true);
     const all = new Loop(restarting("RestartJob")).running();
     all.fail("j-w-1", 3);
-    assert.equal(all.step().staleSafe, true);
+    assert.equal(all.step().safety?.staleSafe, true);
   });
 
   test("asks for who has failed only where what is watched may be behind, for who was evicted always", () => {
@@ -102,14 +108,14 @@ describe("a step that goes by what is watched", () => {
     const aborting = new Loop(restarting("AbortJob")).running();
     aborting.fail("j-w-1", 3);
     aborting.step();
-    assert.deepEqual([aborting.step().staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
+    assert.deepEqual([aborting.step().safety?.staleSafe, aborting.memory?.phase], [undefined, "Aborted"]);
     const shrinking = new Loop(restarting("RestartJob")).running();
     shrinking.change("jobs", "j", { spec: { tasks: [task("w", 1)] } });
-    assert.equal(shrinking.step().staleSafe, undefined);
+    assert.equal(shrinking.step().safety?.staleSafe, undefined);
     const done = new Loop(restarting("RestartJob")).running();
     done.pods("Succeeded");
     done.step();
-    assert.deepEqual([done.memory?.phase, done.last?.staleSafe], ["Completed", undefined]);
+    assert.deepEqual([done.memory?.phase, done.last?.safety?.staleSafe], ["Completed", undefined]);
   });
 
   test("shows a phase that it did not come to only if it wins for it", () => {
@@ -118,8 +124,8 @@ describe("a step that goes by what is watched", () => {
     loop.fail("j-w-1", 3);
     loop.step();
     loop.memory = late;
-    assert.equal(loop.step().fenced, true);
-    assert.equal(new Loop(restarting("RestartPod")).step().fenced, undefined);
+    assert.equal(loop.step().safety?.fenced, true);
+    assert.equal(new Loop(restarting("RestartPod")).step().safety?.fenced, undefined);
   });
 });
 
@@ -171,13 +177,13 @@ describe("a job of many pods", () => {
   test("makes them in one step, each once", () => {
     const loop = many(1_000);
     assert.equal(loop.deeds.length, 1_000);
-    assert.deepEqual([loop.last?.more, loop.last?.again], [undefined, undefined]);
+    assert.deepEqual([does(loop.last, "continue"), does(loop.last, "again")], [undefined, undefined]);
   });
 
   test("leaves to the next step what would take too long", () => {
     const loop = many(3_000);
     assert.equal(loop.deeds.length, 1_600);
-    assert.equal(loop.last?.again, true);
+    assert.equal(does(loop.last, "again"), true);
   });
 });
 
@@ -194,10 +200,10 @@ test("a group that is left behind is looked for twice before it is believed to b
 test("events that an action leaves are acted on in another step at once", () => {
   const loop = new Loop({ ...restarting("RestartPod"), maxRetry: 9 }).running();
   loop.fail("j-w-1", 3);
-  assert.equal(loop.step().again, undefined);
+  assert.equal(does(loop.step(), "again"), undefined);
   loop.fail("j-w-0", 3);
   loop.fail("j-w-2", 3);
-  assert.equal(loop.step().again, true);
+  assert.equal(does(loop.step(), "again"), true);
 });
 
 describe("what is watched for a job", () => {

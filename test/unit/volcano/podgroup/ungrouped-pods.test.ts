@@ -1,10 +1,12 @@
 /** Groups of pods that nobody has grouped: made where upstream makes them, by every step of any of their pods alike. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../shared/core/object.ts";
 import type { Plan } from "../../../../shared/core/plan.ts";
 import { volcanoPod } from "../../../../shared/volcano/podgroup/ungrouped-pods.ts";
 import { resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 
 const key = { cluster: "here", kind: "Pod", namespace: "ns", name: "p" };
 
@@ -98,7 +100,8 @@ describe("nothing is done about", () => {
   ] as const;
   for (const [what, object] of idle)
     test(what, () => {
-      const { stages, forget } = planned(object);
+      const plan = planned(object);
+      const [stages, forget] = [plan.stages, does(plan, "forget")];
       assert.deepEqual([stages, forget], [[], true]);
     });
 

@@ -9,6 +9,7 @@ import type { QueueOptions } from "../../../../shared/volcano/queue/decide.ts";
 import type { QueueMemory } from "../../../../shared/volcano/queue/memory.ts";
 import { volcanoQueue } from "../../../../shared/volcano/queue/operator.ts";
 import { resultOf } from "../../../support/decisions.ts";
+import { does } from "../../../support/plans.ts";
 import { applyPatch } from "./merge.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -172,7 +173,7 @@ export class Hall {
     this.memories.set(name, plan.memory);
     if (dies) return plan;
     for (const effect of plan.stages.flat()) this.perform(effect);
-    if (plan.more === true) return this.step(name, false, [...done, ...plan.stages.flat()]);
+    if (does(plan, "continue") === true) return this.step(name, false, [...done, ...plan.stages.flat()]);
     const status = JSON.stringify(plan.status);
     if (status !== JSON.stringify(this.at("queues", name)["status"] ?? {}))
       this.put("queues", { ...this.at("queues", name), status: plan.status });

@@ -1,9 +1,11 @@
 /** Runs that fail: whose fault it was, what it costs, when the next one comes; and runs that take too long to come up. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { causeOf } from "../../../../../shared/spark/application/driver/failure-causes.ts";
 import type { Memory } from "../../../../../shared/spark/application/memory.ts";
+import { does, waitIn } from "../../../../support/plans.ts";
 import { application, decided, digested, driver, eight, pod, remembered, type Short, said, spec } from "../scenes.ts";
 
 const annotated = (annotations: Readonly<Record<string, string>>, more: object = {}) =>
@@ -160,7 +162,7 @@ describe("a driver that does not start", () => {
 
   test("is waited for until its time is over, and the step comes back for it", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [stuck], now: eight - 1_000 });
-    assert.deepEqual([plan.memory.state.phase, plan.wakeAt], ["SUBMITTED", eight]);
+    assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", eight]);
   });
 
   test("is then ended, and the run has failed with what kept it", () => {
@@ -173,7 +175,7 @@ describe("a driver that does not start", () => {
   test("is ended in every later step, too, though the deletion was lost and it runs by now", () => {
     const { plan } = decided({ object: annotated(asked), memory, pods: [stuck] });
     const later = decided({ object: annotated(asked), memory: plan.memory, pods: [pod()] }).plan;
-    assert.deepEqual([later.memory.state.phase, later.rests], ["FAILED", undefined]);
+    assert.deepEqual([later.memory.state.phase, does(later, "rest")], ["FAILED", undefined]);
     assert.ok(later.stages.flat().map(said).includes("delete pods spark-pi-driver if it is driver-1"));
     const last = decided({ object: annotated(asked), memory: later.memory, pods: [pod()] }).plan;
     assert.ok(last.stages.flat().map(said).includes("delete pods spark-pi-driver if it is driver-1"));
@@ -182,12 +184,12 @@ describe("a driver that does not start", () => {
   test("has its time from when its pod was made, however long ago it was planned", () => {
     const made = { ...stuck, metadata: { ...stuck.metadata, creationTimestamp: "2026-11-02T07:59:50Z" } };
     const { plan } = decided({ object: annotated(asked), memory, pods: [made] });
-    assert.deepEqual([plan.memory.state.phase, plan.wakeAt], ["SUBMITTED", eight + 50_000]);
+    assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", eight + 50_000]);
   });
 
   test("is waited for as upstream does if nobody asks", () => {
     const { plan } = decided({ object: application(), memory, pods: [stuck], now: eight + 86_400_000 });
-    assert.deepEqual([plan.memory.state.phase, plan.wakeAt], ["SUBMITTED", undefined]);
+    assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], ["SUBMITTED", undefined]);
   });
 
   test("because of its image costs no retry where the platform's failures cost none", () => {
@@ -239,7 +241,7 @@ describe("executors that do not start", () => {
       const told = status === undefined ? {} : { status: { submissionID: "submission-1", executorState: status } };
       const object = application({ spec: whole, metadata: { annotations: asked }, ...told });
       const { plan } = decided({ object, memory: { ...memory, spec: digested(whole) }, pods });
-      assert.deepEqual([plan.memory.state.phase, plan.wakeAt], want);
+      assert.deepEqual([plan.memory.state.phase, waitIn(plan).wakeAt], want);
     });
   }
 

@@ -1,8 +1,10 @@
 /** Runs on machines that do not answer: how long their driver is waited for, and what is left of them when they are cleared away. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import type { ProbeResult } from "../../../../../shared/core/query.ts";
+import { waitIn } from "../../../../support/plans.ts";
 import { at, heard, hidden, node } from "../attended.ts";
 import { application, asked, decided, driver, eight, pod, remembered, type Short, said } from "../scenes.ts";
 
@@ -126,8 +128,8 @@ describe("a driver on a machine that does not answer", () => {
       const { state } = plan.memory;
       assert.equal(state.phase, phase);
       assert.equal("error" in state ? state.error : undefined, error);
-      assert.equal(plan.wakeAt, wakeAt ?? plan.wakeAt);
-      assert.match(plan.waitsFor ?? "", waits ?? /^/);
+      assert.equal(waitIn(plan).wakeAt, wakeAt ?? waitIn(plan).wakeAt);
+      assert.match(waitIn(plan).waitsFor ?? "", waits ?? /^/);
       assert.ok(looks.map(asked).includes("peek nodes node-1"));
     });
 
@@ -247,7 +249,7 @@ describe("what is left of a run on machines that do not answer", () => {
           .map(said),
         does,
       );
-      assert.match(plan.waitsFor ?? "", waits);
-      assert.equal(plan.wakeAt, wakeAt);
+      assert.match(waitIn(plan).waitsFor ?? "", waits);
+      assert.equal(waitIn(plan).wakeAt, wakeAt);
     });
 });

@@ -1,4 +1,5 @@
 /** Steps of a run whose executors are Rekindle's: what is made, what is asked, who is ended, and what leaves the run alone. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
@@ -7,6 +8,7 @@ import type { ProbeResult } from "../../../../../shared/core/query.ts";
 import type { Memory } from "../../../../../shared/spark/application/memory.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { waitIn } from "../../../../support/plans.ts";
 import { application, asked, decided, driver, eight, pod, remembered, said, spec } from "../scenes.ts";
 
 const annotations = { "rekindle.dev/executors": "own" };
@@ -213,7 +215,7 @@ describe("a step of a run that Rekindle allocates for", () => {
       });
       assert.deepEqual(plan.stages.flat().map(said).filter(notOfTheRun).map(brief), row.does);
       assert.deepEqual(looks.map(asked).slice(1), row.looks ?? []);
-      assert.match(plan.waitsFor ?? "", row.waits ?? /the driver to finish/);
+      assert.match(waitIn(plan).waitsFor ?? "", row.waits ?? /the driver to finish/);
       assert.equal(plan.memory.state.phase, "RUNNING");
     });
 });
@@ -222,7 +224,7 @@ describe("the ids that a step hands out", () => {
   test("are saved with it, as on their way", () => {
     const { plan } = decided({ object: app(3), memory: memory(), pods: [pod()] });
     assert.deepEqual(plan.memory.allotment?.underway, [{ ids: "1001-1003", at: eight, until: eight + 10_000 }]);
-    assert.deepEqual([plan.memory.allotment?.next, plan.createWithinMs], [1004, 3_000]);
+    assert.deepEqual([plan.memory.allotment?.next, plan.safety?.createWithinMs], [1004, 3_000]);
   });
 
   test("are not used again when the server refused them, and the next ones wait", () => {
@@ -234,7 +236,7 @@ describe("the ids that a step hands out", () => {
     assert.deepEqual(plan.stages.flat().map(said).map(brief), ["tell ExecutorRefused"]);
     assert.deepEqual(plan.memory.allotment?.underway, []);
     assert.equal(plan.memory.allotment?.next, 1004);
-    assert.equal(plan.wakeAt, eight + 5_000);
+    assert.equal(waitIn(plan).wakeAt, eight + 5_000);
   });
 });
 

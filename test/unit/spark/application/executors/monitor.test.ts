@@ -1,6 +1,8 @@
 /** What is recorded of executors, and what becomes of the pods of those that ended. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { waitIn } from "../../../../support/plans.ts";
 import { executor, uidOf } from "../../executors/pods.ts";
 import { at, both, failed, living, type Row, status, tested } from "../attended.ts";
 import { application, decided, driver, eight, pod, remembered, said } from "../scenes.ts";
@@ -127,7 +129,7 @@ test("of more ended pods than one step deletes, the rest waits for the news of t
   const memory = remembered({ driver, executors: { attempt: 1, over: "1-130", lost: { finished: 130 } } });
   const { plan, before } = decided({ object, memory, pods: [pod(), ...gone] });
   const deletions = [...before, ...plan.stages.flat()].map(said).filter((line) => line.startsWith("delete pods"));
-  assert.deepEqual([deletions.length, plan.pollMs, plan.wakeAt], [100, undefined, undefined]);
+  assert.deepEqual([deletions.length, waitIn(plan).pollMs, waitIn(plan).wakeAt], [100, undefined, undefined]);
 });
 
 const done = pod({ phase: "Succeeded", exitCode: 0, finishedAt: "2026-11-02T07:59:58Z" });

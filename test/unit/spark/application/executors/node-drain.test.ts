@@ -1,10 +1,12 @@
 /** A node is about to go: where Rekindle makes executors others run first, where the driver does its node is closed first. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Stored } from "../../../../../shared/core/object.ts";
 import { relevant } from "../../../../../shared/spark/application/run-spec.ts";
 import { applicationWatcher } from "../../../../../shared/spark/application/watches.ts";
 import { begun } from "../../../../../shared/spark/executors/allotment.ts";
+import { waitIn } from "../../../../support/plans.ts";
 import { executor } from "../../executors/pods.ts";
 import { at, both, heard, hidden, living, type Row, status, tested } from "../attended.ts";
 import { application, decided, driver, pod, remembered, said, spec } from "../scenes.ts";
@@ -233,7 +235,7 @@ describe("an executor of Rekindle's own on a node that goes", () => {
       const { plan, before } = decided({ object: app, memory: made, pods: [pod(), ...pods], ...when });
       const lines = [...before, ...plan.stages.flat()].map(said).filter((line) => /^(create|delete)/.test(line));
       assert.deepEqual(lines.map(short), does);
-      assert.equal(plan.wakeAt, wakeAt);
+      assert.equal(waitIn(plan).wakeAt, wakeAt);
     });
 
   test("has its replacement put elsewhere", () => {

@@ -80,6 +80,12 @@ const workloadsOf = async (cluster: Cluster, known: readonly Upstream[]): Promis
   };
 };
 
+type Working = Lookout & {
+  /** Signs in the objects themselves. */
+  readonly written: readonly string[];
+  readonly date: number;
+};
+
 /**
  * Signs of `known` beside their leases: Deployments, Ready pods, and fresh writes of the status of `ours`. The API server's
  * clock, which `date` is, decides whether a status is fresh.
@@ -88,11 +94,11 @@ export const findWorkers = async (
   cluster: Cluster,
   known: readonly Upstream[],
   ours: Ours = async function* () {},
-): Promise<Lookout & { readonly date: number }> => {
+): Promise<Working> => {
   const { date } = await cluster.get({ resource: namespaces, name: "kube-system" });
   const [{ blind, ...running }, written] = await Promise.all([workloadsOf(cluster, known), writersIn(ours, date)]);
   const signs = signsOf(known, { leases: [], ...running, now: date });
-  return { signs: [...signs, ...written.signs], blind: [...blind, ...written.blind], date };
+  return { signs, written: written.signs, blind: [...blind, ...written.blind], date };
 };
 
 /**
@@ -107,7 +113,7 @@ export const findOtherControllers = async (
 ): Promise<Lookout> => {
   const [held, working] = await Promise.all([lookAt(cluster, leases), findWorkers(cluster, known, ours)]);
   const led = signsOf(withNames(known, names), { leases: held.items, deployments: [], now: working.date });
-  return { signs: [...led, ...working.signs], blind: [...held.blind, ...working.blind] };
+  return { signs: [...led, ...working.signs, ...working.written], blind: [...held.blind, ...working.blind] };
 };
 
 /** Signs of `known`, and of who holds one of the leases `names`, by their leases alone: cheap enough to be asked for all the time. */

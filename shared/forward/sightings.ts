@@ -7,11 +7,19 @@ import type { Cursors } from "./cursors.ts";
 const sighting = z.object({
   /** By the API server's clock, epoch ms. */
   at: z.number(),
-  /** Signs by the name of the upstream. */
+  /** What runs, by the name of the upstream. */
   signs: z.record(z.string(), z.array(z.string())),
+  /** Who has just written, by the name of the upstream. */
+  written: z.record(z.string(), z.array(z.string())).default({}),
 });
 
 export type Sighting = z.infer<typeof sighting>;
+
+/** Every sign of an upstream that was seen. */
+export const signsIn = ({ signs, written }: Sighting, name: string): readonly string[] => [
+  ...(signs[name] ?? []),
+  ...(written[name] ?? []),
+];
 
 export type Sightings = {
   /** Undefined when nobody has looked, or what was kept cannot be read. */
@@ -25,7 +33,7 @@ export const trustedMs = 7_200_000;
 const renewedMs = 3_600_000;
 
 /** How long ago a status was written is no news. */
-const gistOf = ({ signs }: Sighting): string => JSON.stringify(signs).replace(/\b\d+ s ago/g, "");
+const gistOf = ({ signs, written }: Sighting): string => JSON.stringify({ signs, written }).replace(/\b\d+ s ago/g, "");
 
 /** Kept where cursors are. */
 export const openSightings = (cursors: Cursors, key: Key): Sightings => {

@@ -116,7 +116,7 @@ const isMeantToRun = (deployment: Obj): boolean => at(deployment, "spec", "repli
 const placeOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
 /** A controller at work writes now and then; one that was stopped has not for this long. */
-const freshMs = 60_000;
+export const freshMs = 60_000;
 
 /** Ourselves, people at a terminal, and Volcano's schedulers, which stay and write what queues have been given. */
 const harmless = /^(rekindle|kubectl|vc-(agent-)?scheduler)/;

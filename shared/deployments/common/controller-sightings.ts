@@ -12,6 +12,8 @@ import type { Chosen } from "./namespaces.ts";
 
 /** How often a forwarder looks. */
 const lookMs = 30_000;
+/** Its watches have shown by then who writes. */
+const firstLookMs = 1_000;
 
 /** Where it is kept, of a deployment that watches these namespaces. */
 export const sightingKey = (cluster: string, watched: readonly string[]): Key =>
@@ -58,14 +60,16 @@ export const openSighter = (parts: Parts): Sighter => {
     sightings,
     look: async () => {
       const signs: Record<string, string[]> = {};
+      const written: Record<string, string[]> = {};
       let at = 0;
       for (const family of runHere(groups)) {
         const found = await findWorkers(cluster, [family], oursOf(transport, scope, [family]));
         for (const line of found.blind) tell(blindLine(line));
         signs[family.name] = [...found.signs];
+        written[family.name] = [...found.written];
         at = found.date;
       }
-      const seen = { at, signs };
+      const seen = { at, signs, written };
       await sightings.save(seen).catch((cause: unknown) => {
         tell(
           `what was seen of other controllers cannot be kept, and every function looks for itself: ${messageOf(cause)}`,
@@ -78,12 +82,18 @@ export const openSighter = (parts: Parts): Sighter => {
 
 type Watching = Pick<Parts, "cluster" | "groups" | "report"> & {
   readonly sightings: Sightings;
-  readonly writers: Pick<Writers, "signs">;
+  readonly writers: Pick<Writers, "signs" | "knowsAll">;
 };
 
-/** What a forwarder sees: workloads by a look, writes by its watches. Undefined where it may not see all, so that others look themselves. */
-const forwardersLook = async ({ cluster, groups, writers, report }: Watching): Promise<Sighting | undefined> => {
+/**
+ * What a forwarder sees: workloads by a look, writes by its watches. Of writes before its watches began the record alone
+ * knows. Undefined where it may not see all, so that others look themselves.
+ */
+const forwardersLook = async (watching: Watching): Promise<Sighting | undefined> => {
+  const { cluster, groups, writers, report, sightings } = watching;
+  const kept = await sightings.load();
   const signs: Record<string, string[]> = {};
+  const written: Record<string, string[]> = {};
   let at = 0;
   for (const family of runHere(groups)) {
     const found = await findWorkers(cluster, [family]);
@@ -91,10 +101,13 @@ const forwardersLook = async ({ cluster, groups, writers, report }: Watching): P
       report("debug", blindLine(found.blind.join("; ")));
       return undefined;
     }
-    signs[family.name] = [...found.signs, ...writers.signs(family.groups, found.date)];
+    signs[family.name] = [...found.signs];
+    const seen = writers.signs(family.groups, found.date);
+    const before = writers.knowsAll(found.date) || seen.length > 0 ? [] : kept?.written[family.name];
+    written[family.name] = [...seen, ...(before ?? [])];
     at = found.date;
   }
-  return { at, signs };
+  return { at, signs, written };
 };
 
 /** One look of a forwarder: what it sees is kept when it is news. A look that fails changes nothing. */
@@ -117,7 +130,7 @@ export const startSighting = (watching: Watching): (() => Promise<void>) => {
       if (!stopped) timer = setTimeout(go, lookMs);
     });
   };
-  go();
+  timer = setTimeout(go, firstLookMs);
   return async () => {
     stopped = true;
     clearTimeout(timer);

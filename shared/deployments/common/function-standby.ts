@@ -6,7 +6,7 @@
 import type { Operator } from "../../core/operator.ts";
 import type { Cluster, Report } from "../../engine/ports.ts";
 import { findLeaders } from "../../forward/controller-detection.ts";
-import { type Sighting, trustedMs } from "../../forward/sightings.ts";
+import { type Sighting, signsIn, trustedMs } from "../../forward/sightings.ts";
 import { upstreams } from "../../kube/upstream-controllers.ts";
 import type { Sighter } from "./controller-sightings.ts";
 
@@ -49,18 +49,18 @@ export const openStanding = (settings: Settings): FunctionStanding => {
     told.add(line);
   };
   let seen: { readonly sighting: Sighting; readonly at: number } | undefined;
-  const seenNow = async (date: number): Promise<Sighting["signs"]> => {
-    if (sighter === undefined) return {};
+  const seenNow = async (name: string, date: number): Promise<readonly string[]> => {
+    if (sighter === undefined) return [];
     if (seen === undefined || now() - seen.at >= rereadMs)
       seen = { sighting: await (looks ? sighter.look() : sighted(sighter, date)), at: now() };
-    return seen.sighting.signs;
+    return signsIn(seen.sighting, name);
   };
   const look = async (): Promise<ReadonlySet<string>> => {
     const led = new Set<string>();
     for (const family of families) {
       const leading = await findLeaders(cluster, leases, [family]);
       for (const line of leading.blind) tell(`cannot see whether another controller is alive: ${line}`);
-      const signs = [...leading.signs, ...((await seenNow(leading.date))[family.name] ?? [])];
+      const signs = [...leading.signs, ...(await seenNow(family.name, leading.date))];
       if (signs.length === 0) continue;
       tell(`stands aside: ${signs.join("; ")}; nothing is written for its kinds meanwhile`);
       for (const group of family.groups) led.add(group);

@@ -4,10 +4,15 @@ import { describe, mock, test } from "node:test";
 import { memoryCheckpoints } from "../../../../shared/adapters/checkpoints/memory.ts";
 import { openCluster } from "../../../../shared/adapters/kubernetes/cluster.ts";
 import { request } from "../../../../shared/adapters/kubernetes/requests.ts";
-import { openSighter, sightingKey, startSighting } from "../../../../shared/deployments/common/controller-sightings.ts";
+import {
+  openSighter,
+  sightingKey,
+  sightOnce,
+  startSighting,
+} from "../../../../shared/deployments/common/controller-sightings.ts";
 import { openStanding } from "../../../../shared/deployments/common/function-standby.ts";
 import { openCursors } from "../../../../shared/forward/cursors.ts";
-import { openSightings } from "../../../../shared/forward/sightings.ts";
+import { openSightings, signsIn } from "../../../../shared/forward/sightings.ts";
 import { openWriters } from "../../../../shared/forward/writers.ts";
 import { openSimulator, type Simulator } from "../../../../shared/simulator/open.ts";
 import { controllerPod, deploymentOf, queueObject, writeStatus } from "../../../support/beside.ts";
@@ -93,10 +98,10 @@ describe("functions beside a controller that elects no leader", () => {
     const simulator = openSimulator({ crds });
     const { world, standing, sightings, lists } = open(simulator);
     const at = simulator.clock.now();
-    await sightings.save({ at, signs: {} });
+    await sightings.save({ at, signs: {}, written: {} });
     const one = standing();
     assert.equal(await one.aside("Job"), false);
-    await sightings.save({ at, signs: { Volcano: ["it is there"] } });
+    await sightings.save({ at, signs: { Volcano: ["it is there"] }, written: {} });
     world.now = 30_000;
     assert.equal(await one.aside("Job"), true);
     assert.deepEqual(lists, []);
@@ -118,7 +123,10 @@ describe("a forwarder", () => {
     const parts = { cluster, groups, report, sightings, writers };
     await startSighting(parts)();
     const stop = startSighting(parts);
-    const seen = async (name: string): Promise<string> => (await sightings.load())?.signs[name]?.join() ?? "";
+    const seen = async (name: string): Promise<string> => {
+      const kept = await sightings.load();
+      return kept === undefined ? "" : signsIn(kept, name).join();
+    };
     const turn = async (): Promise<void> => {
       for (let left = 50; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
       simulator.clock.advanceTo(simulator.clock.now() + 30_000);
@@ -141,5 +149,35 @@ describe("a forwarder", () => {
       mock.timers.reset();
       await stop();
     }
+  });
+
+  test("in a fresh environment keeps what the record says of writes, until it has watched for a minute", async () => {
+    const simulator = openSimulator({ crds, managedFields: true });
+    const { cluster, report, sightings } = open(simulator);
+    const written = { Volcano: ["vc-controller-manager wrote the status of Queue /q 5 s ago"] };
+    await sightings.save({ at: simulator.clock.now(), signs: {}, written });
+    const watching = { cluster, groups, report, sightings, writers: openWriters() };
+    const keptAfter = async (ms: number): Promise<readonly string[] | undefined> => {
+      simulator.clock.advanceTo(simulator.clock.now() + ms);
+      await sightOnce(watching);
+      return (await sightings.load())?.written["Volcano"];
+    };
+    assert.deepEqual([await keptAfter(0), await keptAfter(30_000)], [written.Volcano, written.Volcano]);
+    assert.deepEqual(await keptAfter(30_000), []);
+  });
+
+  test("looks when its watches have shown who writes, so that a short window is enough", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const simulator = openSimulator({ crds, managedFields: true });
+    const { cluster, report, sightings } = open(simulator);
+    const writers = openWriters();
+    const stop = startSighting({ cluster, groups, report, sightings, writers });
+    await on(simulator, "/apis/scheduling.volcano.sh/v1beta1/queues", queueObject);
+    const { body } = await writeStatus(simulator.transport, "vc-controller-manager/v1");
+    writers.see({ apiVersion: "scheduling.volcano.sh/v1beta1", kind: "Queue", ...JSON.parse(body) });
+    mock.timers.tick(1_000);
+    mock.timers.reset();
+    await stop();
+    assert.match((await sightings.load())?.written["Volcano"]?.join() ?? "", /wrote the status of Queue/);
   });
 });

@@ -303,4 +303,22 @@ export const mutants: readonly Mutant[] = [
     replace: "",
     tests: ["spark/application/ahead.test.ts"],
   },
+  {
+    name: "server-start-unwatched",
+    promise: "a Connect server that does not start is told of",
+    file: "shared/spark/connect/startup.ts",
+    find: "pods: settled(starting === undefined ? [] : [starting.pod]),",
+    replace: "pods: settled([]),",
+    scenarios: ["connect-unplaced"],
+    fault: "message-lost",
+  },
+  {
+    name: "holdup-held-before-told",
+    promise: "what keeps a pod from starting is told before the record says that it was",
+    file: "shared/kube/startup.ts",
+    find: "memory: view.memory ?? plan.memory,",
+    replace: "memory: { ...plan.memory, held: [...known, gist].slice(-mostTold) },",
+    scenarios: ["connect-unplaced"],
+    fault: "crash-.*",
+  },
 ];

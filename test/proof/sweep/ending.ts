@@ -56,6 +56,10 @@ export const forgotten: readonly { readonly what: string; readonly reason: strin
     what: "a checkpoint's spec.memory.held",
     reason: "a fault makes a pod wait longer than its grace, or less long: the warnings that were told are compared",
   },
+  {
+    what: "the name of the event PodNotStarting of a SparkConnect",
+    reason: "derived from the server's UID, which is drawn later when a fault costs draws; what it says is compared",
+  },
   { what: "UIDs of commands in a job's record", reason: "their names are drawn by the server" },
   {
     what: "the order of a job's tasks whose end was an event",
@@ -133,9 +137,10 @@ const place: ReadonlySet<string> = new Set(["spec.nodeName"]);
 /** Nobody decides by where it has been. */
 const unread: ReadonlySet<string> = new Set(["spec.saves", "spec.memory.history", "metadata.generation", seal]);
 
-/** Events of Volcano's kinds and those of an order are named after times, or after what else differs from run to run. */
+/** Events of Volcano's kinds, those of an order, and of a Connect server's start are named after times, or after what else differs from run to run. */
 const isNamedAfterTime = (event: Item): boolean =>
   event["reason"] === "RekindleCleanedUp" ||
+  (event["reason"] === "PodNotStarting" && textAt(event, "involvedObject", "kind") === "SparkConnect") ||
   ["Job", "JobFlow", "CronJob", "Queue"].includes(textAt(event, "involvedObject", "kind") ?? "");
 
 /** Lists of a record that are sets: tasks whose completion, or exhaustion, was an event. */

@@ -1,12 +1,15 @@
 /** Other lives of an application than those that are swept whole: how it is born, interrupted, upgraded under, and ends. */
 import type { Change } from "../../../shared/simulator/store.ts";
 import { appName, base, driverRuns, executorRuns, type Scenario, stateIs } from "./plot.ts";
+import { connect, connectSpec } from "./recoveries.ts";
 
 const rerun = { type: "OnFailure", onFailureRetries: 2, onFailureRetryInterval: 3 } as const;
 const otherDigest = "0".repeat(64);
 
-const isDriverMade = ({ type, table, object }: Change): boolean =>
-  type === "ADDED" && table === "pods" && object.metadata.name === `${appName}-driver`;
+const isMade =
+  (role: "driver" | "server") =>
+  ({ type, table, object }: Change): boolean =>
+    type === "ADDED" && table === "pods" && object.metadata.name === `${appName}-${role}`;
 
 export const lives: readonly Scenario[] = [
   {
@@ -17,14 +20,37 @@ export const lives: readonly Scenario[] = [
     acts: [
       {
         says: "kubectl patch: the scheduler that runs",
-        when: isDriverMade,
+        when: isMade("driver"),
         afterMs: 600_000,
         do: { act: "patch", spec: { driver: { schedulerName: "default-scheduler" } } },
       },
     ],
     ends: "COMPLETED",
+    tells: "PodNotStarting",
     breadth: "thin",
   },
+  connect({
+    name: "connect-unplaced",
+    what: "nobody runs the scheduler that a Connect server names, a warning says so, and its user names another one",
+    spec: { ...connectSpec, server: { template: { spec: { schedulerName: "gangs" } } } },
+    acts: [
+      {
+        says: "kubectl patch: the scheduler that runs",
+        when: isMade("server"),
+        afterMs: 600_000,
+        do: { act: "patch", spec: { server: { template: { spec: { schedulerName: "default-scheduler" } } } } },
+      },
+      {
+        says: "kubectl delete pod",
+        when: isMade("server"),
+        afterMs: 602_000,
+        do: { act: "remove", pod: `${appName}-server` },
+      },
+    ],
+    ends: "Ready",
+    tells: "PodNotStarting",
+    breadth: "thin",
+  }),
   {
     name: "upgrade",
     what: "a step's successor is of a newer version: the record's spec was normalised by the one before",

@@ -84,6 +84,12 @@ const played = async (stage: Stage): Promise<readonly string[]> => {
   return [...stage.oracle.violations(), ...(calm ? [] : ["end: it never comes to rest"])];
 };
 
+/** What the scenario's user was to be told of, and was not. */
+const untold = ({ scenario: { tells }, simulator: { store } }: Theatre): readonly string[] =>
+  tells === undefined || store.list("events").some((event) => event["reason"] === tells)
+    ? []
+    : [`end: no event ${tells}`];
+
 /** The run that all others are measured by. */
 export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   const scenes: Scene[] = [];
@@ -109,7 +115,8 @@ export const rehearse = async (theatre: Theatre): Promise<Rehearsal> => {
   const helped = stage.lateChanges > 0 && !waits ? ["end: without a fault, it came to its end only by a resync"] : [];
   const noisy = await disturb(stage);
   const wrong = phase === theatre.scenario.ends ? [] : [`end: ${phase} instead of ${theatre.scenario.ends}`];
-  return { ...rest, ending, phase, violations: [...violations, ...wrong, ...idle, ...helped, ...noisy] };
+  const violated = [...violations, ...wrong, ...idle, ...helped, ...noisy, ...untold(theatre)];
+  return { ...rest, ending, phase, violations: violated };
 };
 
 type Judged = { readonly blamed: readonly string[]; readonly allowed: readonly Allowed[] };

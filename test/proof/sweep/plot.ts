@@ -100,6 +100,8 @@ export type Scenario = {
   readonly listeners?: Listeners;
   /** The state that it ends in when nothing goes wrong; "gone" when the application is deleted. */
   readonly ends: string;
+  /** The reason of an event that its user is to see when nothing goes wrong. */
+  readonly tells?: string;
   /** Families of faults that outlast its own times: what they change is meant. */
   readonly without?: readonly string[];
   /** Families that a thin scenario is put to besides. */

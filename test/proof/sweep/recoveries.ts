@@ -170,14 +170,16 @@ const schedules: readonly Scenario[] = [
 export const isReady = ({ table, object }: Change): boolean =>
   table === "sparkconnects.sparkoperator.k8s.io" && at(object, "status", "state") === "Ready";
 
+export const connectSpec = {
+  sparkVersion: "4.1.1",
+  image: "docker.io/apache/spark:4.1.1",
+  server: { cores: 1, memory: "512m", template: { spec: { serviceAccount: "spark" } } },
+  executor: { instances: 1 },
+};
+
 export const connect = (told: Pick<Scenario, "name" | "what" | "acts" | "ends"> & Partial<Scenario>): Scenario => ({
   kind: "SparkConnect",
-  spec: {
-    sparkVersion: "4.1.1",
-    image: "docker.io/apache/spark:4.1.1",
-    server: { cores: 1, memory: "512m", template: { spec: { serviceAccount: "spark" } } },
-    executor: { instances: 1 },
-  },
+  spec: connectSpec,
   scripts: {},
   breadth: "sparse",
   ...told,

@@ -76,54 +76,73 @@ const tenOf = async (server: Server, namespace: string, word: string): Promise<n
   return (performance.now() - began) / 1_000;
 };
 
-const opened = (_server: Server, dir: string, name: string): Promise<HostUnderAttack> =>
-  openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn"]);
+/** `profile`: a folder for CPU profiles, one for each host. */
+type Place = { readonly dir: string; readonly profile: string | undefined };
 
-const ended = async (host: HostUnderAttack): Promise<void> => {
-  if ((await host.stop()) !== 0) throw new Error("the host did not end well");
+const opened = ({ dir, profile }: Place, name: string): Promise<HostUnderAttack> => {
+  const flags =
+    profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile, "--cpu-prof-name", `${name}.cpuprofile`];
+  return openHost(join(dir, "kubeconfig"), join(dir, `${name}.log`), ["--log-level", "warn"], flags);
+};
+
+/** A host of its own for a measurement; it ends with it, well or not. */
+const beside = async <T>(place: Place, name: string, measure: (host: HostUnderAttack) => Promise<T>): Promise<T> => {
+  const host = await opened(place, name);
+  try {
+    const measured = await measure(host);
+    if ((await host.stop()) !== 0) throw new Error("the host did not end well");
+    return measured;
+  } finally {
+    await host.kill();
+  }
 };
 
 /** How long the loop was blocked while a host started among so many. */
-const startAmong = async (server: Server, dir: string, count: number): Promise<readonly Figure[]> => {
+const startAmong = async (place: Place, count: number): Promise<readonly Figure[]> => {
   const since = Date.now();
-  const host = await opened(server, dir, "start");
-  await sleep(15_000);
-  const block = host.probe.longestSince(since);
-  const peak = host.resident();
-  await ended(host);
-  return [
-    { name: `fairness.start-among-${count}.longest-block`, value: block, unit: "ms", aim: 100 },
-    { name: `fairness.start-among-${count}.peak-rss`, value: peak, unit: "MiB", aim: 450 },
-  ];
+  return await beside(place, "start", async (host) => {
+    await sleep(15_000);
+    return [
+      {
+        name: `fairness.start-among-${count}.longest-block`,
+        value: host.probe.longestSince(since),
+        unit: "ms",
+        aim: 100,
+      },
+      { name: `fairness.start-among-${count}.peak-rss`, value: host.resident(), unit: "MiB", aim: 450 },
+    ];
+  });
 };
 
-/** Throws when work was wrong or missing; slow is only slow. */
-export const benchFairness = async (count: number): Promise<readonly Figure[]> => {
-  await build();
-  const dir = await mkdtemp(join(tmpdir(), "rekindle-fairness-"));
-  const server = await startServer();
-  try {
-    await writeFile(join(dir, "kubeconfig"), server.kubeconfig);
-    const host = await opened(server, dir, "crowd");
+/** Ten alone, ten while a crowd comes, and ten behind it. */
+const amongCrowd = (server: Server, place: Place, count: number): Promise<readonly Figure[]> =>
+  beside(place, "crowd", async (host) => {
     await tenOf(server, "small", "warm");
     const alone = await tenOf(server, "small", "alone");
     const aim = Math.round(200 * alone) / 100;
     const since = Date.now();
     const crowd = postAll(server, "large", "crowd", count);
     // The crowd is well under way when the others come.
-    await sleep(2_000);
-    const beside = await tenOf(server, "small", "beside");
-    await crowd;
+    const [among] = await Promise.all([sleep(2_000).then(() => tenOf(server, "small", "beside")), crowd]);
     const late = await tenOf(server, "small", "late");
     const block = host.probe.longestSince(since);
-    await ended(host);
     return [
       { name: "fairness.ten-alone", value: alone, unit: "s" },
-      { name: `fairness.ten-while-${count}-are-created`, value: beside, unit: "s", aim },
+      { name: `fairness.ten-while-${count}-are-created`, value: among, unit: "s", aim },
       { name: `fairness.ten-behind-${count}`, value: late, unit: "s", aim },
       { name: `fairness.longest-block-beside-${count}`, value: block, unit: "ms", aim: 100 },
-      ...(await startAmong(server, dir, count)),
     ];
+  });
+
+/** Throws when work was wrong or missing; slow is only slow. */
+export const benchFairness = async (count: number, profile: string | undefined): Promise<readonly Figure[]> => {
+  await build();
+  const dir = await mkdtemp(join(tmpdir(), "rekindle-fairness-"));
+  const place = { dir, profile };
+  const server = await startServer();
+  try {
+    await writeFile(join(dir, "kubeconfig"), server.kubeconfig);
+    return [...(await amongCrowd(server, place, count)), ...(await startAmong(place, count))];
   } finally {
     server.child.kill();
   }

@@ -13,7 +13,8 @@ const help = `npm run bench -- bundle | submit [--count N [--admission] | --burs
              --gang none: the host lets groups in (scheduler: a stand-in for Volcano's does); --part one | many | single; --profile DIR
   cloud      a deployment on AWS: starts of each function, requests, units and GB-seconds per application and per executor
              loss with records in a table, reaction, and the table of costs with its prices and formulas
-  fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them
+  fairness   N new objects of one tenant (default 10000) beside another's ten, and a host that starts among them;
+             --profile DIR leaves CPU profiles of the hosts
   functions  an application's life as functions behind a queue: invocations, requests, GB-seconds, starts
   restart    N settled SparkApplications on a real API server (default 10000), and a host that starts: writes, CPU, memory
   submit     N SparkApplications at once on a real API server (default 1000): time, CPU, memory, requests of the host,
@@ -41,7 +42,7 @@ const measure = async (
   if (name === "restart") return (await import("./restart.ts")).benchRestart(many ?? 10_000);
   if (name === "job") return (await import("./job/job.ts")).benchJob({ count: many ?? 1_000, gang, ...recovery });
   if (name === "cloud") return (await import("./cloud/cloud.ts")).benchCloud();
-  if (name === "fairness") return (await import("./fairness.ts")).benchFairness(many ?? 10_000);
+  if (name === "fairness") return (await import("./fairness.ts")).benchFairness(many ?? 10_000, recovery.profile);
   if (name === "functions") return (await import("./functions.ts")).benchFunctions();
   if (name === "submit" && burst !== undefined) return (await import("./burst.ts")).benchBurst(burst);
   if (name === "submit") return (await import("./submit.ts")).benchSubmit(many ?? 1_000, admission);

@@ -9,11 +9,12 @@
 import { forgetOldest } from "../core/bounded-map.ts";
 import { BudgetError } from "../core/errors.ts";
 import { type Key, textOf } from "../core/key.ts";
+import { openDecisionQueue } from "./decision-queue.ts";
 import type { Decision, Journal, Stop, TimeLimit } from "./ports.ts";
 
 export type Quarantine = {
-  /** Runs a part of a decision about this version of a key's object. Throws a BudgetError when it was stopped, or not begun. */
-  run<T>(key: Key, version: string, work: () => T): T;
+  /** Runs a part of a decision about this version of a key's object when its turn has come. Rejects with a BudgetError when it was stopped, or not begun. */
+  run<T>(key: Key, version: string, work: () => T): Promise<T>;
   /** A decision of the key came to its plan: nothing of its stops is remembered. */
   finished(key: Key): void;
 };
@@ -26,7 +27,16 @@ type Settings = {
   readonly journal?: Journal | undefined;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Monotonic, ms. */
+  readonly clock: () => number;
+  /** Runs work after the event loop has served what waits for it. */
+  readonly later: (work: () => void) => void;
+  /** How long decisions run before the event loop is served, ms; absent: 5. */
+  readonly sliceMs?: number;
 };
+
+/** A tenth of what a liveness probe would notice, with the longest usual decision behind it. */
+const usualSliceMs = 5;
 
 const firstWaitMs = 10_000;
 const longestWaitMs = 900_000;
@@ -49,7 +59,16 @@ const leftMs = (stop: Stop, version: string, now: number): number => {
   return now < stop.at ? 0 : Math.max(0, stop.at + wait - now);
 };
 
-export const openQuarantine = ({ limit, budgetMs, journal, now }: Settings): Quarantine => {
+export const openQuarantine = ({
+  limit,
+  budgetMs,
+  journal,
+  now,
+  clock,
+  later,
+  sliceMs = usualSliceMs,
+}: Settings): Quarantine => {
+  const queue = openDecisionQueue({ guard: limit, sliceMs, clock, later });
   const stops = new Map<string, Stop>((journal?.stops ?? []).map((stop) => [stop.key, stop]));
   const recent = new Map<string, readonly number[]>();
   const stopsIn = (namespace: string): readonly number[] =>
@@ -67,22 +86,35 @@ export const openQuarantine = ({ limit, budgetMs, journal, now }: Settings): Qua
     return stop;
   };
   if (journal?.died !== undefined) stopped(journal.died, 0);
+  const blamed = (decision: Decision, cause: unknown): unknown =>
+    cause instanceof BudgetError && cause.why === "stopped"
+      ? new BudgetError({ message, waitMs: waitMs(stopped(decision, 1)), why: "stopped" })
+      : cause;
   return {
-    run: (key, version, work) => {
+    run: async (key, version, work) => {
       const decision = { key: textOf(key), namespace: key.namespace, version };
       const before = stops.get(decision.key);
       const left = before === undefined ? 0 : leftMs(before, version, now());
       if (left > 0) throw new BudgetError({ message, waitMs: left, why: "held" });
-      const ms = Math.max(leastBudgetMs, budgetMs / 2 ** stopsIn(key.namespace).length);
-      journal?.begin(decision);
-      try {
-        return limit(ms, work);
-      } catch (cause) {
-        if (!(cause instanceof BudgetError) || cause.why !== "stopped") throw cause;
-        throw new BudgetError({ message, waitMs: waitMs(stopped(decision, 1)), why: "stopped" });
-      } finally {
-        journal?.end();
-      }
+      const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof work>>();
+      queue.add({
+        namespace: key.namespace,
+        budgetMs: () => Math.max(leastBudgetMs, budgetMs / 2 ** stopsIn(key.namespace).length),
+        run: () => {
+          journal?.begin(decision);
+          try {
+            resolve(work());
+          } catch (cause) {
+            reject(cause);
+          }
+          journal?.end();
+        },
+        stopped: (cause) => {
+          journal?.end();
+          reject(blamed(decision, cause));
+        },
+      });
+      return await promise;
     },
     finished: (key) => {
       if (stops.delete(textOf(key))) journal?.save([...stops.values()]);

@@ -174,15 +174,28 @@ const after = (run: StepContext, so: Progress, { memory, stages }: Plan<unknown>
 const budgetOf = ({ world: { quarantine, meter }, message, observation }: StepContext): Within => {
   if (quarantine === undefined) return (work) => work();
   const version = `${observation.uid} ${observation.object?.metadata.generation ?? ""}`;
-  return (work) => {
+  return async (work) => {
     try {
-      return quarantine.run(message, version, work);
+      return await quarantine.run(message, version, work);
     } catch (cause) {
       if (cause instanceof BudgetError && cause.why === "stopped")
         meter?.([{ do: "count", name: "rekindle_decisions_stopped_total", value: 1, of: {} }]);
       throw cause;
     }
   };
+};
+
+/** Decisions of one step that a busy machine left no time for. */
+const starvedMost = 5;
+
+/** A machine that was busy with something else says nothing of a decision: it is made again from what was read. */
+const unstarved = async <T>(decide: () => Promise<T>, tries = starvedMost): Promise<T> => {
+  try {
+    return await decide();
+  } catch (cause) {
+    if (tries <= 1 || !(cause instanceof BudgetError) || cause.why !== "starved") throw cause;
+    return await unstarved(decide, tries - 1);
+  }
 };
 
 /** The plan of the kind; while there is an order to end everything, the plan of that order. */
@@ -197,7 +210,7 @@ const decide = async (run: StepContext, so: Progress, held: StoredRecord): Promi
     order === undefined
       ? operator.decide(message, view)
       : clean({ key: message, operator, cleanup: order, timing: world.timing, memo: held.record?.status }, view);
-  const plan = await resultOf(begin, reads, textOf(message), within);
+  const plan = await unstarved(() => resultOf(begin, reads, textOf(message), within));
   world.quarantine?.finished(message);
   return plan;
 };

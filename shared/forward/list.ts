@@ -3,9 +3,10 @@ import { ApiError } from "../core/errors.ts";
 import { apiVersionOf, type Resource } from "../core/object.ts";
 import { pageOf } from "../kube/responses.ts";
 import { type FollowContext, getting, tell, type WatchState } from "./follow-context.ts";
-import { unlessAborted } from "./pause.ts";
+import { openBreather, unlessAborted } from "./pause.ts";
 
-const pageSize = "500";
+/** A page is parsed in one go, while everybody else waits for the event loop. */
+const pageSize = "250";
 
 /** A watch from nowhere in particular would miss what happened since. */
 const withoutVersion = (resource: Resource): ApiError =>
@@ -16,6 +17,7 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
   const { transport, resource, signal } = following;
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const round = trail.known.begin();
+  const breathe = openBreather();
   let next: string | undefined;
   let version = "";
   do {
@@ -25,7 +27,10 @@ export const list = async (following: FollowContext, trail: WatchState): Promise
     );
     if (response === undefined) return;
     const page = pageOf(`list ${resource.plural}`, response, type);
-    for (const object of page.items) tell(following, round.see(object));
+    for (const object of page.items) {
+      await breathe();
+      tell(following, round.see(object));
+    }
     version = page.resourceVersion;
     next = page.next;
   } while (next !== undefined);

@@ -1,4 +1,4 @@
-/** Waiting that ends early when there is nothing left to wait for. */
+/** Waiting that ends early when there is nothing left to wait for, and long work that lets the event loop turn. */
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -29,3 +29,13 @@ export const unlessAborted = <T>(
       .then((value) => (signal.aborted ? late(value) : resolve(value)), reject)
       .finally(() => signal.removeEventListener("abort", leave));
   });
+
+/** Long work of many small parts calls it between them: when it has held the event loop for `mostMs`, the loop turns first. */
+export const openBreather = (mostMs = 10): (() => Promise<void>) => {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < mostMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  };
+};

@@ -50,23 +50,21 @@ const reasonFor = (object: Metadata, hint: Hint | undefined, { now, errands }: C
  * The messages of one sweep. A timer that is further away than the queue can hold is re-armed by the step that its
  * unfinished application gets; `sweep` names this run, so that its messages cannot be taken for another's.
  */
-export const dueOf = (census: Census, sweep: string): readonly Due[] => {
+export function* dueOf(census: Census, sweep: string): Generator<Due> {
   const { cluster, kind } = census;
   const hints = new Map(census.hints.map((hint) => [place(hint.namespace, hint.name), hint]));
   const message = (namespace: string, name: string, reason: string): Due => {
     const key: Key = { cluster, kind, namespace, name };
     return { message: { ...key, reason: `resync: ${reason}` }, dedupeId: dedupe.sweep(key, sweep) };
   };
-  const present = new Set(census.objects.map((object) => place(object.namespace, object.name)));
-  const living = census.objects.flatMap((object) => {
-    const reason = reasonFor(object, hints.get(place(object.namespace, object.name)), census);
-    return reason === undefined ? [] : [message(object.namespace ?? "", object.name, reason)];
-  });
-  const orphans = census.hints
-    .filter((hint) => !present.has(place(hint.namespace, hint.name)))
-    .map((hint) => message(hint.namespace, hint.name, "orphaned"));
-  const missing = (census.founds ?? [])
-    .filter((name) => !present.has(place("", name)) && !hints.has(place("", name)))
-    .map((name) => message("", name, "missing"));
-  return [...living, ...orphans, ...missing];
-};
+  const present = new Set<string>();
+  for (const object of census.objects) {
+    const where = place(object.namespace, object.name);
+    present.add(where);
+    const reason = reasonFor(object, hints.get(where), census);
+    if (reason !== undefined) yield message(object.namespace ?? "", object.name, reason);
+  }
+  for (const [where, { namespace, name }] of hints) if (!present.has(where)) yield message(namespace, name, "orphaned");
+  for (const name of census.founds ?? [])
+    if (!present.has(place("", name)) && !hints.has(place("", name))) yield message("", name, "missing");
+}

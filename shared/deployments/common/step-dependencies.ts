@@ -2,10 +2,12 @@
 import { kubernetesCheckpoints } from "../../adapters/checkpoints/kubernetes.ts";
 import { openCluster } from "../../adapters/kubernetes/cluster.ts";
 import { makeSshKey } from "../../adapters/secrets.ts";
+import { openTimeLimit } from "../../adapters/time-limit.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Transport } from "../../core/http.ts";
 import type { Operator } from "../../core/operator.ts";
-import type { Checkpoints, Clock, Cluster, Queue, Report } from "../../engine/ports.ts";
+import type { Checkpoints, Clock, Cluster, Journal, Queue, Report } from "../../engine/ports.ts";
+import { openQuarantine, type Quarantine } from "../../engine/quarantine.ts";
 import type { RecoverySettings, Timing } from "../../engine/settings.ts";
 import type { World } from "../../engine/world.ts";
 import { namespaces } from "../../kube/resources.ts";
@@ -35,6 +37,14 @@ export const processClock = (): Clock => {
     },
   };
 };
+
+/** What bounds the time of decisions in this process, on its event loop. */
+export const quarantineFor = (budgetMs: number, journal?: Journal): Quarantine =>
+  openQuarantine({
+    ...{ limit: openTimeLimit(), budgetMs, journal, now: Date.now },
+    clock: () => performance.now(),
+    later: (work) => void setImmediate(work),
+  });
 
 export type Parts = {
   readonly transport: Transport;

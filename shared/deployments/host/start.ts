@@ -1,14 +1,12 @@
 /** Everything in one process: watches, the embedded queue, steps, timers and resyncs, on one cluster. */
 import { calm } from "../../adapters/telemetry/rate-limited-log.ts";
 import { openTrail, type Trail } from "../../adapters/telemetry/trail.ts";
-import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Transport } from "../../core/http.ts";
 import { dedupe, type Key, type Message, noticedKind, subjectOf } from "../../core/key.ts";
 import type { Resource, Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import { take } from "../../engine/batch.ts";
 import type { Journal, Queue, Report } from "../../engine/ports.ts";
-import { openQuarantine } from "../../engine/quarantine.ts";
 import { decisionBudgetMs, type RecoverySettings, type Timing } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import type { World } from "../../engine/world.ts";
@@ -23,7 +21,7 @@ import { type NamespaceScope, openNamespaceScope } from "../common/namespaces.ts
 import { operatorsFor } from "../common/operators.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
-import { openWorld } from "../common/step-dependencies.ts";
+import { openWorld, quarantineFor } from "../common/step-dependencies.ts";
 import { updatesFor } from "../common/updates.ts";
 import { deliveryFor, type Listening } from "../deliver/function.ts";
 import { resync } from "../resync/sweep.ts";
@@ -143,7 +141,7 @@ const openStore = (settings: HostSettings, territory: NamespaceScope, trail: Tra
 
 /** What bounds one key's part in what all share. */
 const boundsOf = ({ journal, maxSubmissions }: HostSettings): Pick<World, "quarantine" | "turns"> => ({
-  quarantine: openQuarantine({ limit: openTimeLimit(), budgetMs: decisionBudgetMs.host, journal, now: Date.now }),
+  quarantine: quarantineFor(decisionBudgetMs.host, journal),
   turns: openSubmissionSlots(maxSubmissions),
 });
 

@@ -2,11 +2,9 @@
 
 import { answerOf, type BatchAnswer, recordsOf } from "../../adapters/lambda/batch.ts";
 import { remainingMsOf } from "../../adapters/lambda/invocation.ts";
-import { openTimeLimit } from "../../adapters/time-limit.ts";
 import type { Transport } from "../../core/http.ts";
 import { type Delivered, intake, postpone } from "../../engine/intake.ts";
 import type { Report } from "../../engine/ports.ts";
-import { openQuarantine } from "../../engine/quarantine.ts";
 import { decisionBudgetMs } from "../../engine/settings.ts";
 import { openSubmissionSlots } from "../../engine/submission-slots.ts";
 import { troubleOf } from "../../engine/trouble.ts";
@@ -21,7 +19,7 @@ import { once } from "../common/once.ts";
 import { openRecords } from "../common/records.ts";
 import { scopeCheckOf } from "../common/scope.ts";
 import { queueOn } from "../common/sqs-sender.ts";
-import { openWorld, processClock } from "../common/step-dependencies.ts";
+import { openWorld, processClock, quarantineFor } from "../common/step-dependencies.ts";
 import { leasesOf, recoverySettingsOf, sparkOptionsOf, timingOf } from "../settings/conversions.ts";
 import { type Environment, type Settings, settingsFor } from "../settings/read.ts";
 import { type Families, openFamilies } from "./families.ts";
@@ -105,7 +103,7 @@ export const openTaking = (
       (await charge(key, labels)) && !(await standing.aside(key.kind));
     const known = { ...opened, within, operatorOf: families.operatorOf };
     const told = settings.updatesUrl === undefined ? {} : await telling(known, settings.updatesTo);
-    const quarantine = openQuarantine({ limit: openTimeLimit(), budgetMs: decisionBudgetMs.function, now: Date.now });
+    const quarantine = quarantineFor(decisionBudgetMs.function);
     const charged = { ...known, meter, turns, quarantine, inCharge };
     return { ...charged, ...noticingFor(charged, territory.watched), ...told };
   });

@@ -7,6 +7,7 @@ import { textOf } from "../../core/key.ts";
 import type { Metadata, Resource, Stored } from "../../core/object.ts";
 import type { Operator, Watch } from "../../core/operator.ts";
 import type { Queue } from "../../engine/ports.ts";
+import { openBreather } from "../../forward/pause.ts";
 import { type Due, dueOf, type Hint, place } from "../../forward/resync.ts";
 import { undeliveredOf } from "../../forward/undelivered.ts";
 import type { NamespaceScope } from "../common/namespaces.ts";
@@ -131,6 +132,7 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
   const hints = await hintsIn(scope, late);
   const now = scope.now?.() ?? Date.now();
   const errandsOf = errandsIn(scope, late);
+  const breathe = openBreather();
   const due: Due[] = [];
   for (const operator of scope.operators) {
     const { kind, founds } = operator;
@@ -138,8 +140,12 @@ const findDue = async (scope: ResyncScope, sweep: string, late: () => boolean): 
     if (objects === undefined) continue;
     const mine = hints.filter((hint) => hint.kind === kind);
     const errands = await errandsOf(operator);
-    due.push(...dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep));
+    for (const one of dueOf({ cluster: scope.cluster, kind, objects, founds, hints: mine, errands, now }, sweep)) {
+      due.push(one);
+      await breathe();
+    }
   }
+  await breathe();
   if (scope.updates === true) due.push(...undeliveredOf(scope.cluster, hints, sweep));
   return due
     .filter(({ message }) => within?.(message.namespace) !== false)
@@ -155,8 +161,10 @@ export const resyncWithin = async (scope: ResyncScope, sweep: string, { late, af
   const all = await findDue(scope, sweep, late);
   const first = after === undefined ? 0 : all.findIndex(({ message }) => textOf(message) > after);
   const due = first <= 0 ? all : [...all.slice(first), ...all.slice(0, first)];
+  const breathe = openBreather();
   let sent = 0;
   while (sent < due.length && !late()) {
+    await breathe();
     const slice = due.slice(sent, sent + atOnce);
     await Promise.all(slice.map(({ message, dedupeId }) => scope.queue.send(message, dedupeId)));
     sent += slice.length;

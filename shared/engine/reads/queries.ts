@@ -87,8 +87,8 @@ export const stepReads = (cluster: Cluster, known?: Known): StepReads => {
 /** A decision may read this often before it must come to a plan; reads of what is known to the step count as well. */
 const mostReads = 32;
 
-/** Runs a part of a decision, from one read to the next, and may throw instead of that. */
-export type Within = <T>(work: () => T) => T;
+/** Runs a part of a decision, from one read to the next, at once or later, and may fail instead of that. */
+export type Within = <T>(work: () => T) => T | Promise<T>;
 
 /** Runs a decision to its end. Its beginning and its first part are one for `within`, which costs something each time. */
 export const resultOf = async <Result>(
@@ -97,7 +97,7 @@ export const resultOf = async <Result>(
   what: string,
   within: Within = (work) => work(),
 ): Promise<Result> => {
-  const { reads, first } = within(() => {
+  const { reads, first } = await within(() => {
     const begun = begin();
     return { reads: begun, first: begun.next() };
   });
@@ -105,7 +105,7 @@ export const resultOf = async <Result>(
   for (let count = 0; count < mostReads; count++) {
     if (state.done === true) return state.value;
     const given = await answers(state.value);
-    state = within(() => reads.next(given));
+    state = await within(() => reads.next(given));
   }
   throw new Error(`${what}: the decision read ${mostReads} times without coming to a plan`);
 };

@@ -13,9 +13,9 @@ import { openQuarantine } from "../../../shared/engine/quarantine.ts";
 import { step } from "../../../shared/engine/step.ts";
 import { message, stage as stageOf, toy } from "./fakes.ts";
 
-const caught = (work: () => unknown): BudgetError => {
+const caught = async (work: () => unknown): Promise<BudgetError> => {
   try {
-    work();
+    await work();
   } catch (cause) {
     if (cause instanceof BudgetError) return cause;
     throw cause;
@@ -73,9 +73,9 @@ describe("a time limit stops work wherever it is", () => {
     ],
   ];
   for (const [why, work] of rows)
-    test(why, () => {
+    test(why, async () => {
       const began = performance.now();
-      assert.equal(caught(() => limit(1_000, work)).why, "stopped");
+      assert.equal((await caught(() => limit(1_000, work))).why, "stopped");
       assert.ok(performance.now() - began < 20_000);
     });
 
@@ -98,22 +98,27 @@ const stop: TimeLimit = (ms) => {
   throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "stopped" });
 };
 
+/** Each part of a decision is a slice of its own, at once. */
+const alone = { clock: () => 0, later: (work: () => void) => work(), sliceMs: 0 };
+
 /** A quarantine in which every decision takes what `costs` says, ms. */
 const opened = (journal?: ReturnType<typeof openJournal>) => {
   const time = { now: 1_000_000 };
   const budgets: number[] = [];
   const costs = new Map<string, number>();
+  let next = "";
   const limit: TimeLimit = (ms, work) => {
-    const result = work();
-    if (result !== "") budgets.push(ms);
-    return (costs.get(String(result)) ?? 0) > ms ? stop(ms, work) : result;
+    if (next !== "") budgets.push(ms);
+    return (costs.get(next) ?? 0) > ms ? stop(ms, work) : work();
   };
-  const quarantine = openQuarantine({ limit, budgetMs: 800, journal, now: () => time.now });
+  const quarantine = openQuarantine({ ...alone, limit, budgetMs: 800, journal, now: () => time.now });
   /** A decision of two parts, of which the first costs nothing. */
-  const run = (name: string, version = "1", namespace = "ns") => {
+  const run = async (name: string, version = "1", namespace = "ns") => {
     const key = { ...message, namespace, name };
-    quarantine.run(key, version, () => "");
-    const result = quarantine.run(key, version, () => name);
+    next = "";
+    await quarantine.run(key, version, () => "");
+    next = name;
+    const result = await quarantine.run(key, version, () => name);
     quarantine.finished(key);
     return result;
   };
@@ -121,15 +126,15 @@ const opened = (journal?: ReturnType<typeof openJournal>) => {
 };
 
 describe("an object whose decision was stopped", () => {
-  test("waits for growing times, and nothing of it is begun meanwhile", () => {
+  test("waits for growing times, and nothing of it is begun meanwhile", async () => {
     const { time, costs, run, budgets } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
     const waits: number[] = [];
     for (let at = 0; at < 8; at += 1) {
-      const { waitMs } = caught(() => run("bomb"));
+      const { waitMs } = await caught(() => run("bomb"));
       waits.push(waitMs);
       time.now += waitMs - 1;
-      assert.equal(caught(() => run("bomb")).why, "held");
+      assert.equal((await caught(() => run("bomb"))).why, "held");
       time.now += 1;
     }
     assert.deepEqual(
@@ -139,52 +144,52 @@ describe("an object whose decision was stopped", () => {
     assert.equal(budgets.length, 8);
   });
 
-  test("is tried soon when it changes, and goes on as any other when it is mended", () => {
+  test("is tried soon when it changes, and goes on as any other when it is mended", async () => {
     const { time, costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
-    for (let at = 0; at < 4; at += 1) time.now += caught(() => run("bomb")).waitMs;
-    caught(() => run("bomb"));
+    for (let at = 0; at < 4; at += 1) time.now += (await caught(() => run("bomb"))).waitMs;
+    await caught(() => run("bomb"));
     costs.clear();
-    assert.equal(caught(() => run("bomb", "2")).why, "held");
+    assert.equal((await caught(() => run("bomb", "2"))).why, "held");
     time.now += 10_000;
-    assert.equal(run("bomb", "2"), "bomb");
-    assert.equal(run("bomb", "2"), "bomb");
+    assert.equal(await run("bomb", "2"), "bomb");
+    assert.equal(await run("bomb", "2"), "bomb");
   });
 
-  test("says what to change", () => {
+  test("says what to change", async () => {
     const { costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
-    assert.match(caught(() => run("bomb")).message, /quarantine\. Make its spec smaller/);
+    assert.match((await caught(() => run("bomb"))).message, /quarantine\. Make its spec smaller/);
   });
 
-  test("a wall clock that is set back locks nobody", () => {
+  test("a wall clock that is set back locks nobody", async () => {
     const { time, costs, run } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
-    caught(() => run("bomb"));
+    await caught(() => run("bomb"));
     costs.clear();
     time.now -= 3_600_000;
-    assert.equal(run("bomb"), "bomb");
+    assert.equal(await run("bomb"), "bomb");
   });
 });
 
 describe("a namespace of many such objects", () => {
-  test("costs less with each, and another namespace's budget is whole", () => {
+  test("costs less with each, and another namespace's budget is whole", async () => {
     const { costs, run, budgets } = opened();
     for (let at = 0; at < 7; at += 1) {
       costs.set(`bomb-${at}`, Number.POSITIVE_INFINITY);
-      caught(() => run(`bomb-${at}`));
+      await caught(() => run(`bomb-${at}`));
     }
     assert.deepEqual(budgets, [800, 400, 200, 100, 50, 50, 50]);
-    assert.equal(run("good", "1", "other"), "good");
+    assert.equal(await run("good", "1", "other"), "good");
     assert.equal(budgets.at(-1), 800);
   });
 
-  test("has its whole budget back after ten minutes", () => {
+  test("has its whole budget back after ten minutes", async () => {
     const { costs, run, budgets, time } = opened();
     costs.set("bomb", Number.POSITIVE_INFINITY);
-    caught(() => run("bomb"));
+    await caught(() => run("bomb"));
     time.now += 600_000;
-    run("good");
+    await run("good");
     assert.equal(budgets.at(-1), 800);
   });
 });
@@ -193,34 +198,40 @@ describe("a process that died during a decision", () => {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
 
   /** Dies in the middle: the journal hears of no end. */
-  const die = (name: string): void => {
+  const die = async (name: string): Promise<void> => {
     const journal = { ...openJournal(folder), end: () => {} };
-    const quarantine = openQuarantine({ limit: (_, work) => work(), budgetMs: 800, journal, now: () => 1_000_000 });
+    const quarantine = openQuarantine({
+      ...alone,
+      limit: (_, work) => work(),
+      budgetMs: 800,
+      journal,
+      now: () => 1_000_000,
+    });
     const death = (): never => {
       throw new Error("death");
     };
-    assert.throws(() => quarantine.run({ ...message, name }, "1", death), /death/);
+    await assert.rejects(quarantine.run({ ...message, name }, "1", death), /death/);
   };
 
-  test("once, may have died of something else: the object is tried at once", () => {
-    die("bomb");
-    assert.equal(opened(openJournal(folder)).run("bomb"), "bomb");
+  test("once, may have died of something else: the object is tried at once", async () => {
+    await die("bomb");
+    assert.equal(await opened(openJournal(folder)).run("bomb"), "bomb");
   });
 
-  test("twice, waits, and neither another object nor another version of it does", () => {
-    die("bomb");
-    die("bomb");
+  test("twice, waits, and neither another object nor another version of it does", async () => {
+    await die("bomb");
+    await die("bomb");
     const { run } = opened(openJournal(folder));
-    assert.equal(caught(() => run("bomb")).waitMs, 10_000);
-    assert.equal(run("good"), "good");
+    assert.equal((await caught(() => run("bomb"))).waitMs, 10_000);
+    assert.equal(await run("good"), "good");
   });
 
-  test("three times, waits longer", () => {
+  test("three times, waits longer", async () => {
     openJournal(folder).begin({ key: textOf({ ...message, name: "bomb" }), namespace: "ns", version: "1" });
-    assert.equal(caught(() => opened(openJournal(folder)).run("bomb")).waitMs, 20_000);
+    assert.equal((await caught(() => opened(openJournal(folder)).run("bomb"))).waitMs, 20_000);
   });
 
-  test("before it began any, blames nobody; a journal that was cut off says nothing", () => {
+  test("before it began any, blames nobody; a journal that was cut off says nothing", async () => {
     const journal = openJournal(folder);
     journal.end();
     assert.equal(openJournal(folder).died, undefined);
@@ -240,7 +251,12 @@ describe("a step about an object in quarantine", () => {
       throw new Error("the decision came to its end");
     };
     const samples: string[] = [];
-    const quarantine = openQuarantine({ limit: fairly(openTimeLimit()), budgetMs: 1_000, now: () => stage.time.now });
+    const quarantine = openQuarantine({
+      ...alone,
+      limit: fairly(openTimeLimit()),
+      budgetMs: 1_000,
+      now: () => stage.time.now,
+    });
     const world = {
       ...stage.world,
       quarantine,
@@ -257,5 +273,23 @@ describe("a step about an object in quarantine", () => {
     await step(world, message);
     assert.equal(samples.filter((name) => name === "rekindle_decisions_stopped_total").length, 1);
     assert.ok(stage.calls.length > calls);
+  });
+
+  test("on a machine that is busy with something else is made again from what was read", async () => {
+    const stage = stageOf();
+    stage.put(toy());
+    let starved = 3;
+    const limit: TimeLimit = (ms, work) => {
+      starved -= 1;
+      if (starved < 0) return work();
+      throw new BudgetError({ message: `${ms}`, waitMs: 0, why: "starved" });
+    };
+    const quarantine = openQuarantine({ ...alone, limit, budgetMs: 1_000, now: () => stage.time.now });
+    const busy = await step({ ...stage.world, quarantine }, message);
+    assert.equal(busy.did, "step");
+    const idle = stageOf();
+    idle.put(toy());
+    await step(idle.world, message);
+    assert.deepEqual(stage.calls, idle.calls);
   });
 });

@@ -185,7 +185,7 @@ describe("following a resource", () => {
   it("asks for pages, bookmarks and an end, with its selector", async () => {
     const { asked } = await play([a1, { watch: [bookmark("6")] }], 0.5);
     assert.deepEqual(asked, [
-      "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&limit=500",
+      "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&limit=250",
       "/api/v1/namespaces/ns/pods?labelSelector=a%3Db&watch=1&allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=300",
     ]);
   });

@@ -24,15 +24,16 @@ const hint = (more: Partial<Hint> = {}): Hint => ({
   ...more,
 });
 
-const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") =>
-  dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name);
+const sweep = (objects: readonly Metadata[], hints: readonly Hint[], name = "s1") => [
+  ...dueOf({ cluster: "here", kind: "SparkApplication", objects, hints, now: 1_000 }, name),
+];
 
 describe("a resync", () => {
   test("asks for what every cluster has and this one has not, unless its record is to be looked at anyway", () => {
     const queue = (name: string): Metadata => ({ name, uid: name, generation: 1 });
     const record = (name: string): Hint => hint({ kind: "Queue", namespace: "", name, uid: name, generation: 1 });
     const due = (objects: readonly Metadata[], hints: readonly Hint[]): readonly string[] =>
-      dueOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1").map(
+      [...dueOf({ cluster: "here", kind: "Queue", objects, hints, founds: ["root", "default"], now: 1_000 }, "s1")].map(
         ({ message: { namespace, name, reason } }) => `${namespace}/${name} ${reason}`,
       );
     assert.deepEqual(due([], []), ["/root resync: missing", "/default resync: missing"]);
@@ -121,7 +122,7 @@ describe("a resync", () => {
   test("sends what rests and for which something waits to be taken up, in its namespace", () => {
     const errands = new Set(["ns/pi", "other/pi", "ns/gone"]);
     const census = { cluster: "here", kind: "SparkApplication", objects: [object()], hints: [hint()], now: 1_000 };
-    const due = dueOf({ ...census, errands }, "s1");
+    const due = [...dueOf({ ...census, errands }, "s1")];
     assert.deepEqual(
       due.map(({ message }) => `${message.namespace}/${message.name} ${message.reason}`),
       ["ns/pi resync: errand"],

@@ -1,0 +1,93 @@
+/** Decisions share the event loop: in slices, namespaces in turn, one watchdog for a slice. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openDecisionQueue } from "../../../shared/engine/decision-queue.ts";
+
+/** A queue whose parts take 2 ms each, in slices of 5; `turn` is one turn of the event loop. */
+const opened = () => {
+  const time = { now: 0 };
+  const due: (() => void)[] = [];
+  const slices: { readonly ms: number; readonly ran: string[] }[] = [];
+  const stopped: string[] = [];
+  let bomb: string | undefined;
+  const queue = openDecisionQueue({
+    guard: (ms, work) => {
+      slices.push({ ms, ran: [] });
+      work();
+    },
+    sliceMs: 5,
+    clock: () => time.now,
+    later: (work) => due.push(work),
+  });
+  const add = (namespace: string, name: string, budgetMs = 100): void =>
+    queue.add({
+      namespace,
+      budgetMs: () => budgetMs,
+      run: () => {
+        if (name === bomb) throw new Error("stopped");
+        slices.at(-1)?.ran.push(name);
+        time.now += 2;
+      },
+      stopped: () => stopped.push(name),
+    });
+  const turn = (): void => {
+    const [work] = due.splice(0, 1);
+    work?.();
+  };
+  return { add, turn, slices, stopped, stops: (name: string) => (bomb = name), waits: () => due.length };
+};
+
+describe("a queue of decisions", () => {
+  test("begins nothing before the event loop has turned, and lets it turn after every slice", () => {
+    const { add, turn, slices, waits } = opened();
+    for (const name of ["a", "b", "c", "d", "e"]) add("large", name);
+    assert.deepEqual([slices.length, waits()], [0, 1]);
+    turn();
+    assert.deepEqual(
+      slices.map(({ ran }) => ran),
+      [["a", "b", "c"]],
+    );
+    turn();
+    assert.deepEqual(
+      slices.map(({ ran }) => ran),
+      [
+        ["a", "b", "c"],
+        ["d", "e"],
+      ],
+    );
+    assert.equal(waits(), 0);
+  });
+
+  test("gives namespaces their turns: one decision waits for one of each other namespace", () => {
+    const { add, turn, slices } = opened();
+    for (const name of ["a", "b", "c", "d"]) add("large", name);
+    add("small", "mine");
+    turn();
+    assert.deepEqual(slices[0]?.ran, ["a", "mine", "b"]);
+  });
+
+  test("guards a slice for the budget of its parts and its own length, and parts of another budget apart", () => {
+    const { add, turn, slices } = opened();
+    add("stopped", "a", 50);
+    add("good", "b", 100);
+    turn();
+    turn();
+    assert.deepEqual(slices, [
+      { ms: 55, ran: ["a"] },
+      { ms: 105, ran: ["b"] },
+    ]);
+  });
+
+  test("tells the part in whose middle it was stopped, and goes on with the others", () => {
+    const { add, turn, slices, stopped, stops } = opened();
+    for (const name of ["a", "bomb", "c"]) add("large", name);
+    stops("bomb");
+    turn();
+    turn();
+    assert.deepEqual(stopped, ["bomb"]);
+    assert.deepEqual(
+      slices.map(({ ran }) => ran),
+      [["a"], ["c"]],
+    );
+  });
+});

@@ -1,0 +1,86 @@
+/** Long work lets the event loop turn: what takes 1 ms for each object never holds it for longer than ten of them. */
+import assert from "node:assert/strict";
+import { describe, mock, test } from "node:test";
+import type { Resource } from "../../../shared/core/object.ts";
+import { resync } from "../../../shared/deployments/resync/sweep.ts";
+import { openWatchState } from "../../../shared/forward/follow-context.ts";
+import { list } from "../../../shared/forward/list.ts";
+import { trim } from "../../../shared/kube/trim.ts";
+
+const many = 200;
+const pods: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+const objects = Array.from({ length: many }, (_, at) => ({
+  metadata: { name: `pod-${at}`, namespace: "ns", uid: `uid-${at}`, resourceVersion: `${at + 1}`, generation: 1 },
+}));
+
+/** One page of that many objects, but no records. */
+const transport = {
+  send: async ({ path }: { readonly path: string }) => {
+    const items = path.includes("checkpoints") ? [] : objects;
+    return { status: 200, headers: {}, body: JSON.stringify({ metadata: { resourceVersion: "1000" }, items }) };
+  },
+  stream: () => Promise.reject(new Error("nothing is watched here")),
+};
+
+/** The most objects in a row between which the event loop did not turn; `work` tells each. */
+const longestRow = async (work: (told: () => void) => Promise<unknown>): Promise<number> => {
+  let [row, longest, now, over] = [0, 0, 0, false];
+  const clock = mock.method(performance, "now", () => now);
+  const turn = (): void => {
+    row = 0;
+    if (!over) setImmediate(turn);
+  };
+  setImmediate(turn);
+  try {
+    await work(() => {
+      now += 1;
+      row += 1;
+      longest = Math.max(longest, row);
+    });
+  } finally {
+    over = true;
+    clock.mock.restore();
+  }
+  return longest;
+};
+
+describe("the event loop turns", () => {
+  test("while a page of a list is taken in", async () => {
+    let seen = 0;
+    const longest = await longestRow(async (told) => {
+      const over = new AbortController();
+      const changed = (): void => {
+        seen += 1;
+        told();
+      };
+      const around = {
+        transport,
+        resource: pods,
+        namespace: undefined,
+        selector: undefined,
+        trim,
+        signal: over.signal,
+      };
+      const rest = { now: () => 0, random: () => 0, pause: async () => {}, synced: () => {}, troubled: () => {} };
+      await list({ ...around, ...rest, changed }, openWatchState(trim));
+    });
+    assert.equal(seen, many);
+    assert.ok(longest <= 10, `${longest} objects in a row`);
+  });
+
+  test("while a resync sends what is due", async () => {
+    let sent = 0;
+    const longest = await longestRow(async (told) => {
+      const queue = {
+        send: async () => {
+          sent += 1;
+          told();
+        },
+      };
+      const operators = [{ kind: "Pod", resource: pods }];
+      await resync({ cluster: "here", namespaces: [], selector: undefined, transport, queue, operators }, "s1");
+    });
+    assert.equal(sent, many);
+    assert.ok(longest <= 50, `${longest} messages in a row`);
+  });
+});

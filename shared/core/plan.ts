@@ -1,6 +1,8 @@
 /** The vocabulary of decisions: what they are made from, and the plans that they come to. */
+
 import type { Obj, Ref, Resource, Stored } from "./object.ts";
 import type { Returning } from "./recovery.ts";
+import type { WaitingOn } from "./waiting-on.ts";
 
 /**
  * One write. Each carries what makes it safe to do twice: a create its deterministic name, a delete the UID
@@ -74,8 +76,7 @@ export type Doing = { readonly do: Effect["do"] | "status"; readonly kind: strin
 
 /** What a key waits for, and when it is looked at again even if no event comes. */
 export type Wait = {
-  /** For people. */
-  readonly waitsFor?: string;
+  readonly waitsFor?: WaitingOn;
   /** Epoch ms of the API server's clock. Derived from the memory; kept beside it in the record. */
   readonly wakeAt?: number;
   /** Look again after so many ms. Not remembered: a resync would find it too. */
@@ -87,7 +88,7 @@ export type Wait = {
 /** What comes after a plan. */
 export type Next =
   /** Nothing, unless the object changes: a resync passes by. */
-  | { readonly do: "rest"; readonly waitsFor?: string }
+  | { readonly do: "rest"; readonly waitsFor?: WaitingOn }
   /** An event, an instant or a poll brings the next step, and a resync does if all of them are lost. */
   | ({ readonly do: "wait" } & Wait)
   /** There is more to do as soon as this is done: another step comes at once. */

@@ -2,6 +2,7 @@
  * What a step adds to the outbox, and when a record that only its updates keep may go. Reconcile appends and drops what
  * is behind; delivery, under its own key, tells it and alone knows how far it came.
  */
+
 import { dedupe, deliveryKey, digest, type Message, textOf } from "../core/key.ts";
 import {
   appended,
@@ -13,6 +14,7 @@ import {
   positionText,
   waiting,
 } from "../core/outbox.ts";
+import { until } from "../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import type { CheckpointRecord } from "./ports.ts";
 
@@ -124,7 +126,7 @@ export const lingering = async (run: StepContext, held: StoredRecord, plan: Step
     next: {
       do: "wait",
       wakeAt: (outbox.leftAt ?? observation.now) + longestLingerMs,
-      waitsFor: "its updates to be acknowledged",
+      waitsFor: until("its updates", "acknowledged"),
     },
   };
 };

@@ -1,8 +1,10 @@
 /** The save of a plan: what cannot be observed again, stored before it is acted on, and the lock that decides a race. */
+
 import { same } from "../core/json.ts";
 import { textOf } from "../core/key.ts";
 import { waitOf } from "../core/plan.ts";
 import type { PastRun } from "../core/recovery.ts";
+import { waitingText } from "../core/waiting-on.ts";
 import type { StepContext, StepPlan, StoredRecord } from "./context.ts";
 import { outboxAfter, ring } from "./outbox.ts";
 import type { CheckpointRecord } from "./ports.ts";
@@ -88,7 +90,7 @@ const recordOf = (run: StepContext, held: StoredRecord, plan: StepPlan): Checkpo
     labels: object === undefined ? record?.labels : object.metadata.labels,
     rests: plan.next.do === "rest" && record?.trouble === undefined ? true : undefined,
     wakeAt,
-    waitsFor,
+    waitsFor: waitsFor === undefined ? undefined : waitingText(waitsFor),
     returning: returning === true ? observation.returning : undefined,
     cleanup: cleanupAfter(run, held, plan),
     runs: runs.length === 0 ? undefined : runs,

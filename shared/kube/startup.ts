@@ -2,9 +2,11 @@
  * Pods that do not start, in a step's plan: what they wait for stands in the record, and is told once for each reason. The
  * events of a pod are listed only when it has been pending past its grace and its status leaves open why. Pure.
  */
+
 import { type Decision, list, type Reads } from "../core/decision.ts";
 import type { Resource, Stored } from "../core/object.ts";
 import { type Effect, type Next, type Plan, untold, type View, waitOf } from "../core/plan.ts";
+import type { WaitingOn } from "../core/waiting-on.ts";
 import { eventsOf, type Holdup, holdupOf, holdupText, needsEvents, startDueAt, startGraceMs } from "./holdups.ts";
 import { pods } from "./resources.ts";
 
@@ -23,7 +25,7 @@ export type Startup = {
   /** Read when it is known that the plan neither makes pods nor ends the record. */
   readonly pods: Reads<readonly Stored[]>;
   /** What the record says that it waits for; `before` is what the plan says. */
-  readonly waitsFor: (text: string, before: string | undefined, holdup: Holdup) => string;
+  readonly waitsFor: (text: string, before: WaitingOn | undefined, holdup: Holdup) => WaitingOn;
 };
 
 type Pending = { readonly pod: Stored; readonly dueAt: number };
@@ -92,7 +94,7 @@ const polled = <Memory>(plan: Plan<Memory>, pollMs: number | undefined): Plan<Me
   return { ...plan, next: { do: plan.next.do === "again" ? "again" : "wait", ...wait, pollMs } };
 };
 
-const waitingFor = ({ next }: Plan<unknown>, waitsFor: string): Next =>
+const waitingFor = ({ next }: Plan<unknown>, waitsFor: WaitingOn): Next =>
   next.do === "forget" ? next : { ...next, waitsFor };
 
 const makesPods = ({ stages }: Plan<unknown>): boolean =>
@@ -105,8 +107,8 @@ const telling = <Memory extends ToldHoldups>(
   plan: Plan<Memory>,
   holdup: Holdup,
 ): Plan<Memory> => {
-  const text = startup.waitsFor(holdupText(holdup).slice(0, 300), waitOf(plan).waitsFor, holdup);
-  const now: Plan<Memory> = { ...plan, next: waitingFor(plan, text) };
+  const waitsFor = startup.waitsFor(holdupText(holdup).slice(0, 300), waitOf(plan).waitsFor, holdup);
+  const now: Plan<Memory> = { ...plan, next: waitingFor(plan, waitsFor) };
   const run = `${startup.run} `;
   const gist = `${run}${startup.role} ${reasonOf(holdup)}`;
   const known = (plan.memory.held ?? []).filter((one) => one.startsWith(run));

@@ -7,6 +7,7 @@ import type { Preview, Session, Tools, Where } from "../../cli/tools.ts";
 import type { Line } from "../../core/annotation.ts";
 import type { Key } from "../../core/key.ts";
 import { waitOf } from "../../core/plan.ts";
+import { waitingText } from "../../core/waiting-on.ts";
 
 export type CommandLine = {
   /** The package's root, where infra/crds and package.json lie. */
@@ -41,7 +42,8 @@ const preview = async (session: Session, key: Key): Promise<Preview> => {
   const found = await find(session, key);
   if (found.would !== "plan") return found;
   const { stages, status, memory, next } = found.plan;
-  const { waitsFor, wakeAt } = waitOf(found.plan);
+  const { waitsFor: waiting, wakeAt } = waitOf(found.plan);
+  const waitsFor = waiting === undefined ? undefined : waitingText(waiting);
   return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
 };
 

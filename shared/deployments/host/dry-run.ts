@@ -1,9 +1,11 @@
 /** A dry run's words: what each step would do, told once and again when it would do something else. */
+
 import { isDeepStrictEqual } from "node:util";
 import { type Paint, paintFor, plain, wantsColour } from "../../cli/colour.ts";
 import { type Key, textOf } from "../../core/key.ts";
 import { refText, type Stored } from "../../core/object.ts";
 import { type Effect, type Plan, waitOf } from "../../core/plan.ts";
+import { waitingText } from "../../core/waiting-on.ts";
 import { isRecord } from "../../kube/responses.ts";
 
 type Shadow = (key: Key, plan: Plan<unknown>, object?: Stored) => void;
@@ -21,6 +23,11 @@ const acted = (effect: Effect): string => {
   }
 };
 
+const waitsText = (plan: Plan<unknown>): string | undefined => {
+  const { waitsFor } = waitOf(plan);
+  return waitsFor === undefined ? undefined : waitingText(waitsFor);
+};
+
 /** One line: what the step would do, for machines. */
 const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string =>
   JSON.stringify({
@@ -28,7 +35,7 @@ const shadowLine = ({ kind, namespace, name }: Key, plan: Plan<unknown>): string
     effects: plan.stages.flat().map(acted),
     status: plan.status,
     ...(plan.next.do === "forget" ? { checkpoint: "removed" } : {}),
-    waitsFor: waitOf(plan).waitsFor,
+    waitsFor: waitsText(plan),
   });
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -68,7 +75,7 @@ const isSign = (sign: string): sign is keyof typeof tones => Object.hasOwn(tones
 /** The plan as a diff, for people; undefined when the step would change nothing. */
 const shadowText = (key: Key, plan: Plan<unknown>, object: Stored | undefined, paint: Paint): string | undefined => {
   const { stages, status, next } = plan;
-  const { waitsFor } = waitOf(plan);
+  const waitsFor = waitsText(plan);
   const lines = [
     ...stages.flat().flatMap(effectLines),
     ...(object === undefined || status === undefined ? [] : changesOf("status", object["status"], status)),

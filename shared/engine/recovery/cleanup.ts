@@ -10,6 +10,7 @@ import type { Stored } from "../../core/object.ts";
 import type { Operator } from "../../core/operator.ts";
 import type { Effect, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
 import type { StepPlan } from "../context.ts";
 import type { CheckpointRecord, Cleanup } from "../ports.ts";
 import { settledMs, type Timing } from "../settings.ts";
@@ -58,7 +59,7 @@ const farewell = (
 ): StepPlan | undefined => {
   const status = operator.recovery?.emptied?.(object, memory, now, cleanedUp);
   if (status !== undefined && statusPatch(object, status, memo) !== undefined)
-    return { memory, stages: [], status, next: { do: "again", waitsFor: "its status to be shown" } };
+    return { memory, stages: [], status, next: { do: "again", waitsFor: until("its status", "shown") } };
   const news = untold({ done }, [toldOf(operator, object, cleanup)]);
   return news.length > 0 ? { memory, stages: [news], next: { do: "continue" } } : undefined;
 };
@@ -89,7 +90,9 @@ export function* clean(cleaning: CleanupContext, view: View<unknown>): Reads<Ste
   if (left.length === 0 && now >= settled) return finished(cleaning, view);
   const stage = left.flatMap((piece) => removalOf(piece, cleanup, now));
   const waitsFor =
-    left.length > 0 ? `${counted(left.length, "object")} to end (cleanup)` : "the last submission to settle";
+    left.length > 0
+      ? until(counted(left.length, "object"), "ended", "cleanup")
+      : until("the last submission", "settled");
   const wakeAt = left.length > 0 && now < cleanup.forceAt ? cleanup.forceAt : Math.max(now + pollMs, settled);
   return { memory, stages: stage.length === 0 ? [] : [stage], next: { do: "wait", wakeAt, pollMs, waitsFor } };
 }

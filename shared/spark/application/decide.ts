@@ -1,8 +1,10 @@
 /** The decision of one step of a SparkApplication: interrupts first, then what the phase does. Pure. */
+
 import { type Decision, list, settled } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Next, type Plan, untold, type View } from "../../core/plan.ts";
+import { type WaitingOn, until as waitUntil } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import { parseSpec } from "../schema/parse.ts";
@@ -76,12 +78,12 @@ const resubmit = (scene: ApplicationContext): Decision<Memory> =>
     const settled = settledAt(scene);
     if (scene.view.now >= settled) return submitNext(scene);
     return planOf(scene, scene.memory, undefined, {
-      next: { do: "wait", wakeAt: settled, waitsFor: "the last submission to settle" },
+      next: { do: "wait", wakeAt: settled, waitsFor: waitUntil("the last submission", "settled") },
     });
   });
 
 /** A driver that has ended keeps its name until no creation of it can arrive any more: no attempt gets two bodies. */
-function* clearEnded(scene: ApplicationContext, from: number, waitsFor: string): Decision<Memory> {
+function* clearEnded(scene: ApplicationContext, from: number, waitsFor: WaitingOn): Decision<Memory> {
   const found = yield* readPods(scene);
   const due = Math.max(from, settledAt(scene));
   if (scene.view.now >= due) return yield* clearAttempt(scene, (cleared) => enterBare(cleared, "PENDING_RERUN"));
@@ -94,7 +96,7 @@ function* clearEnded(scene: ApplicationContext, from: number, waitsFor: string):
 const succeed = (scene: ApplicationContext): Decision<Memory> => {
   const { state } = scene.memory;
   const endedAt = "endedAt" in state ? state.endedAt : scene.view.now;
-  if (policyOf(scene).type === "Always") return clearEnded(scene, endedAt, "its next run");
+  if (policyOf(scene).type === "Always") return clearEnded(scene, endedAt, { on: "time", of: "run" });
   return enter(scene, { phase: "COMPLETED", endedAt });
 };
 
@@ -104,7 +106,7 @@ function* fail(scene: ApplicationContext): Decision<Memory> {
   const { endedAt, error, retryAt, cause } = state;
   if (retryAt === undefined)
     return yield* enter(scene, { phase: "FAILED", endedAt, error, ...(cause === undefined ? {} : { cause }) });
-  const waitsFor = `its next try after: ${error}`;
+  const waitsFor = { on: "retry", after: error } as const;
   if (state.phase === "FAILING") return yield* clearEnded(scene, retryAt, waitsFor);
   const found = yield* readPods(scene);
   if (scene.view.now >= retryAt) return yield* resubmit(scene);
@@ -155,7 +157,7 @@ const expiry = ({ namespace, name }: Key, { metadata: { uid, resourceVersion } }
 });
 
 function* wait(scene: ApplicationContext): Decision<Memory> {
-  return resting(scene, yield* readPods(scene), "spec.suspend to become false");
+  return resting(scene, yield* readPods(scene), { on: "field", path: "spec.suspend", value: "false" });
 }
 
 function* clearing(scene: ApplicationContext): Decision<Memory> {

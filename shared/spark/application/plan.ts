@@ -1,5 +1,7 @@
 /** How the result of an act of a SparkApplication's step becomes a plan. */
+
 import type { Effect, Next, Plan } from "../../core/plan.ts";
+import type { WaitingOn } from "../../core/waiting-on.ts";
 import { pods } from "../../kube/resources.ts";
 import { isLiving, membersOf } from "../executors/members.ts";
 import { type ApplicationContext, endOver, removal, settledAt } from "./context.ts";
@@ -23,7 +25,7 @@ export const endAll = (
  * Nothing runs and nothing is to be done: strays are ended, and only what can bring no more of them may rest, once the
  * last of its executors is known to have ended: the event that tells of it may get lost.
  */
-export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: string): Plan<Memory> => {
+export const resting = (scene: ApplicationContext, found: Pods, waitsFor?: WaitingOn): Plan<Memory> => {
   const settled = settledAt(scene);
   const { stage, until } = endAll(scene, found);
   const goesOn = membersOf(found.executors).some(isLiving);

@@ -1,7 +1,6 @@
 /** After a recovery: what is missing may come back within the window, and what has not come up by its end is ended. */
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan } from "../../core/plan.ts";
-import { timeText } from "../../core/time.ts";
 import { podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { type ApplicationContext, endStrays, removal } from "./context.ts";
@@ -49,6 +48,6 @@ export const awaiting = (found: Pods, until: number): Pick<Plan<Memory>, "stages
     returning: true,
     wakeAt: until,
     pollMs: againMs,
-    waitsFor: `the driver to come back, until ${timeText(until)}`,
+    waitsFor: { on: "return", of: "the driver", until },
   },
 });

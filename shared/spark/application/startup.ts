@@ -1,8 +1,10 @@
 /** What keeps an application's driver, and its executors once the driver runs, from starting. */
+
 import { type Decision, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Plan, View } from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { podsOf } from "./context.ts";
 import { sortOut } from "./driver/evidence.ts";
@@ -19,10 +21,14 @@ function* startingPods(key: Key, { uid }: View<Memory>, { state, driver }: Memor
 type Role = Pick<Startup, "role" | "waitsFor">;
 
 const roleOf = ({ state }: Memory): Role | undefined => {
-  if (state.phase === "SUBMITTED") return { role: "driver", waitsFor: (text) => `the driver to start (${text})` };
+  if (state.phase === "SUBMITTED") return { role: "driver", waitsFor: (text) => until("the driver", "started", text) };
   if (state.phase !== "RUNNING") return undefined;
-  const waitsFor: Role["waitsFor"] = (text, before = "the driver to finish", { pod }) =>
-    `${before}; executor pod ${pod} does not start (${text})`;
+  const waitsFor: Role["waitsFor"] = (why, besides = until("the driver", "finished"), { pod }) => ({
+    on: "podStart",
+    pod: `executor pod ${pod}`,
+    why,
+    besides,
+  });
   return { role: "executor", waitsFor };
 };
 

@@ -4,12 +4,14 @@
  *
  * There is one server at a time by its name alone: as long as a pod of that name stands, none is made.
  */
+
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import { digestOf, same } from "../../core/json.ts";
 import type { Key } from "../../core/key.ts";
 import type { Obj, Ref, Resource, Stored } from "../../core/object.ts";
 import type { Effect, Plan, View, Wait } from "../../core/plan.ts";
 import type { Query } from "../../core/query.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy, podStatus, waitingReason } from "../../kube/pods.ts";
 import { configMaps, pods, services } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -111,7 +113,7 @@ const create = (scene: Scene): Turn => {
   const { retryAt } = memory;
   if (retryAt !== undefined && now < retryAt) {
     const message = "Server pod has ended, and is created again";
-    return { memory, effects: [], message, waits: { wakeAt: retryAt, waitsFor: "its server to be created again" } };
+    return { memory, effects: [], message, waits: { wakeAt: retryAt, waitsFor: until("its server", "createdAgain") } };
   }
   const made: Effect = {
     do: "create",
@@ -119,7 +121,7 @@ const create = (scene: Scene): Turn => {
     resource: pods,
     owner: object.metadata.uid,
   };
-  const waits = { pollMs, waitsFor: "its server to start" };
+  const waits = { pollMs, waitsFor: until("its server", "started") };
   return { memory: unready(memory), effects: [made], message: "Server pod is not ready: ", waits };
 };
 
@@ -150,7 +152,7 @@ const replace = (scene: Scene, pod: Stored): Turn => {
     effects: [{ do: "delete", ref: refOf(pods, server, name), uid }],
     events: [event],
     message,
-    waits: { wakeAt: now + waitMs, waitsFor: "its server to be created again" },
+    waits: { wakeAt: now + waitMs, waitsFor: until("its server", "createdAgain") },
   };
 };
 
@@ -163,13 +165,13 @@ const isStale = ({ object }: Scene, { metadata }: Stored): boolean => {
 const follow = (scene: Scene, pod: Stored): Turn => {
   const { memory } = scene;
   const ready = isReady(pod);
-  const stale = `pod ${pod.metadata.name} to be deleted by a user: the spec has changed since it was created`;
+  const stale = until(`pod ${pod.metadata.name}`, "deletedByUser", "the spec has changed since it was created");
   const why = waitingReason(podStatus(pod));
-  const waitsFor = isStale(scene, pod)
+  const waitsFor: WaitingOn = isStale(scene, pod)
     ? stale
     : ready
-      ? "clients"
-      : `its server to answer${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
+      ? { on: "clients" }
+      : until("its server", "answering", why?.slice(0, 200));
   const message = ready ? "Server pod is ready" : `Server pod is not ready: ${podStatus(pod).message ?? ""}`;
   return { memory: ready ? { ends: 0 } : unready(memory), effects: [], message, waits: { waitsFor } };
 };
@@ -187,7 +189,7 @@ const turnOf = (scene: Scene, pod: Stored | undefined): Turn => {
     memory,
     effects: [],
     message: "Server pod is ending",
-    waits: { pollMs, waitsFor: "its server pod to end" },
+    waits: { pollMs, waitsFor: until("its server pod", "ended") },
   };
 };
 
@@ -215,7 +217,7 @@ const planOf = (scene: Scene, observation: Sight): Plan<Memory> => {
       memory: scene.memory,
       stages: [],
       status,
-      next: { do: "wait", pollMs: slowPollMs, waitsFor: `the refused object to be corrected: ${refused}` },
+      next: { do: "wait", pollMs: slowPollMs, waitsFor: until("the refused object", "corrected", refused) },
     };
   const stages = [kubernetes, [...turn.effects, ...endingsOf(observation)], turn.events ?? []].filter(
     (stage) => stage.length > 0,
@@ -233,7 +235,7 @@ const invalid = (object: Stored, memory: Memory, message: string, now: number): 
   const { name } = object.metadata;
   const shown = { podName: serverName(name), serviceName: serverName(name), pod: undefined, executors: [] };
   const status = projected(object, { ...shown, state: "Failed", message: message.slice(0, 1_024) }, now);
-  return { memory, stages: [], status, next: { do: "rest", waitsFor: "its spec to be corrected" } };
+  return { memory, stages: [], status, next: { do: "rest", waitsFor: until("its spec", "corrected") } };
 };
 
 /** One step's decision for a SparkConnect. What it made is owned by it, and goes with it by itself. */
@@ -241,7 +243,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const { object, now } = view;
   const memory = view.memory ?? { ends: 0 };
   if (object === undefined) return { memory, stages: [], next: { do: "forget" } };
-  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: "its deletion" } };
+  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: { on: "deletion" } } };
   const read = readSpec(object);
   if (!read.ok) return invalid(object, memory, read.message, now);
   const labels = object.metadata.labels ?? {};

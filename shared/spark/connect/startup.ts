@@ -1,7 +1,9 @@
 /** What keeps a SparkConnect's server from starting. */
+
 import { type Decision, settled } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Plan, View } from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import type { Memory } from "./memory.ts";
 import { sparkConnects } from "./resource.ts";
@@ -11,8 +13,8 @@ export type Starting = { readonly pod: Stored; readonly isStale: boolean };
 
 const waitsFor =
   (isStale: boolean): Startup["waitsFor"] =>
-  (text, before = "its server to start") =>
-    isStale ? `${before}; it does not start (${text})` : `its server to start (${text})`;
+  (why, besides = until("its server", "started")) =>
+    isStale ? { on: "podStart", pod: "it", why, besides } : until("its server", "started", why);
 
 /** The plan with what the server waits for. Runs are counted anew once a server was ready, so the event is of its pod. */
 export const startingUp = (

@@ -4,7 +4,7 @@
  * must not keep the rest from being replaced.
  */
 
-import { counted } from "../../core/counted.ts";
+import type { WaitingOn } from "../../core/waiting-on.ts";
 import { type Allotment, handedOut } from "./allotment.ts";
 import { countOfIds, idsOf, textOfIds } from "./ids.ts";
 import { isLiving, type Member } from "./members.ts";
@@ -45,7 +45,7 @@ export type Allocation = {
   /** When more may be made, epoch ms; undefined when nothing is to come of itself. */
   readonly wakeAt: number | undefined;
   /** What keeps executors from being made, in words. */
-  readonly waitsFor?: string;
+  readonly waitsFor?: WaitingOn;
   /** Executors are missing, and the run may be handed out no further id. */
   readonly exhausted?: true;
 };
@@ -89,7 +89,7 @@ const arrives = ({ promptUntil: until }: Need, made: number): { until?: number }
 
 const exhausted = ({ pace: { mostIds } }: Need, short: number): Pick<Allocation, "exhausted" | "waitsFor"> => ({
   exhausted: true,
-  waitsFor: `${counted(short, "executor")} that cannot be created: spark.kubernetes.allocation.maximum allows one run ${mostIds}`,
+  waitsFor: { on: "executorIds", short, most: mostIds },
 });
 
 export const allocate = (need: Need): Allocation => {
@@ -100,7 +100,7 @@ export const allocate = (need: Need): Allocation => {
   if (idsLeft === 0) return { ids: [], allotment, wakeAt: undefined, ...exhausted(need, short) };
   const held = heldUntil(allotment, expected);
   if (held > now) {
-    const waitsFor = `its next executors: they are delayed because ${allotment.crashes?.count} crashed one after the other`;
+    const waitsFor = { on: "crashes", count: allotment.crashes?.count ?? 0 } as const;
     return { ids: [], allotment, wakeAt: held, waitsFor };
   }
   const window = roomIn(need);

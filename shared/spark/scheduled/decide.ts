@@ -5,11 +5,13 @@
  * No run is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
  * it, and what was deleted would come again.
  */
+
 import { nextAfter, type Schedule } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Next, Plan, View } from "../../core/plan.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { adopted, type Memory } from "./memory.ts";
 import { type Asked, readSpec, timingOf } from "./read.ts";
@@ -79,7 +81,7 @@ const pruned = ({ asked, runs, now, settings }: Scene): Pruned => {
 type Ahead = Pick<Plan<Memory>, "stages"> & {
   /** What follows where nothing is due: rest, unless a run is to be looked at. */
   readonly follows?: "rest" | "again";
-  readonly waitsFor: string;
+  readonly waitsFor: WaitingOn;
   /** Epoch ms. */
   readonly at: number;
 };
@@ -107,7 +109,7 @@ const planOf = (scene: Scene, memory: Memory, ahead: Ahead): Plan<Memory> => {
   };
 };
 
-const waiting = (scene: Scene, memory: Memory, waitsFor = "its next run"): Plan<Memory> =>
+const waiting = (scene: Scene, memory: Memory, waitsFor: WaitingOn = { on: "time", of: "run" }): Plan<Memory> =>
   planOf(scene, memory, { stages: [], at: memory.nextRun ?? Number.POSITIVE_INFINITY, waitsFor });
 
 /**
@@ -120,7 +122,7 @@ const starting = (scene: Scene, memory: Memory): Plan<Memory> => {
   if (run === undefined) return waiting(scene, memory);
   const stages = [[creation(object, asked.template, run.name)]];
   const at = memory.nextRun ?? Number.POSITIVE_INFINITY;
-  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: `its run ${run.name} to be created` });
+  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its run ${run.name}`, "created") });
 };
 
 /** The time has come: what may run beside others, must wait, or takes the others' place. */
@@ -131,12 +133,11 @@ const due = (scene: Scene, memory: Memory, tick: number): Plan<Memory> => {
   const others = policy === "Allow" ? [] : runs.unfinished;
   const name = runName(object.metadata.name, tick);
   if (policy === "Forbid" && others.length > 0) {
-    const waitsFor = `${others[0]?.metadata.name} to end (concurrencyPolicy Forbid), then for its next run`;
-    return waiting(scene, next, waitsFor);
+    return waiting(scene, next, { on: "time", of: "run", after: others[0]?.metadata.name ?? "" });
   }
   const settled = Math.max(...others.map((run) => createdAt(run) + settings.settledMs));
   if (settled > now) {
-    const waitsFor = `${others[0]?.metadata.name} to be replaceable`;
+    const waitsFor = until(others[0]?.metadata.name ?? "", "replaceable");
     return planOf(scene, memory, { stages: [], at: settled, waitsFor });
   }
   const replaces = others.length > 0 ? { replaces: true } : {};
@@ -159,7 +160,7 @@ const go = (scene: Scene): Plan<Memory> => {
       at: Number.POSITIVE_INFINITY,
       // A run that goes on, or seems to, will be history: a resync is to look.
       ...(runs.unfinished.length === 0 ? { follows: "rest" } : {}),
-      waitsFor: "spec.suspend to become false",
+      waitsFor: { on: "field", path: "spec.suspend", value: "false" },
     });
   if (memory.starting !== undefined) {
     // What passed while it could not be created was missed with it.
@@ -180,7 +181,7 @@ const invalid = (object: Stored, before: Memory, runs: Runs, reason: string): Pl
     memory,
     stages: [warning(object, status)],
     status,
-    next: { do: "rest", waitsFor: "its spec to be corrected" },
+    next: { do: "rest", waitsFor: until("its spec", "corrected") },
   };
 };
 
@@ -189,7 +190,7 @@ export function* decide(settings: Settings, key: Key, view: View<Memory>): Decis
   const { object, now } = view;
   if (object === undefined) return { memory: view.memory ?? { timing: "" }, stages: [], next: { do: "forget" } };
   const memory = view.memory ?? adopted(object, timingOf(object));
-  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: "its deletion" } };
+  if (isEnding(object)) return { memory, stages: [], next: { do: "wait", waitsFor: { on: "deletion" } } };
   const runs = sortOut(yield* list(runsOf(key)), view.uid);
   const read = readSpec(object, now);
   if (!read.ok) return invalid(object, memory, runs, read.reason);

@@ -4,11 +4,13 @@
  * No job is deleted before `settledMs` have passed since it was created: until then a slow invocation could still create
  * it, and what was deleted would come again.
  */
+
 import { nextAfter } from "../../core/cron/schedule.ts";
 import { type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import { type Effect, type Next, type Plan, type Refusal, untold, type View } from "../../core/plan.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { createdAt, removal } from "../child-jobs.ts";
 import { type Recent, recentOf } from "./due-time.ts";
@@ -76,7 +78,7 @@ const ended = (object: Stored, job: Stored): readonly Effect[] => [
 type Ahead = {
   /** What follows where nothing is due: rest, unless a job is to be looked at. */
   readonly follows?: "rest" | "again";
-  readonly waitsFor: string;
+  readonly waitsFor: WaitingOn;
   readonly stages?: readonly (readonly Effect[])[];
   /** Epoch ms; absent: nothing is waited for. */
   readonly at?: number | undefined;
@@ -118,7 +120,7 @@ const starting = (
   const { object, asked } = scene;
   const { tick, name } = memory.starting ?? { tick: memory.since, name: "" };
   const stages = [before, [creation(object, asked, tick)]];
-  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: `its job ${name} to be created` });
+  return planOf(scene, memory, { stages, at, follows: "again", waitsFor: until(`its job ${name}`, "created") });
 };
 
 /** Jobs that the new one takes the place of, and when all of them may be ended. */
@@ -139,14 +141,19 @@ const due = (scene: Scene, memory: Memory, recent: Recent, tick: number): Plan<M
   const { object, asked, made, now } = scene;
   const [at, name] = [nextTime(scene, recent), jobName(object.metadata.name, tick)];
   if (made.all.some(({ metadata }) => metadata.name === name))
-    return planOf(scene, { ...memory, taken: tick, since: tick }, { at, waitsFor: "its next time" });
+    return planOf(scene, { ...memory, taken: tick, since: tick }, { at, waitsFor: { on: "time", of: "time" } });
   const [other] = made.active;
   if (asked.policy === "Forbid" && other !== undefined) {
     const stages = [[told(object, `${tick}`, { reason: "ForbidConcurrent", message: skipped })]];
-    return planOf(scene, memory, { stages, at, waitsFor: `${other.metadata.name} to end (concurrencyPolicy Forbid)` });
+    return planOf(scene, memory, {
+      stages,
+      at,
+      waitsFor: until(other.metadata.name, "ended", "concurrencyPolicy Forbid"),
+    });
   }
   const { ends, from } = outgoing(scene, tick);
-  if (from > now) return planOf(scene, memory, { at: from, waitsFor: `${other?.metadata.name} to be replaceable` });
+  if (from > now)
+    return planOf(scene, memory, { at: from, waitsFor: until(other?.metadata.name ?? "", "replaceable") });
   const message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
   const many = recent.missed === "many" ? [told(object, `${tick}`, { reason: "TooManyMissedTimes", message })] : [];
   return starting(scene, { ...memory, starting: { name, tick } }, at, [...ends, ...many]);
@@ -172,7 +179,7 @@ const go = (scene: Scene): Plan<Memory> => {
   if (asked.suspended) {
     // A job that goes on will be history: a resync is to look.
     const follows = made.active.length === 0 ? ({ follows: "rest" } as const) : {};
-    return planOf(scene, memory, { ...follows, waitsFor: "spec.suspend to become false" });
+    return planOf(scene, memory, { ...follows, waitsFor: { on: "field", path: "spec.suspend", value: "false" } });
   }
   const recent = recentOf(asked.schedule, { after: memory.since, now, deadlineMs: asked.deadlineMs });
   if (recent.error !== undefined) {
@@ -183,7 +190,7 @@ const go = (scene: Scene): Plan<Memory> => {
     return starting(scene, memory, nextTime(scene, recent), outgoing(scene, memory.starting.tick).ends);
   if (recent.mostRecent !== undefined) return due(scene, memory, recent, recent.mostRecent);
   const stages = [zoned(scene)];
-  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: "its next time" });
+  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: { on: "time", of: "time" } });
 };
 
 /** Nothing is started, and nothing deleted, by a spec that cannot be followed. */
@@ -196,7 +203,7 @@ const invalid = (
   memory,
   stages: [[told(object, `${object.metadata.generation ?? 0}`, read), ...farewells(object, made)]],
   status: projected(memory, made),
-  next: { do: "rest", waitsFor: `its spec to be corrected: ${read.message}` },
+  next: { do: "rest", waitsFor: until("its spec", "corrected", read.message) },
 });
 
 /** As long as an update's message. */
@@ -213,7 +220,11 @@ const refused = (scene: Scene, { reason, message }: Refusal): Plan<Memory> => {
   const memory = { ...rest, since: Math.max(rest.since, tick), refusal: word.message.slice(0, longestRefusal) };
   const recent = recentOf(scene.asked.schedule, { after: memory.since, now: scene.now });
   const stages = [[told(scene.object, `${tick}`, word)]];
-  return planOf(scene, memory, { stages, at: nextTime(scene, recent), waitsFor: `its next time. ${word.message}` });
+  return planOf(scene, memory, {
+    stages,
+    at: nextTime(scene, recent),
+    waitsFor: { on: "time", of: "time", note: word.message },
+  });
 };
 
 /** One step's decision for a CronJob. What it made is owned by it, and goes with it by itself. */

@@ -4,11 +4,13 @@
  * A job that was complete once is not made again. No job is deleted before `settledMs` have passed since it was created:
  * until then a slow invocation could still create it, and what was deleted would come again.
  */
+
 import { all, type Decision, get, list, type Reads } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Plan, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
+import { until, type WaitingOn, waitingText } from "../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../kube/pods.ts";
 import { createdAt, phaseOf, removal } from "../child-jobs.ts";
 import { jobFlows, jobTemplates } from "../resource.ts";
@@ -58,7 +60,7 @@ const observed = (memory: Memory, made: Scene["made"], now: number): Memory => {
 };
 
 /** What a flow waits for; `asks` when a look at it is worth repeating soon. */
-type Waiting = { readonly why: string; readonly pollMs?: number };
+type Waiting = { readonly why: WaitingOn; readonly pollMs?: number };
 
 type Chance = { readonly create: Effect } | Waiting;
 
@@ -72,9 +74,9 @@ function* dependencies(scene: Scene, flow: Flow): Reads<Verdict> {
   const [first] = open;
   if (first === undefined) return { met: true };
   const probe = flow.dependsOn?.probe;
-  if (!isProbe(probe)) return { met: false, why: `${nameOf(scene, first)} to be complete` };
+  if (!isProbe(probe)) return { met: false, why: until(nameOf(scene, first), "complete") };
   if (open.some((target) => !scene.made.has(nameOf(scene, target))))
-    return { met: false, why: `${nameOf(scene, first)} to be there` };
+    return { met: false, why: until(nameOf(scene, first), "there") };
   const jobsOfAll = targetsOf(flow).map((target) => scene.made.get(nameOf(scene, target)));
   return yield* probed(jobsOfAll, probe);
 }
@@ -89,7 +91,7 @@ function* chanceOf(scene: Scene, flow: Flow): Reads<Chance> {
   const ref = { resource: jobTemplates, namespace: key.namespace, name: flow.name };
   const template = yield* get({ do: "get", ref });
   if (template === undefined)
-    return { why: `JobTemplate ${flow.name} to exist: create it in namespace ${key.namespace}`, pollMs };
+    return { why: until(`JobTemplate ${flow.name}`, "existing", `create it in namespace ${key.namespace}`), pollMs };
   return { create: creation(object, flow, template) };
 }
 
@@ -127,8 +129,12 @@ const warning = ({ object, memory }: Scene, reason: string, message: string | un
   events: message === undefined || message === memory.warned ? [] : [told(object, reason, message.slice(0, 1_000))],
 });
 
-const mendable = (waiting: readonly Waiting[]): string | undefined =>
-  waiting.map(({ why }) => why).find((why) => /: (create|correct) /.test(why));
+const isMendable = ({ why }: Waiting): boolean => why.on === "mistake" || (why.on === "state" && why.is === "existing");
+
+const mendable = (waiting: readonly Waiting[]): string | undefined => {
+  const first = waiting.find(isMendable);
+  return first === undefined ? undefined : waitingText(first.why);
+};
 
 const remembering = ({ warned: _, ...memory }: Memory, warned: string | undefined): Memory =>
   warned === undefined ? memory : { ...memory, warned };
@@ -151,7 +157,7 @@ function* go(scene: Scene): Decision<Memory> {
     status: projected(object, memory, [...scene.made.values()]),
     next: {
       do: news ? "again" : "wait",
-      waitsFor: waiting[0]?.why ?? "its jobs to finish",
+      waitsFor: waiting[0]?.why ?? until("its jobs", "finished"),
       ...(polls.length > 0 ? { pollMs: Math.min(...polls) } : {}),
     },
   };
@@ -169,7 +175,7 @@ const afterEnd = ({ memory, asked, made, view, settings }: Scene): Plan<Memory> 
     stages: removals.length > 0 ? [removals] : [],
     next: {
       do: "wait",
-      waitsFor: "its jobs to be deleted",
+      waitsFor: until("its jobs", "deleted"),
       pollMs,
       ...(Number.isFinite(later) ? { wakeAt: later } : {}),
     },
@@ -181,7 +187,7 @@ const invalid = (object: Stored, memory: Memory, message: string): Plan<Memory> 
   memory,
   stages: [[told(object, "InvalidSpec", message.slice(0, 1_000))]],
   status: { ...Object(object["status"]), state: { phase: memory.phase } },
-  next: { do: "rest", waitsFor: `its spec to be corrected: ${message}` },
+  next: { do: "rest", waitsFor: until("its spec", "corrected", message) },
 });
 
 /** A server that has looked and said no is asked again later: the template may be mended. */
@@ -191,7 +197,7 @@ const refused = (scene: Scene, message: string): Plan<Memory> => {
     memory: remembering(scene.memory, warned),
     stages: events.length > 0 ? [events] : [],
     status: projected(scene.object, scene.memory, [...scene.made.values()]),
-    next: { do: "wait", pollMs: slowPollMs, waitsFor: `its job to be accepted by the server: ${message}` },
+    next: { do: "wait", pollMs: slowPollMs, waitsFor: until("its job", "accepted", message) },
   };
 };
 

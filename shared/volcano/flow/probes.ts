@@ -2,9 +2,11 @@
  * Probes of a dependency: what the tasks of a job that is depended on must show for the next to be made before that one
  * is complete. One that is complete has passed whatever it was to show.
  */
+
 import { all, firstOf, list, proxyGet, type Reads, settled } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Looking, ProbeResult, Query } from "../../core/query.ts";
+import type { WaitingOn } from "../../core/waiting-on.ts";
 import { labelOf, ownedBy, podStatus } from "../../kube/pods.ts";
 import { pods } from "../../kube/resources.ts";
 import { isRecord } from "../../kube/responses.ts";
@@ -17,11 +19,11 @@ import { leastOf, nameOf, specSchema, type Task, tasksOf } from "../schema/spec.
 /** So many pods of a task are asked, if it needs more: each is a request through the API server. */
 const mostAsked = 20;
 
-export type Verdict = { readonly met: true } | { readonly met: false; readonly why: string };
+export type Verdict = { readonly met: true } | { readonly met: false; readonly why: WaitingOn };
 
 const met: Verdict = { met: true };
 
-const unmet = (why: string): Verdict => ({ met: false, why });
+const unmet = (why: WaitingOn): Verdict => ({ met: false, why });
 
 /** The first that is not met counts, and then nothing more is read; all others are read together. */
 function* allOf(verdicts: readonly Reads<Verdict>[]): Reads<Verdict> {
@@ -44,6 +46,20 @@ const podsOf = ({ metadata: { name, namespace = "" } }: Stored): Looking => ({
   labels: { [keys.jobName]: name },
 });
 
+const podsThat = (job: Stored, task: Task, [there, least]: readonly [number, number], that: string): WaitingOn => ({
+  on: "pods",
+  there,
+  least,
+  task: nameOf(task),
+  job: job.metadata.name,
+  that,
+});
+
+const unknownTask = (name: string): WaitingOn => ({
+  on: "mistake",
+  message: `none of its jobs has a task ${JSON.stringify(name)}: correct dependsOn.probe`,
+});
+
 /** Enough pods of the task answer as they should. */
 function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, what: string): Reads<Verdict> {
   const found = yield* list(podsOf(job));
@@ -52,13 +68,10 @@ function* answering(job: Stored, task: Task, asking: (pod: Stored) => Question, 
     .filter((pod) => ownedBy(pod, job.metadata.uid) && labelOf(pod, keys.taskSpec) === nameOf(task))
     .filter((pod) => podStatus(pod).phase === "Running")
     .slice(0, mostAsked);
-  if (running.length < least)
-    return unmet(`${running.length} of ${least} pods of task ${nameOf(task)} of job ${job.metadata.name} run`);
+  if (running.length < least) return unmet(podsThat(job, task, [running.length, least], "run"));
   const answers = yield* all(running.map((pod) => answerOf(asking(pod))));
   const good = answers.filter(isGood).length;
-  return good >= least
-    ? met
-    : unmet(`${good} of ${least} pods of task ${nameOf(task)} of job ${job.metadata.name} ${what}`);
+  return good >= least ? met : unmet(podsThat(job, task, [good, least], what));
 }
 
 type Question = Extract<Query, { do: "ask" }>;
@@ -117,9 +130,7 @@ const stands = (job: Stored, task: Task, { phase = "" }: TaskStatus): Verdict =>
   const wanted = phase === "Completed" ? "Succeeded" : phase;
   const counts = shownBy(job).taskStatusCount?.[nameOf(task)]?.phase ?? {};
   const [there, least] = [counts[wanted] ?? 0, leastOf(task)];
-  return there >= least
-    ? met
-    : unmet(`${there} of ${least} pods of task ${nameOf(task)} of job ${job.metadata.name} are ${wanted}`);
+  return there >= least ? met : unmet(podsThat(job, task, [there, least], `are ${wanted}`));
 };
 
 type Wish = { readonly taskName: string | undefined; readonly judge: (job: Stored, task: Task) => Reads<Verdict> };
@@ -149,8 +160,7 @@ export const probed = (targets: readonly (Stored | undefined)[], probe: Probe): 
   const open = there.filter((job) => phaseOf(job) !== "Completed");
   const verdicts = wishesOf(probe).flatMap(({ taskName = "", judge }): readonly Reads<Verdict>[] => {
     const isKnown = there.length < targets.length || there.some((job) => tasksNamed(job, taskName).length > 0);
-    if (!isKnown)
-      return [settled(unmet(`none of its jobs has a task ${JSON.stringify(taskName)}: correct dependsOn.probe`))];
+    if (!isKnown) return [settled(unmet(unknownTask(taskName)))];
     return open.flatMap((job) => tasksNamed(job, taskName).map((task) => judge(job, task)));
   });
   return allOf(verdicts);

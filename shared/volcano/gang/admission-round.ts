@@ -5,6 +5,7 @@ import { all, get, list, type Reads } from "../../core/decision.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Next, View } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
+import { until } from "../../core/waiting-on.ts";
 import { priorityClasses } from "../../kube/resources.ts";
 import type { QueueMemory } from "../queue/memory.ts";
 import { specOf } from "../queue/tree.ts";
@@ -59,12 +60,10 @@ const nextOf = (
     return {
       do: "wait",
       pollMs: doubtful === true ? doubtMs : pollMs,
-      waitsFor: `${counted(waits, "group")} to be admitted: ${silent ?? saying}`,
+      waitsFor: until(counted(waits, "group"), "admitted", silent ?? saying),
     };
   const left = waits - verdicts.filter(({ enters }) => enters).length;
-  return left === 0
-    ? { do: "rest" }
-    : { do: "wait", pollMs, waitsFor: `room in their queues for ${counted(left, "group")}` };
+  return left === 0 ? { do: "rest" } : { do: "wait", pollMs, waitsFor: { on: "room", groups: left } };
 };
 
 /** One round: who lets groups in, and which are let in where that is Rekindle. */

@@ -3,8 +3,9 @@
 import type { Decision } from "../../core/decision.ts";
 import { same } from "../../core/json.ts";
 import type { Stored } from "../../core/object.ts";
-import { type Effect, type Next, type Plan, type Refusal, waitOf } from "../../core/plan.ts";
+import { type Effect, type Next, type Plan, type Refusal, type Wait, waitOf } from "../../core/plan.ts";
 import { timeText } from "../../core/time.ts";
+import { until } from "../../core/waiting-on.ts";
 import { pods } from "../../kube/resources.ts";
 import { cleared } from "../command/order.ts";
 import { refusedBy } from "../plugins/all.ts";
@@ -108,7 +109,10 @@ type Pressing = { readonly on: boolean; readonly again: boolean; readonly word: 
 
 /** What comes after a step that waits for this: more within the step, or another at once; what is in the way of pods is looked at soon. */
 const nextOf = (waits: ReturnType<typeof waitsOf>, { on, again, word }: Pressing): Next => {
-  const wait = { ...waitOf({ next: waits }), ...(word === undefined ? {} : { pollMs, waitsFor: word.message }) };
+  const wait: Wait = {
+    ...waitOf({ next: waits }),
+    ...(word === undefined ? {} : { pollMs, waitsFor: { on: "trouble", message: word.message } }),
+  };
   if (on) return { do: "continue", ...wait };
   if (again) return { do: "again", ...wait };
   return waits.do === "rest" && word !== undefined ? { do: "wait", ...wait } : { ...waits, ...wait };
@@ -153,13 +157,16 @@ export const held = (scene: JobContext, word: Word, first: readonly Effect[] = [
   memory: scene.memory,
   stages: [[...first], [told(scene.object, `${word.reason} ${word.message}`, word)]],
   status: projected(scene, word),
-  next: { do: "wait", pollMs: first.length > 0 ? 1_000 : pollMs, waitsFor: word.message },
+  next: { do: "wait", pollMs: first.length > 0 ? 1_000 : pollMs, waitsFor: { on: "trouble", message: word.message } },
 });
 
 /** A server that has looked and said no is asked again later: it may be the cluster that is to be mended. */
 export const refusedPlan = (scene: JobContext, refused: readonly Refusal[]): Plan<Memory> => {
   const word = refusalWord(refused);
-  return { ...held(scene, word), next: { do: "wait", pollMs: slowPollMs, waitsFor: word.message } };
+  return {
+    ...held(scene, word),
+    next: { do: "wait", pollMs: slowPollMs, waitsFor: { on: "trouble", message: word.message } },
+  };
 };
 
 /** A spec that cannot be followed leaves everything as it is, and says what to change. */
@@ -180,6 +187,6 @@ export const invalid = (about: {
       ...status,
       state: { phase: memory.phase, lastTransitionTime: timeText(memory.since), ...word },
     },
-    next: { do: "rest", waitsFor: `its spec to be corrected: ${message}` },
+    next: { do: "rest", waitsFor: until("its spec", "corrected", message) },
   };
 };

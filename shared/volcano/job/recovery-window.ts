@@ -1,6 +1,5 @@
 /** After a recovery: pods that were seen and are missing may come back within its window. Later they were evicted. */
 import type { Plan } from "../../core/plan.ts";
-import { timeText } from "../../core/time.ts";
 import { waitingOrders } from "../command/order.ts";
 import { podName } from "../pods/names.ts";
 import { nameOf, replicasOf, tasksOf } from "../schema/spec.ts";
@@ -28,6 +27,6 @@ export const awaiting = (scene: JobContext, memory: Memory): Plan<Memory> | unde
   if (waitingOrders(scene.orders, memory.commands).length > 0) return undefined;
   const [first] = missingIn(scene);
   if (first === undefined) return undefined;
-  const waitsFor = `pod ${first} to come back, until ${timeText(returning.until)}`;
+  const waitsFor = { on: "return", of: `pod ${first}`, until: returning.until } as const;
   return { memory, stages: [], next: { do: "wait", returning: true, wakeAt: returning.until, pollMs, waitsFor } };
 };

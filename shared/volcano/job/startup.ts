@@ -1,13 +1,19 @@
 /** What keeps a job's pods from starting. */
+
 import { type Decision, settled } from "../../core/decision.ts";
 import type { Plan } from "../../core/plan.ts";
+import { until } from "../../core/waiting-on.ts";
 import { type Startup, withStartup } from "../../kube/startup.ts";
 import { jobs } from "../resource.ts";
 import type { JobContext } from "./context.ts";
 import type { Memory } from "./memory.ts";
 
-const waitsFor: Startup["waitsFor"] = (text, before = "its pods to start", { pod }) =>
-  `${before}; pod ${pod} does not start (${text})`;
+const waitsFor: Startup["waitsFor"] = (why, besides = until("its pods", "started"), { pod }) => ({
+  on: "podStart",
+  pod: `pod ${pod}`,
+  why,
+  besides,
+});
 
 /** The plan with what the job's pods wait for. Pods behind a gate wait for their group, and are passed over. */
 export const startingUp = ({ view, object, members, memory }: JobContext, plan: Plan<Memory>): Decision<Memory> => {

@@ -1,5 +1,7 @@
 /** What a job waits for when a step is over, and whether another is to come at once. */
+
 import type { Next } from "../../core/plan.ts";
+import { until, type WaitingOn } from "../../core/waiting-on.ts";
 import { waitingOrders } from "../command/order.ts";
 import { tasksOf } from "../schema/spec.ts";
 import { deadlineOf } from "./annotation-actions.ts";
@@ -45,12 +47,13 @@ const leadsOn = (scene: JobContext): boolean => {
   return phaseAfter(memory.phase, moveFor(memory.phase, "SyncJob"), counts) !== memory.phase;
 };
 
-const waitsFor = (scene: JobContext): string => {
+const waitsFor = (scene: JobContext): WaitingOn => {
   const { memory, members } = scene;
-  if (members.some((member) => member.ending || isOver(member, memory))) return "pods to end";
-  if (isHeld(scene)) return memory.phase === "Restarting" ? "its wait before the restart to end" : "to be resumed";
-  if (!isAdmitted(scene)) return "its group to be admitted by the scheduler";
-  return memory.phase === "Running" ? "its pods to finish" : "its pods to start";
+  if (members.some((member) => member.ending || isOver(member, memory))) return until("pods", "ended");
+  if (isHeld(scene))
+    return memory.phase === "Restarting" ? until("its wait before the restart", "ended") : { on: "resumption" };
+  if (!isAdmitted(scene)) return until("its group", "admittedByScheduler");
+  return memory.phase === "Running" ? until("its pods", "finished") : until("its pods", "started");
 };
 
 type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
@@ -59,7 +62,7 @@ type Waits = Extract<Next, { do: "rest" | "wait" | "again" }>;
 const afterEnd = (scene: JobContext, busy: boolean, ending: boolean): Waits => {
   const due = expiryOf(scene.spec, scene.memory);
   if (busy) return { do: "again" };
-  if (ending) return { do: "wait", pollMs, waitsFor: "its remaining objects to end" };
+  if (ending) return { do: "wait", pollMs, waitsFor: until("its remaining objects", "ended") };
   return due === undefined ? { do: "rest" } : { do: "wait", wakeAt: due };
 };
 
@@ -69,8 +72,8 @@ export const waitsOf = (scene: JobContext, asked: Asked, busy: boolean): Waits =
   const sooner = isOrdered(scene) || asked.more === true;
   const ending = scene.members.some((member) => member.ending || isOver(member, memory));
   if (isFinished(memory.phase)) return afterEnd(scene, busy || sooner, ending || memory.kept !== "");
-  const until = heldUntil(memory, scene.view.now);
-  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), until);
+  const backoffEnd = heldUntil(memory, scene.view.now);
+  const wakeAt = earliest(asked.wakeAt, ...memory.delays.map(({ dueAt }) => dueAt), deadlineOf(scene), backoffEnd);
   const missing = !isHeld(scene) && hasMore(scene) && moveFor(memory.phase, "SyncJob").pods === "sync";
   return {
     do: sooner || missing || leadsOn(scene) ? "again" : "wait",

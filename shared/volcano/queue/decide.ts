@@ -1,10 +1,12 @@
 /** The decision of one step of a queue: its state, its place among the others, and under the root's key who is let in. Pure. */
+
 import { all, type Decision, list } from "../../core/decision.ts";
 import type { Key } from "../../core/key.ts";
 import type { Stored } from "../../core/object.ts";
 import type { Effect, Next, Plan, View } from "../../core/plan.ts";
 import { untold } from "../../core/plan.ts";
 import type { Looking } from "../../core/query.ts";
+import { until } from "../../core/waiting-on.ts";
 import { isEnding } from "../../kube/pods.ts";
 import { isRecord } from "../../kube/responses.ts";
 import {
@@ -148,7 +150,7 @@ const nextOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined)
   const more = waitingOrders(scene.orders, scene.memory.commands).length > (act.order === undefined ? 0 : 1);
   if (moved || more) return { ...next, do: "again" };
   if (next.do === "again" || act.state !== "Closing") return next;
-  return { ...next, do: "wait", waitsFor: "its last PodGroups to end" };
+  return { ...next, do: "wait", waitsFor: until("its last PodGroups", "ended") };
 };
 
 const planOf = (scene: QueueContext, act: Act, turn: AdmissionRound | undefined): Plan<QueueMemory> => {

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tableCheckpoints } from "../../../shared/adapters/dynamodb/checkpoints.ts";
 import { openCluster } from "../../../shared/adapters/kubernetes/cluster.ts";
-import { waitOf } from "../../../shared/core/plan.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";
 import type { CheckpointRecord } from "../../../shared/engine/ports.ts";
 import { readRecord } from "../../../shared/engine/record.ts";
+import { waitIn } from "../../support/plans.ts";
 import { openTable } from "../adapters/dynamodb/table.ts";
 import { application, make, openTerminal } from "./terminal.ts";
 
@@ -26,7 +26,7 @@ const open = async (env: Readonly<Record<string, string>> = {}) => {
       const found = await preview(session, key);
       if (found.would !== "plan") return found;
       const { stages, status, memory, next } = found.plan;
-      const { waitsFor, wakeAt } = waitOf(found.plan);
+      const { waitsFor, wakeAt } = waitIn(found.plan);
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
     },
   });

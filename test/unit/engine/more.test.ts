@@ -19,7 +19,7 @@ const growing = (effect: Effect): Stage =>
   stage(function* ({ done = [] }) {
     yield* get(arm);
     const memory = { count: 1 };
-    const wait = { waitsFor: "it" };
+    const wait = { waitsFor: { on: "trouble", message: "it" } } as const;
     if (done.length === 0)
       return { memory, stages: [[effect]], status: { phase: "never told" }, next: { do: "continue", ...wait } };
     const phase = (yield* get(leg)) === undefined ? "without" : "with";

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { get, list } from "../../../shared/core/decision.ts";
 import type { Next, Wait } from "../../../shared/core/plan.ts";
+import { until } from "../../../shared/core/waiting-on.ts";
 
 import { step } from "../../../shared/engine/step.ts";
 import { creation, eight, failing, message, parts, type Stage, stage, type ToyPlan, toy, writesIn } from "./fakes.ts";
@@ -240,9 +241,9 @@ describe("timers", () => {
   }
 
   test("the record keeps the instant, so that a lost timer can be armed again", async () => {
-    const world = waiting({ wakeAt: eight + 90_000, waitsFor: "spring" });
+    const world = waiting({ wakeAt: eight + 90_000, waitsFor: until("the snow", "ended") });
     await step(world.world, message);
-    assert.deepEqual([world.record()?.wakeAt, world.record()?.waitsFor], [eight + 90_000, "spring"]);
+    assert.deepEqual([world.record()?.wakeAt, world.record()?.waitsFor], [eight + 90_000, "the snow to end"]);
   });
 
   const idsOf = async (world: Stage, steps: readonly [now: number, reason: string][]): Promise<number> => {

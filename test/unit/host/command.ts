@@ -3,11 +3,11 @@
 import { plain } from "../../../shared/cli/colour.ts";
 import { run } from "../../../shared/cli/program.ts";
 import type { Tools } from "../../../shared/cli/tools.ts";
-import { waitOf } from "../../../shared/core/plan.ts";
 import { moveRecords } from "../../../shared/deployments/cli/copy-records.ts";
 import { flagView, forecast, runs } from "../../../shared/deployments/cli/forecast.ts";
 import { preview } from "../../../shared/deployments/cli/preview.ts";
 import { recoverKey } from "../../../shared/deployments/cli/recover.ts";
+import { waitIn } from "../../support/plans.ts";
 import type { Stand } from "./stand.ts";
 
 const never = async (): Promise<never> => {
@@ -37,7 +37,7 @@ export const rekindle = async (stand: Stand, ...args: readonly string[]): Promis
       const found = await preview({ transport }, key);
       if (found.would !== "plan") return found;
       const { stages, status, memory, next } = found.plan;
-      const { waitsFor, wakeAt } = waitOf(found.plan);
+      const { waitsFor, wakeAt } = waitIn(found.plan);
       return { would: "plan", stages, status, memory, waitsFor, wakeAt, again: next.do === "again" };
     },
     recover: (_, key, how) => recoverKey({ transport }, key, how, (ms) => tools.sleep(ms)),

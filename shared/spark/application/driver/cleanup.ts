@@ -4,6 +4,7 @@ import { counted } from "../../../core/counted.ts";
 import { all, type Decision, get, list, type Reads } from "../../../core/decision.ts";
 import type { Ref, Stored } from "../../../core/object.ts";
 import type { Effect, Next, Plan } from "../../../core/plan.ts";
+import { until } from "../../../core/waiting-on.ts";
 import { isEnding, ownedBy } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
 import { type ApplicationContext, bodyOf, leftoversOf, podsOf, readPods, removal, settledAt } from "../context.ts";
@@ -31,9 +32,6 @@ const knowing = (memory: Memory, { driver: body }: Pods): Memory => {
 };
 
 const timeOf = ({ wakeAt }: UnreachablePods): { readonly wakeAt?: number } => (wakeAt === undefined ? {} : { wakeAt });
-
-const waitsFor = (count: number, { says }: UnreachablePods): string =>
-  `${counted(count, "object")} of the last run to end${says === undefined ? "" : `, ${says} among them`}`;
 
 type Attempt = {
   readonly found: Pods;
@@ -70,7 +68,12 @@ export function* clearAttempt(
   const next: Next =
     left.length === 0 && stage.length > 0
       ? { do: "again" }
-      : { do: "wait", pollMs, ...timeOf(stranded), waitsFor: waitsFor(left.length + others.length, stranded) };
+      : {
+          do: "wait",
+          pollMs,
+          ...timeOf(stranded),
+          waitsFor: { on: "leftovers", objects: left.length + others.length, stranded: stranded.says },
+        };
   return planOf(scene, knowing(scene.memory, found), found, { stages: [stage], next });
 }
 
@@ -81,9 +84,17 @@ export function* windDown(scene: Omit<ApplicationContext, "object" | "read" | "p
   const left = pods.filter((pod) => ownedBy(pod, view.uid) || ownedBy(pod, memory.driver?.uid ?? ""));
   const ends: readonly Effect[] = alive(left).map((pod) => removal(pod, podResource));
   if (left.length > 0)
-    return { memory, stages: [ends], next: { do: "wait", pollMs, waitsFor: `${counted(left.length, "pod")} to end` } };
+    return {
+      memory,
+      stages: [ends],
+      next: { do: "wait", pollMs, waitsFor: until(counted(left.length, "pod"), "ended") },
+    };
   const settled = settledAt({ memory, settings });
   if (view.now < settled)
-    return { memory, stages: [], next: { do: "wait", wakeAt: settled, waitsFor: "the last submission to settle" } };
+    return {
+      memory,
+      stages: [],
+      next: { do: "wait", wakeAt: settled, waitsFor: until("the last submission", "settled") },
+    };
   return { memory, stages: [], next: { do: "forget" } };
 }

@@ -5,6 +5,7 @@ import { type Decision, get, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import { type Effect, type Plan, untold, type Wait, waitOf } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
+import { until, type WaitingOn } from "../../../core/waiting-on.ts";
 import { isEnding, labelOf, podStatus, waitingReason } from "../../../kube/pods.ts";
 import { exposureOf } from "../auxiliary-objects.ts";
 import { type ApplicationContext, bodyOf, endStrays, readPods } from "../context.ts";
@@ -66,11 +67,11 @@ const memoryAfter = (scene: ApplicationContext, driver: Driver, sighting: Sighte
   }
 };
 
-const waitsFor = (see: Evidence, pod: Stored | undefined): string => {
-  if (see === "running") return "the driver to finish";
-  if (see === "unknown") return "the driver's node to answer again, or to be gone";
+const waitsFor = (see: Evidence, pod: Stored | undefined): WaitingOn => {
+  if (see === "running") return until("the driver", "finished");
+  if (see === "unknown") return { on: "node" };
   const why = pod === undefined ? undefined : waitingReason(podStatus(pod));
-  return `the driver to start${why === undefined ? "" : ` (${why.slice(0, 200)})`}`;
+  return until("the driver", "started", why?.slice(0, 200));
 };
 
 /** A driver that another controller submitted and never wrote down; our own carry their attempt. */
@@ -98,7 +99,7 @@ function* resume(scene: ApplicationContext, driver: Driver, found: Pods, ended: 
   if (other !== undefined)
     return yield* monitorDriver({ ...scene, memory: { ...scene.memory, driver: takenOver(driver, other) } }, ended);
   if (found.strays.length === 0) return submitAgain(scene);
-  const waitsFor = `${counted(found.strays.length, "stray pod")} to end`;
+  const waitsFor = until(counted(found.strays.length, "stray pod"), "ended");
   return planOf(scene, scene.memory, found, {
     stages: [endStrays(found)],
     next: { do: "wait", pollMs: 15_000, waitsFor },

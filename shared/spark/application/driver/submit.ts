@@ -2,6 +2,7 @@
 
 import type { Obj, Resource } from "../../../core/object.ts";
 import type { Effect, Plan } from "../../../core/plan.ts";
+import { until } from "../../../core/waiting-on.ts";
 import { pods } from "../../../kube/resources.ts";
 import { preDriverObjectsOf } from "../../auxiliary-objects/all.ts";
 import type { AuxiliaryObject } from "../../auxiliary-objects/object.ts";
@@ -149,7 +150,7 @@ const creating = (scene: ApplicationContext, memory: Memory, submission: Whole):
   return planOf(scene, withRare(memory, guards), undefined, {
     safety: { fenced: true },
     stages: [first, [creation(driver, uid)], warnings(scene, memory)],
-    next: { do: "wait", waitsFor: `driver pod ${submission.driverPodName} to start` },
+    next: { do: "wait", waitsFor: until(`driver pod ${submission.driverPodName}`, "started") },
   });
 };
 

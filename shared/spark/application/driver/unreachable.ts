@@ -3,11 +3,13 @@
  * certainly gone, unless its user sets a time. Nobody is there to end what is to be ended with grace: it is ended at once, under
  * the rules by which executors of a run that goes on are freed.
  */
+
 import { spanText } from "../../../core/annotation.ts";
 import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
-import { instantOf, timeText } from "../../../core/time.ts";
+import { instantOf } from "../../../core/time.ts";
+import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { labelOf, nodeNameOf } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { type Fate, fateOf, isGivenUp, isSuspect, type NodeState } from "../../executors/nodes.ts";
@@ -21,7 +23,7 @@ import { driverLateness, type End, executorLateness, type Lateness } from "./fai
 const nodeOf = (pod: Stored): string => nodeNameOf(pod) ?? "";
 
 /** What a driver's node leads to, and what is waited for while it says nothing. */
-type Stranding = { readonly late: Lateness; readonly says?: string };
+type Stranding = { readonly late: Lateness; readonly says?: WaitingOn };
 
 const lost = ({ view }: ApplicationContext, error: string): Stranding => ({
   late: { is: "late", end: { endedAt: view.now, error, cause: "unreachable" } satisfies End },
@@ -39,9 +41,8 @@ const judgedBy = (scene: ApplicationContext, pod: Stored, state: NodeState): Str
   if (state.is === "gone") return lost(scene, `driver lost: its node ${node} is gone`);
   const since = silentSince(pod, state, scene.view.now);
   if (since === undefined) return { late: undefined };
-  const says = `the driver's node ${node} to answer again, or to be gone: silent since ${timeText(since)}`;
-  if (driverNodeMs === undefined)
-    return { late: undefined, says: `${says}; ${spans.driverNodeMs.annotation} would end the wait` };
+  const says = { on: "node", name: node, silentSince: since } as const;
+  if (driverNodeMs === undefined) return { late: undefined, says: { ...says, endedBy: spans.driverNodeMs.annotation } };
   const until = since + driverNodeMs;
   if (scene.view.now < until) return { late: { is: "waiting", until }, says };
   return lost(scene, `driver lost: its node ${node} has not answered for ${spanText(driverNodeMs)}`);

@@ -4,11 +4,11 @@
  * nothing that can be known without it, and ends nobody.
  */
 
-import { counted } from "../../../core/counted.ts";
 import type { Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect, Wait } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
+import { until, type WaitingOn, waitingText } from "../../../core/waiting-on.ts";
 import { podStatus } from "../../../kube/pods.ts";
 import { pods } from "../../../kube/resources.ts";
 import { recoveryMode } from "../../executor-pod/environment.ts";
@@ -95,8 +95,8 @@ const onceForTheRun = (situation: Situation, reason: string, message: string): E
   message,
 });
 
-const maximumReached = (situation: Situation, waitsFor: string): Effect =>
-  onceForTheRun(situation, "ExecutorMaximumReached", `the run continues without ${waitsFor}`);
+const maximumReached = (situation: Situation, waitsFor: WaitingOn): Effect =>
+  onceForTheRun(situation, "ExecutorMaximumReached", `the run continues without ${waitingText(waitsFor)}`);
 
 const singleTasks = (situation: Situation): Effect => {
   const message =
@@ -154,8 +154,7 @@ const settle = (situation: Situation, heard: DriverAnswer, late = false): Alloca
   const now = { ...situation, scene: { ...scene, memory: dismissing(situation, leaving) } };
   const done = goesOn ? quit.map(({ pod }) => removal(pod, pods)) : [];
   const polls = kept > 0 || (!goesOn && quit.length > 0) ? { pollMs: 10_000 } : {};
-  const waits =
-    kept > 0 ? { waitsFor: `the driver to finish, and ${counted(kept, "surplus executor")} to become idle` } : {};
+  const waits = kept > 0 ? { waitsFor: { on: "surplus", executors: kept } as const } : {};
   const lasts = late || kept > 0 || quit.some((one) => endedAt(one) + silenceMs <= scene.view.now);
   const told = goesOn || !lasts ? [] : unheard(situation, heard.why);
   return planned(now, next, { stages: [[...done, ...leaving.map(byJudgement)], told], ...polls, ...waits });
@@ -180,7 +179,7 @@ const awaitDriver = (situation: Situation, heard: DriverAnswer): AllocationResul
   if (heard.registered !== undefined) return settle(listens, heard);
   const startedAt = instantOf(podStatus(pod).startTime ?? pod.metadata.creationTimestamp) ?? scene.view.now;
   if (scene.view.now < startedAt + patienceMs)
-    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: "the driver to accept executors" });
+    return planned(situation, noneOf(situation), { pollMs: 1_000, waitsFor: until("the driver", "listening") });
   return settle(listens, heard, true);
 };
 

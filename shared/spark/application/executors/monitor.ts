@@ -2,10 +2,12 @@
  * Looking after the executors of a run whose driver runs: who lives, who was lost and why, what is to be mended and what
  * cleaned away, and what is wrong with the run as a whole. The same whoever makes the executors; see DESIGN, Executors.
  */
+
 import { all, list, type Reads } from "../../../core/decision.ts";
 import type { Stored } from "../../../core/object.ts";
 import type { Effect } from "../../../core/plan.ts";
 import { instantOf } from "../../../core/time.ts";
+import type { WaitingOn } from "../../../core/waiting-on.ts";
 import { labelOf, podStatus } from "../../../kube/pods.ts";
 import { pods as podResource } from "../../../kube/resources.ts";
 import { account } from "../../executors/account.ts";
@@ -45,7 +47,7 @@ export type ExecutorReport = {
   readonly wakeAt?: number;
   readonly pollMs?: number;
   /** What is wrong, for whoever asks what the run waits for. */
-  readonly waitsFor?: string;
+  readonly waitsFor?: WaitingOn;
   /** The run is given up, as its annotations ask. */
   readonly end?: End;
 };
@@ -254,7 +256,7 @@ export function* monitorExecutors(scene: ApplicationContext, run: Watched): Read
     untold: [...untoldIn(ledgerOf(scene, driver)), ...toTell].map(({ id }) => id).slice(-mostTold),
     ...soonest(mended.wakeAt, settledAt, until, trouble?.wakeAt, asksAgain ? undefined : question),
     ...(busy ? { pollMs: 1_000 } : again ? { pollMs: againMs } : {}),
-    ...(trouble?.says === undefined ? {} : { waitsFor: trouble.says }),
+    ...(trouble?.says === undefined ? {} : { waitsFor: { on: "trouble", message: trouble.says } as const }),
     ...(trouble?.end === undefined ? {} : { end: trouble.end }),
   };
 }

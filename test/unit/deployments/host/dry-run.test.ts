@@ -28,7 +28,7 @@ const plan: Plan<unknown> = {
     ],
   ],
   status: { applicationState: { state: "RUNNING" }, executionAttempts: 1, driverInfo: { podName: "etl-driver" } },
-  next: { do: "wait", waitsFor: "its driver" },
+  next: { do: "wait", waitsFor: { on: "trouble", message: "its driver" } },
 };
 const idle: Plan<unknown> = { memory: {}, stages: [], status: { ...plan.status }, next: { do: "wait" } };
 

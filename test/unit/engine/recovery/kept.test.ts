@@ -120,7 +120,7 @@ describe("a record that would be too large", () => {
     const box = toyBox({}, ({ memory }) => ({
       memory: memory ?? { count: 0 },
       stages: [],
-      next: { do: "wait", waitsFor: long },
+      next: { do: "wait", waitsFor: { on: "trouble", message: long } },
     }));
     const world = { ...(await stored(box, large)), recovery: { ...recovery, maxBytes: 4_000 } };
     assert.equal((await step(box.toyWorld(world), message)).did, "step");

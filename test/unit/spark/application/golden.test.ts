@@ -10,6 +10,7 @@ import { parse, stringify } from "yaml";
 import * as z from "zod";
 import { timeText } from "../../../../shared/core/time.ts";
 import { parseMemory } from "../../../../shared/spark/application/memory.ts";
+import { waitIn } from "../../../support/plans.ts";
 import { application, asked, decided, digested, pod, said, spec } from "./scenes.ts";
 
 const folder = join(import.meta.dirname, "golden");
@@ -118,7 +119,7 @@ const run = (given: Input): unknown => {
     configMaps: given.configMaps.map(stored("ConfigMap")),
     refused: refused === undefined ? [] : [{ ...refused, effect }],
   });
-  const { memory, stages, ...rest } = plan;
+  const { memory, stages, next, ...rest } = plan;
   // What it went through is chronicle.test.ts's: it would say of every case what the case says.
   const { normaliser: _, spec: digest, history: __, untold: ___, ...kept } = memory;
   return toText({
@@ -127,6 +128,7 @@ const run = (given: Input): unknown => {
     ...(before.length === 0 ? {} : { before: before.map(said) }),
     stages: stages.filter((stage) => stage.length > 0).map((stage) => stage.map(said)),
     ...rest,
+    next: { do: next.do, ...waitIn(plan) },
   });
 };
 

@@ -1,0 +1,126 @@
+/** What a key waits for, as a value; `waitingText` is the one place that words it for people. */
+import { counted } from "./counted.ts";
+import { timeText } from "./time.ts";
+
+/** The states that a thing is waited for to come into, each as people read it, and what stands around the reason why it has not. */
+const states = {
+  accepted: ["to be accepted by the server", ": ", ""],
+  acknowledged: ["to be acknowledged", ": ", ""],
+  admitted: ["to be admitted", ": ", ""],
+  admittedByScheduler: ["to be admitted by the scheduler", ": ", ""],
+  answering: ["to answer", " (", ")"],
+  complete: ["to be complete", ": ", ""],
+  corrected: ["to be corrected", ": ", ""],
+  created: ["to be created", ": ", ""],
+  createdAgain: ["to be created again", ": ", ""],
+  deleted: ["to be deleted", ": ", ""],
+  deletedByUser: ["to be deleted by a user", ": ", ""],
+  ended: ["to end", " (", ")"],
+  existing: ["to exist", ": ", ""],
+  finished: ["to finish", ": ", ""],
+  listening: ["to accept executors", ": ", ""],
+  replaceable: ["to be replaceable", ": ", ""],
+  settled: ["to settle", ": ", ""],
+  shown: ["to be shown", ": ", ""],
+  started: ["to start", " (", ")"],
+  there: ["to be there", ": ", ""],
+} as const;
+
+export type AwaitedState = keyof typeof states;
+
+export type WaitingOn =
+  /** A thing or several, named as people know them, to come into a state; `why` they are not in it. */
+  | { readonly on: "state"; readonly of: string; readonly is: AwaitedState; readonly why?: string | undefined }
+  /** Objects of an earlier run to end; `stranded`: those of them that no node will end. */
+  | { readonly on: "leftovers"; readonly objects: number; readonly stranded?: string | undefined }
+  /** What a recovery misses, until an instant, epoch ms. */
+  | { readonly on: "return"; readonly of: string; readonly until: number }
+  /** The node of a driver, silent since an instant, epoch ms; `endedBy`: the annotation that would end the wait. */
+  | { readonly on: "node"; readonly name?: string; readonly silentSince?: number; readonly endedBy?: string }
+  /** A pod that does not start, and what is waited for besides. */
+  | { readonly on: "podStart"; readonly pod: string; readonly why: string; readonly besides: WaitingOn }
+  /** Pods of a task of which too few show what a probe wants. */
+  | {
+      readonly on: "pods";
+      readonly there: number;
+      readonly least: number;
+      readonly task: string;
+      readonly job: string;
+      readonly that: string;
+    }
+  /** More executors than are wanted, which go when they are idle. */
+  | { readonly on: "surplus"; readonly executors: number }
+  /** Executors for which the run has no ids left. */
+  | { readonly on: "executorIds"; readonly short: number; readonly most: number }
+  /** Executors that are created more slowly, for so many crashed in a row. */
+  | { readonly on: "crashes"; readonly count: number }
+  /** The next time of a schedule; `after` another run has ended, or why the last time brought none. */
+  | { readonly on: "time"; readonly of: "run" | "time"; readonly after?: string; readonly note?: string }
+  | { readonly on: "retry"; readonly after: string }
+  /** Room in their queues for groups of pods. */
+  | { readonly on: "room"; readonly groups: number }
+  /** A field of the object's spec to get this value from its user. */
+  | { readonly on: "field"; readonly path: string; readonly value: string }
+  | { readonly on: "deletion" | "clients" | "resumption" }
+  /** What is in the way; `mistake`: its user must correct something. */
+  | { readonly on: "trouble" | "mistake"; readonly message: string };
+
+/** A thing to come into a state. */
+export const until = (of: string, is: AwaitedState, why?: string): WaitingOn => ({ on: "state", of, is, why });
+
+const nodeText = ({ name, silentSince, endedBy }: Extract<WaitingOn, { on: "node" }>): string => {
+  const node = name === undefined ? "the driver's node" : `the driver's node ${name}`;
+  const since = silentSince === undefined ? "" : `: silent since ${timeText(silentSince)}`;
+  return `${node} to answer again, or to be gone${since}${endedBy === undefined ? "" : `; ${endedBy} would end the wait`}`;
+};
+
+const stateText = ({ of, is, why }: Extract<WaitingOn, { on: "state" }>): string => {
+  const [text, before, after] = states[is];
+  return `${of} ${text}${why === undefined ? "" : `${before}${why}${after}`}`;
+};
+
+const timeTextOf = ({ of, after, note }: Extract<WaitingOn, { on: "time" }>): string =>
+  `${after === undefined ? "" : `${after} to end (concurrencyPolicy Forbid), then for `}its next ${of}${note === undefined ? "" : `. ${note}`}`;
+
+/** What stands behind "waits for". */
+export const waitingText = (waiting: WaitingOn): string => {
+  switch (waiting.on) {
+    case "state":
+      return stateText(waiting);
+    case "leftovers": {
+      const among = waiting.stranded === undefined ? "" : `, ${waiting.stranded} among them`;
+      return `${counted(waiting.objects, "object")} of the last run to end${among}`;
+    }
+    case "return":
+      return `${waiting.of} to come back, until ${timeText(waiting.until)}`;
+    case "node":
+      return nodeText(waiting);
+    case "podStart":
+      return `${waitingText(waiting.besides)}; ${waiting.pod} does not start (${waiting.why})`;
+    case "pods":
+      return `${waiting.there} of ${waiting.least} pods of task ${waiting.task} of job ${waiting.job} ${waiting.that}`;
+    case "surplus":
+      return `the driver to finish, and ${counted(waiting.executors, "surplus executor")} to become idle`;
+    case "executorIds":
+      return `${counted(waiting.short, "executor")} that cannot be created: spark.kubernetes.allocation.maximum allows one run ${waiting.most}`;
+    case "crashes":
+      return `its next executors: they are delayed because ${waiting.count} crashed one after the other`;
+    case "time":
+      return timeTextOf(waiting);
+    case "retry":
+      return `its next try after: ${waiting.after}`;
+    case "room":
+      return `room in their queues for ${counted(waiting.groups, "group")}`;
+    case "field":
+      return `${waiting.path} to become ${waiting.value}`;
+    case "deletion":
+      return "its deletion";
+    case "clients":
+      return "clients";
+    case "resumption":
+      return "its resumption";
+    case "trouble":
+    case "mistake":
+      return waiting.message;
+  }
+};

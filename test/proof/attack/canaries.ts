@@ -2,18 +2,18 @@
 import { type Attack, must } from "./attack.ts";
 import {
   application,
+  beside,
+  besideSuspended,
   connect,
   container,
   type Fields,
-  isTold,
   job,
   type Obj,
-  remove,
   scheduled,
   type Texts,
   task,
 } from "./objects.ts";
-import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+import { attackers, fresh, pathOf, type Stand } from "./stand.ts";
 
 type Row = {
   readonly name: string;
@@ -178,15 +178,10 @@ const hidden = async (stand: Stand, { object }: Row): Promise<undefined> => {
   const name = fresh("canary");
   const secret = `tweet${name.replace("-", "x")}tweet`;
   const made = object(name, secret);
-  const reply = await stand.call("POST", pathOf(made.kind), made);
-  if (reply.status >= 400) return undefined;
-  try {
-    await waitFor(() => isTold(stand, made), 5_000);
+  await beside(stand, made, async () => {
     const seen = await sightings(stand, secret, made);
     must(seen.length === 0, `seen in ${seen.join(", ")}`);
-  } finally {
-    await remove(stand, made);
-  }
+  });
   return undefined;
 };
 
@@ -199,31 +194,23 @@ const inObjects: readonly Attack[] = hidingPlaces.map((row) => ({
 /** The host's own: after everything else that this stage bore, nobody has seen them. */
 const ofHost = (name: string, secretOf: (stand: Stand) => string): Attack => ({
   ...{ class: "canaries", name, stage: "cluster" },
-  run: async (stand) => {
-    const object = application(fresh("canary"), { suspend: true });
-    await stand.call("POST", pathOf(object.kind), object);
-    await waitFor(() => isTold(stand, object), 5_000);
-    const seen = await sightings(stand, secretOf(stand), object);
-    await remove(stand, object);
-    must(seen.length === 0, `seen in ${seen.join(", ")}`);
-    return undefined;
-  },
+  run: (stand) =>
+    besideSuspended(stand, async (object) => {
+      const seen = await sightings(stand, secretOf(stand), object);
+      must(seen.length === 0, `seen in ${seen.join(", ")}`);
+    }),
 });
 
 /** The operator's listener holds a token in its URL: what tenants can read names no more than that there is one. */
 const listener: Attack = {
   ...{ class: "canaries", name: "the token in the operator's listener", stage: "cluster" },
   short: true,
-  run: async (stand) => {
-    const object = application(fresh("canary"), { suspend: true });
-    await stand.call("POST", pathOf(object.kind), object);
-    await waitFor(() => isTold(stand, object), 5_000);
-    const records = JSON.stringify((await stand.call("GET", pathOf("Checkpoint"))).body);
-    await remove(stand, object);
-    must(!records.includes(operatorToken), "it is in a record that its tenant can read");
-    must(!stand.host.log().includes(operatorToken), "it is in the log");
-    return undefined;
-  },
+  run: (stand) =>
+    besideSuspended(stand, async () => {
+      const records = JSON.stringify((await stand.call("GET", pathOf("Checkpoint"))).body);
+      must(!records.includes(operatorToken), "it is in a record that its tenant can read");
+      must(!stand.host.log().includes(operatorToken), "it is in the log");
+    }),
 };
 
 /** Behind the question mark of the listener that the operator configured. */

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { listenerKey, signature } from "../../../shared/core/signature.ts";
 import { type Attack, must } from "./attack.ts";
-import { application, remove } from "./objects.ts";
-import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
+import { besideSuspended, type Obj } from "./objects.ts";
+import { fresh, type Stand, waitFor } from "./stand.ts";
 
 export type Knock = {
   readonly method?: string;
@@ -349,28 +349,22 @@ const forOthers: Attack = {
   run: async (stand) => {
     const [own, others] = [`${stand.listener.url}/mine`, `${stand.listener.url}/silent/${fresh("victim")}`];
     const { updates } = stand.secrets;
-    const object = application(
-      fresh("told"),
-      { suspend: true },
-      { annotations: { "rekindle.dev/updates-to": others } },
-    );
-    const { kind, metadata } = object;
-    await stand.call("POST", pathOf(kind), object);
-    const heard = () => stand.listener.heard().find(({ path }) => others.endsWith(path));
-    must(await waitFor(async () => heard() !== undefined, 10_000), "the listener was told nothing");
-    const path = `/acknowledge/${kind}/${metadata.namespace}/${metadata.name}`;
-    const body = String(Object(JSON.parse(heard()?.body ?? "{}"))["id"]);
-    const acknowledge = (by: string): Promise<number> =>
-      signed(stand, { path, body, headers: { "x-rekindle-listener": by } }, { key: listenerKey(updates, by) });
-    const waits = async (): Promise<boolean> =>
-      (await stand.rekindle("status", `${kind}/${metadata.namespace}/${metadata.name}`)).includes("not acknowledged");
-    must((await acknowledge(own)) === 202, "a listener with a key of its own was taken for a stranger");
-    await sleep(1_000);
-    must(await waits(), "another listener acknowledged it");
-    must((await acknowledge(others)) === 202, "the listener was taken for a stranger");
-    must(await waitFor(async () => !(await waits()), 10_000), "its own listener could not acknowledge it");
-    await remove(stand, object);
-    return undefined;
+    const act = async ({ kind, metadata: { name, namespace } }: Obj): Promise<void> => {
+      const heard = () => stand.listener.heard().find(({ path }) => others.endsWith(path));
+      must(await waitFor(async () => heard() !== undefined, 10_000), "the listener was told nothing");
+      const path = `/acknowledge/${kind}/${namespace}/${name}`;
+      const body = String(Object(JSON.parse(heard()?.body ?? "{}"))["id"]);
+      const acknowledge = (by: string): Promise<number> =>
+        signed(stand, { path, body, headers: { "x-rekindle-listener": by } }, { key: listenerKey(updates, by) });
+      const waits = async (): Promise<boolean> =>
+        (await stand.rekindle("status", `${kind}/${namespace}/${name}`)).includes("not acknowledged");
+      must((await acknowledge(own)) === 202, "a listener with a key of its own was taken for a stranger");
+      await sleep(1_000);
+      must(await waits(), "another listener acknowledged it");
+      must((await acknowledge(others)) === 202, "the listener was taken for a stranger");
+      must(await waitFor(async () => !(await waits()), 10_000), "its own listener could not acknowledge it");
+    };
+    return await besideSuspended(stand, act, { "rekindle.dev/updates-to": others });
   },
 };
 

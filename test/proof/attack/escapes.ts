@@ -1,6 +1,17 @@
 /** Escape sequences in what users write: no terminal and no log meets a control character that somebody else chose. */
 import { type Attack, must } from "./attack.ts";
-import { application, connect, type Fields, flow, isTold, job, type Obj, remove, scheduled, task } from "./objects.ts";
+import {
+  application,
+  beside,
+  besideSuspended,
+  connect,
+  type Fields,
+  flow,
+  job,
+  type Obj,
+  scheduled,
+  task,
+} from "./objects.ts";
 import { fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
 /** Clears the screen, renames the window, writes a line that looks like ours, goes up, rings; C1 forms of them, and marks that turn text around. */
@@ -67,10 +78,7 @@ const rows: readonly Row[] = [
 const seen = async (stand: Stand, object: Obj): Promise<undefined> => {
   const { kind, metadata } = object;
   const from = stand.host.log().length;
-  const made = await stand.call("POST", pathOf(kind), object);
-  if (made.status >= 400) return undefined;
-  try {
-    await waitFor(() => isTold(stand, object), 5_000);
+  await beside(stand, object, async () => {
     const name = `${kind}/${metadata.namespace}/${metadata.name}`;
     const said = await Promise.all([
       stand.rekindle("status", name),
@@ -81,9 +89,7 @@ const seen = async (stand: Stand, object: Obj): Promise<undefined> => {
     mustBeClean("rekindle event", said[1] ?? "");
     mustBeClean("rekindle list", said[2] ?? "");
     mustBeClean("the host's log", stand.host.log().slice(from));
-  } finally {
-    await remove(stand, object);
-  }
+  });
   return undefined;
 };
 
@@ -96,66 +102,53 @@ const inFields: readonly Attack[] = rows.map(({ name, object, ...rest }) => ({
 /** What others wrote about an object that a person looks at. */
 const inEvents: Attack = {
   ...{ class: "escape", name: "in an event that somebody forged", stage: "cluster" },
-  run: async (stand) => {
-    const object = application(fresh("escape"), { suspend: true });
-    const made = await stand.call("POST", pathOf(object.kind), object);
-    const {
-      metadata: { name, namespace },
-    } = object;
-    const { uid } = Object(Object(made.body)["metadata"]);
-    const involvedObject = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind: object.kind, name, namespace, uid };
-    const event = {
-      apiVersion: "v1",
-      kind: "Event",
-      metadata: { name: fresh("forged") },
-      involvedObject,
-      reason: word,
-      message: word,
-      type: "Warning",
-      source: { component: word },
-      firstTimestamp: new Date().toISOString(),
-      lastTimestamp: new Date().toISOString(),
-    };
-    await stand.call("POST", pathOf("Event"), event);
-    mustBeClean("rekindle event", await stand.rekindle("event", `${namespace}/${name}`));
-    await remove(stand, object);
-    return undefined;
-  },
+  run: (stand) =>
+    besideSuspended(stand, async ({ kind, metadata: { name, namespace } }, made) => {
+      const { uid } = Object(made["metadata"]);
+      const involvedObject = { apiVersion: "sparkoperator.k8s.io/v1beta2", kind, name, namespace, uid };
+      const event = {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name: fresh("forged") },
+        involvedObject,
+        reason: word,
+        message: word,
+        type: "Warning",
+        source: { component: word },
+        firstTimestamp: new Date().toISOString(),
+        lastTimestamp: new Date().toISOString(),
+      };
+      await stand.call("POST", pathOf("Event"), event);
+      mustBeClean("rekindle event", await stand.rekindle("event", `${namespace}/${name}`));
+    }),
 };
 
 const inStatus: Attack = {
   ...{ class: "escape", name: "in a status that somebody forged", stage: "cluster" },
-  run: async (stand) => {
-    const object = application(fresh("escape"), { suspend: true });
-    await stand.call("POST", pathOf(object.kind), object);
-    await waitFor(() => isTold(stand, object), 5_000);
-    const {
-      metadata: { name, namespace },
-    } = object;
-    const status = {
-      applicationState: { state: "FAILED", errorMessage: word },
-      driverInfo: { podName: word, webUIAddress: word },
-    };
-    await stand.call("PATCH", `${pathOf(object.kind)}/${name}/status`, { status }, "application/merge-patch+json");
-    mustBeClean("rekindle status", await stand.rekindle("status", `${namespace}/${name}`));
-    mustBeClean("rekindle list", await stand.rekindle("list", "-n", String(namespace)));
-    await remove(stand, object);
-    return undefined;
-  },
+  run: (stand) =>
+    besideSuspended(stand, async ({ kind, metadata: { name, namespace } }) => {
+      const status = {
+        applicationState: { state: "FAILED", errorMessage: word },
+        driverInfo: { podName: word, webUIAddress: word },
+      };
+      await stand.call("PATCH", `${pathOf(kind)}/${name}/status`, { status }, "application/merge-patch+json");
+      mustBeClean("rekindle status", await stand.rekindle("status", `${namespace}/${name}`));
+      mustBeClean("rekindle list", await stand.rekindle("list", "-n", String(namespace)));
+    }),
 };
 
 const inAnswers: Attack = {
   ...{ class: "escape", name: "in what a listener answers", stage: "cluster" },
   run: async (stand) => {
-    const to = `${stand.listener.url}/escape/x`;
-    const object = application(fresh("escape"), { suspend: true }, { annotations: { "rekindle.dev/updates-to": to } });
+    const annotations = { "rekindle.dev/updates-to": `${stand.listener.url}/escape/x` };
     const from = stand.host.log().length;
-    await stand.call("POST", pathOf(object.kind), object);
-    await waitFor(async () => stand.listener.heard().some(({ path }) => path.startsWith("/escape")), 5_000);
-    mustBeClean("rekindle status", await stand.rekindle("status", `mallory/${object.metadata.name}`));
-    mustBeClean("the host's log", stand.host.log().slice(from));
-    await remove(stand, object);
-    return undefined;
+    const act = async ({ metadata: { name } }: Obj): Promise<void> => {
+      const heard = (): boolean => stand.listener.heard().some(({ path }) => path.startsWith("/escape"));
+      must(await waitFor(async () => heard(), 20_000), "the listener was told nothing");
+      mustBeClean("rekindle status", await stand.rekindle("status", `mallory/${name}`));
+      mustBeClean("the host's log", stand.host.log().slice(from));
+    };
+    return await besideSuspended(stand, act, annotations);
   },
 };
 

@@ -1,8 +1,20 @@
 /** Memory: objects, records and wishes that make a host hold what only one tenant wanted. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
-import { answerOf, application, apply, container, type Fields, job, type Obj, remove, task } from "./objects.ts";
-import { attackers, fresh, pathOf, type Stand } from "./stand.ts";
+import {
+  answerOf,
+  application,
+  apply,
+  besideSuspended,
+  container,
+  type Fields,
+  isRefused,
+  job,
+  type Obj,
+  remove,
+  task,
+} from "./objects.ts";
+import { attackers, fresh, pathOf, type Stand, waitFor } from "./stand.ts";
 
 const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -12,11 +24,11 @@ const attack = (name: string, run: Attack["run"], more: Partial<Attack> = {}): A
   ...more,
 });
 
-/** Applies an object, lets the host work on it for a while, and takes it away. */
+/** Applies an object, lets the host work on it for a while, or until it has refused it, and takes it away. */
 const borne = async (stand: Stand, object: Obj, ms: number): Promise<undefined> => {
   const made = await stand.call("POST", pathOf(object.kind), object);
   must(made.status === 201, `not taken: ${answerOf(made)}`);
-  await sleep(ms);
+  await waitFor(() => isRefused(stand, object), ms);
   await remove(stand, object);
   return undefined;
 };
@@ -116,29 +128,27 @@ const large: readonly Attack[] = [
 const records = (name: string, spoil: (spec: Fields) => Fields, short?: true): Attack =>
   attack(
     `a record with ${name}`,
-    async (stand) => {
-      const object = application(fresh("m"), { suspend: true });
-      await stand.call("POST", pathOf(object.kind), object);
-      const found = await recordOf(stand, object.metadata.name);
-      must(found !== undefined, "the host made no record");
-      const { body } = await stand.call("GET", `${pathOf("Checkpoint")}/${found}`);
-      const kept = Object(body);
-      const changed = await stand.call("PUT", `${pathOf("Checkpoint")}/${found}`, {
-        ...kept,
-        spec: spoil(Object(kept["spec"])),
-      });
-      must(changed.status < 500, `the record was not taken: ${answerOf(changed)}`);
-      await stand.call(
-        "PATCH",
-        `${pathOf(object.kind)}/${object.metadata.name}`,
-        { metadata: { annotations: { touched: "1" } } },
-        "application/merge-patch+json",
-      );
-      await sleep(700);
-      await remove(stand, object);
-      await stand.call("DELETE", `${pathOf("Checkpoint")}/${found}`);
-      return undefined;
-    },
+    (stand) =>
+      besideSuspended(stand, async (object) => {
+        const found = await recordOf(stand, object.metadata.name);
+        must(found !== undefined, "the host made no record");
+        const { body } = await stand.call("GET", `${pathOf("Checkpoint")}/${found}`);
+        const kept = Object(body);
+        const changed = await stand.call("PUT", `${pathOf("Checkpoint")}/${found}`, {
+          ...kept,
+          spec: spoil(Object(kept["spec"])),
+        });
+        must(changed.status < 500, `the record was not taken: ${answerOf(changed)}`);
+        await stand.call(
+          "PATCH",
+          `${pathOf(object.kind)}/${object.metadata.name}`,
+          { metadata: { annotations: { touched: "1" } } },
+          "application/merge-patch+json",
+        );
+        await sleep(700);
+        await remove(stand, object);
+        await stand.call("DELETE", `${pathOf("Checkpoint")}/${found}`);
+      }),
     short === undefined ? {} : { short },
   );
 

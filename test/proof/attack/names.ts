@@ -1,7 +1,7 @@
 /** Names of listeners that never resolve, resolve late, or to where nobody may be told; and listeners that lie. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, must } from "./attack.ts";
-import { application, type Obj, remove } from "./objects.ts";
+import { application, each, type Obj, remove } from "./objects.ts";
 import { fresh, leastOf, pathOf, type Stand } from "./stand.ts";
 
 const told = (to: string): Obj =>
@@ -10,14 +10,14 @@ const told = (to: string): Obj =>
 /** Applies so many whose listeners are these, gives the host time, and takes them away. */
 const listened = async (stand: Stand, count: number, to: (at: number) => string, ms: number): Promise<undefined> => {
   const objects = Array.from({ length: count }, (_, at) => told(to(at)));
-  for (const object of objects) {
+  await each(objects, async (object) => {
     const made = await stand.call("POST", pathOf(object.kind), object);
     must(made.status === 201, `not taken: ${made.status}`);
-  }
+  });
   await sleep(ms);
   const late = await leastOf(stand, 5_000);
   must(late < 5_000, `a second neighbour took ${Math.round(late)} ms`);
-  for (const object of objects) await remove(stand, object);
+  await each(objects, (object) => remove(stand, object));
   return undefined;
 };
 

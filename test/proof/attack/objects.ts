@@ -97,13 +97,29 @@ export const command = (name: string, action: string, target: Fields): Obj => ({
 
 const placeOf = ({ kind, metadata: { namespace = "" } }: Obj): string => pathOf(kind, namespace);
 
+const eventsOf = async (
+  { call }: Stand,
+  { metadata: { namespace = "default", name } }: Obj,
+): Promise<readonly unknown[]> => {
+  const { body } = await call(
+    "GET",
+    `${pathOf("Event", namespace)}?fieldSelector=involvedObject.name%3D${name}&limit=20`,
+  );
+  return Object(body)["items"] ?? [];
+};
+
 /** True once the host has said something of an object: in its status, in an event, or by deleting it. */
-export const isTold = async ({ call }: Stand, object: Obj): Promise<boolean> => {
-  const { status, body } = await call("GET", `${placeOf(object)}/${object.metadata.name}`);
+export const isTold = async (stand: Stand, object: Obj): Promise<boolean> => {
+  const { status, body } = await stand.call("GET", `${placeOf(object)}/${object.metadata.name}`);
   if (status === 404 || Object.keys(Object(Object(body)["status"])).length > 0) return true;
-  const { namespace = "default", name } = object.metadata;
-  const events = await call("GET", `${pathOf("Event", namespace)}?fieldSelector=involvedObject.name%3D${name}&limit=1`);
-  return Object(events.body)["items"]?.length > 0;
+  return (await eventsOf(stand, object)).length > 0;
+};
+
+/** True once the host has refused an object for its size, in its status or by an event: then it does no more about it. */
+export const isRefused = async (stand: Stand, object: Obj): Promise<boolean> => {
+  const { body } = await stand.call("GET", `${placeOf(object)}/${object.metadata.name}`);
+  const told = JSON.stringify([Object(body)["status"], await eventsOf(stand, object)]);
+  return /\b(at most|shorten it to) [0-9]/.test(told);
 };
 
 export const remove = async ({ call }: Stand, object: Obj): Promise<void> => {
@@ -116,17 +132,53 @@ export const answerOf = (reply: { status: number; body: unknown }): string =>
 
 const toldMs = 20_000;
 
-/** Applies an object past admission, and waits until the host has said something of it. */
-export const apply = async (stand: Stand, object: Obj): Promise<string | undefined> => {
+/**
+ * Applies an object past admission, waits until the host has said something of it, does what is to be done beside it, and
+ * removes it. Nothing is done where the API server does not take it.
+ */
+export const beside = async (stand: Stand, object: Obj, act: (made: Fields) => Promise<void>): Promise<void> => {
   const made = await stand.call("POST", placeOf(object), object);
   must(made.status < 500, `the API server could not take it: ${answerOf(made)}`);
-  if (made.status >= 400) return undefined;
+  if (made.status >= 400) return;
   try {
     must(await waitFor(() => isTold(stand, object), toldMs), `the host said nothing of it in ${toldMs / 1_000} s`);
+    await act(Object(made.body));
   } finally {
     await remove(stand, object);
   }
+};
+
+/** The same of an application that is suspended, which rests as soon as the host has told of it. */
+export const besideSuspended = async (
+  stand: Stand,
+  act: (object: Obj, made: Fields) => Promise<void>,
+  annotations: Texts = {},
+): Promise<undefined> => {
+  const object = application(fresh("suspended"), { suspend: true }, { annotations });
+  let came = false;
+  await beside(stand, object, async (made) => {
+    came = true;
+    await act(object, made);
+  });
+  must(came, "the API server took no suspended application");
   return undefined;
+};
+
+/** Applies an object past admission, and waits until the host has said something of it. */
+export const apply = async (stand: Stand, object: Obj): Promise<string | undefined> => {
+  await beside(stand, object, async () => {});
+  return undefined;
+};
+
+const inParallel = 16;
+
+/** Does something with each, a few at a time. */
+export const each = async <T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> => {
+  const waiting = all.values();
+  const worker = async (): Promise<void> => {
+    for (const one of waiting) await act(one);
+  };
+  await Promise.all(Array.from({ length: inParallel }, worker));
 };
 
 const doorMs = 3_000;

@@ -91,6 +91,15 @@ const onCluster = async (chosen: (stage: StageName) => readonly Attack[]): Promi
 const onSimulator = async (attacks: readonly Attack[]): Promise<readonly Verdict[]> =>
   attacks.length === 0 ? [] : await onStage(attacks, openSimulatedStage);
 
+/** The short form attacks both API servers at once: each host has to bear its own attacks beside those of the other. */
+const onStages = async (
+  chosen: (stage: StageName) => readonly Attack[],
+  isShort: boolean,
+): Promise<readonly Verdict[]> => {
+  if (!isShort) return [...(await onCluster(chosen)), ...(await onSimulator(chosen("simulated")))];
+  return (await Promise.all([onCluster(chosen), onSimulator(chosen("simulated"))])).flat();
+};
+
 const tellClasses = (verdicts: readonly Verdict[]): void => {
   for (const of of classes) {
     const those = verdicts.filter((one) => one.class === of);
@@ -122,7 +131,7 @@ const main = async (): Promise<void> => {
   }
   await enterNamespace();
   const chosen = (stage: StageName): readonly Attack[] => attacks.filter((one) => one.stage === stage);
-  const verdicts = [...(await onCluster(chosen)), ...(await onSimulator(chosen("simulated")))];
+  const verdicts = await onStages(chosen, values.short);
   tellClasses(verdicts);
   const count = (outcome: Verdict["outcome"]): number => verdicts.filter((one) => one.outcome === outcome).length;
   const tally = { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
